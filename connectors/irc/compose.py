@@ -26,11 +26,10 @@ class Composed:
 
 
 def message(
-    call: Call, form: Form, *, label: str = "", bare: bool = False, batch: str = "1"
+    call: Call, form: Form, target: str, *, label: str = "", bare: bool = False, batch: str = "1"
 ) -> Composed:
     """A message of one line, of several lines in a batch, or of loose lines where the server has
     no such batches. `bare`: without the author's name, for a connection of their own."""
-    target = call.channel.channel
     name = "" if bare else str(call.body.get("byline") or "")
     tags = {"label": label} if label else {}
     if isinstance(reply := call.body.get("reply"), str) and form.replies:
@@ -88,10 +87,10 @@ def _lines(call: Call) -> tuple[list[str], list[str | None]]:
     return written, (known + [None] * len(written))[: len(written)]
 
 
-def mark(call: Call, *, label: str = "") -> Composed:
+def mark(call: Call, target: str, *, label: str = "") -> Composed:
     """A redaction, or a reaction put on or taken back."""
     tags = {"label": label} if label else {}
-    target, native_id = call.channel.channel, call.native_id or ""
+    native_id = call.native_id or ""
     if call.method == REDACT:
         return Composed((formatted("REDACT", target, native_id, tags=tags),), "")
     name = UNREACT_TAG if call.method == UNREACT else REACT_TAG

@@ -139,7 +139,8 @@ def _bodies(
         shown = pieces[: form.max_lines - 1]
         rest = f"… {len(pieces) - len(shown)} more lines: {link}"
         if len(rest.encode()) <= room:
-            pieces, paste = [*shown, Piece(rest, None)], {"paste": said.whole}
+            pieces = [*shown, Piece(rest, None)]
+            paste["paste"] = said.whole
     bodies = [_body(delivery, by, said, form, group) for group in _groups(pieces, form, by)]
     bodies[0] |= paste
     if said.card:

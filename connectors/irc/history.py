@@ -57,7 +57,10 @@ class History:
     ) -> Receipt | None:
         """Our own line with the words of this call, later than `after`."""
         speaker = self._session.require()
-        wanted = {compose.message(call, speaker.form, bare=bare).first for bare in (False, True)}
+        wanted = {
+            compose.message(call, speaker.form, speaker.target(call.channel), bare=bare).first
+            for bare in (False, True)
+        }
         name = str(call.body.get("byline") or "")
         order = Order()
         begin = self._begin(after, since)
@@ -129,7 +132,7 @@ class History:
             await self._session.ensure_joined(channel)
             label = speaker.posts.label() if speaker.labels else ""
             most = min(limit or 500, speaker.link.state.support.history_page)
-            target = channel.channel
+            target = speaker.target(channel)
             waiting: asyncio.Future[Batch] = asyncio.get_running_loop().create_future()
             self._awaited = (label, speaker.link.state.support.fold(target), waiting)
             tags = {"label": label} if label else {}

@@ -29,6 +29,18 @@ def channel_ref(network: str, name: str) -> ChannelRef:
     return ChannelRef(platform=PLATFORM, workspace=network, channel=lower(name))
 
 
+def direct_ref(network: str, nick: str, account: str = "") -> ChannelRef:
+    """The direct messages of a person. With an account they follow it (`=account`): somebody else
+    may have the nick tomorrow."""
+    native = native_actor(nick, account)
+    return channel_ref(network, nick if native.startswith("~") else f"={native}")
+
+
+def account_in(channel: ChannelRef) -> str | None:
+    """The account whose direct messages these are; None where they are a nick's."""
+    return channel.channel[1:] if channel.channel.startswith("=") else None
+
+
 def is_direct(channel: ChannelRef) -> bool:
     return channel.channel[:1] not in "#&+!"
 

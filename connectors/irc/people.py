@@ -25,7 +25,8 @@ def direct_channel(session: Session, actor: ActorId) -> ChannelRef:
     nick = _nick(session, found[1]) if found and found[0] == session.network else None
     if nick is None:
         raise NotFound(f"{actor!r} is not on this network now, or shares no channel with the bot")
-    return ids.channel_ref(session.network, nick)
+    native = found[1] if found else ""
+    return ids.direct_ref(session.network, nick, "" if native.startswith("~") else native)
 
 
 def _nick(session: Session, native: str) -> str | None:

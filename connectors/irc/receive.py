@@ -316,34 +316,33 @@ class Receiver:
         target = state.support.without_status(line.param(0))
         own = state.is_us(line.nick)
         if own or self._puppets.is_ours(line.nick):
-            await self._own(speaker, inbox, line, target, label, by_bot=own)
+            await self._own(speaker, inbox, line, label, by_bot=own)
             return
-        if not state.support.is_channel(target):
-            if line.nick.lower() == self._settings.nickserv.lower():
-                return
-            target = line.nick
+        line = _with_account(line, state.account_of(line.nick))
+        in_channel = state.support.is_channel(target)
+        if not in_channel and line.nick.lower() == self._settings.nickserv.lower():
+            return
         if line.last.startswith("\x01") and not line.last.upper().startswith("\x01ACTION "):
             self._answer_ctcp(speaker, line)
             return
-        channel = self._session.ref(target)
+        channel = self._session.ref(target) if in_channel else self._direct(line)
         raw = await self._press(inbox, line, channel)
         raw = raw or self._teller.message(
-            _with_account(line, state.account_of(line.nick)), channel, self._order(channel),
+            line, channel, self._order(channel),
             now=self._clock.time(), us=state.nick, people=self._people(speaker, line, target),
         )  # fmt: skip
         await self._keep(inbox, raw)
 
     async def _own(
-        self, speaker: Speaker, inbox: Inbox, line: Line, target: str, label: str, *, by_bot: bool
+        self, speaker: Speaker, inbox: Inbox, line: Line, label: str, *, by_bot: bool
     ) -> None:
         """Our own words came back: they settle the call that said them."""
-        channel, now = self._session.ref(target), self._clock.time()
         waiting = (
             speaker.posts.echoed(line, label, speaker.link.state.support.fold) if by_bot else None
         )
         if waiting is None:
             return
-        sent = waiting.sent
+        sent, channel, now = waiting.sent, waiting.call.channel, self._clock.time()
         raw = self._teller.message(
             line, channel, self._order(channel), now=now, us=speaker.link.state.nick,
             sent=sent or Sent(None, waiting.call.slot),
@@ -352,6 +351,10 @@ class Receiver:
         if sent is not None:
             await self._keep(inbox, raw)
         waiting.settle(native_id)
+
+    def _direct(self, line: Line) -> ChannelRef:
+        account = line.tags.get("account", "")
+        return ids.direct_ref(self._session.network, line.nick, account)
 
     def _people(self, speaker: Speaker, line: Line, target: str) -> Mapping[str, str]:
         state = speaker.link.state
@@ -472,7 +475,9 @@ class Receiver:
             return
         state = speaker.link.state
         target = state.support.without_status(line.param(0))
-        channel = self._session.ref(target if state.support.is_channel(target) else line.nick)
+        line = _with_account(line, state.account_of(line.nick))
+        in_channel = state.support.is_channel(target)
+        channel = self._session.ref(target) if in_channel else self._direct(line)
         typing = "+typing" in line.tags and "+draft/react" not in line.tags
         raw = self._teller.event(
             line, channel, self._order(channel), now=self._clock.time(), volatile=typing,

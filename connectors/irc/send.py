@@ -52,7 +52,8 @@ class Sender:
         speaker = await self._speaker(call)
         label = speaker.posts.label()
         composed = compose.message(
-            call, speaker.form, label=label if speaker.labels else "", bare=speaker.is_puppet,
+            call, speaker.form, speaker.target(call.channel),
+            label=label if speaker.labels else "", bare=speaker.is_puppet,
             batch=f"b{next(self._batches)}",
         )  # fmt: skip
         native_id = await self._settled(speaker, call, composed, label)
@@ -64,7 +65,9 @@ class Sender:
     async def _mark(self, call: Call) -> Receipt:
         speaker = await self._speaker(call)
         label = speaker.posts.label()
-        composed = compose.mark(call, label=label if speaker.labels else "")
+        composed = compose.mark(
+            call, speaker.target(call.channel), label=label if speaker.labels else ""
+        )
         await self._settled(speaker, call, composed, label)
         deleted = call.method == REDACT
         return Receipt(slot=call.slot, native_id=call.native_id or "", deleted=deleted)
@@ -73,7 +76,7 @@ class Sender:
         self, speaker: Speaker, call: Call, composed: compose.Composed, label: str
     ) -> str:
         """The native id that the server gave it, or one of ours where it tells none."""
-        target = speaker.link.state.support.fold(call.channel.channel)
+        target = speaker.link.state.support.fold(speaker.target(call.channel))
         waiting = Waiting(call, target, composed.first, label)
         speaker.posts.add(waiting)
         lines = list(composed.lines)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bridge.model import Call
-from connectors.irc import caps
+from bridge.errors import NotFound
+from bridge.model import Call, ChannelRef
+from connectors.irc import caps, ids
 from connectors.irc.encode import CORRECT, SAY
 from connectors.irc.form import Form
 from connectors.irc.link import Link
@@ -29,6 +30,20 @@ class Speaker:
     @property
     def echoes(self) -> bool:
         return self.link.state.has(caps.ECHO)
+
+    def target(self, channel: ChannelRef) -> str:
+        """What the server calls the channel now. Raises NotFound for the direct messages of an
+        account that nobody is logged in to, as far as the bot can see."""
+        account = ids.account_in(channel)
+        if account is None:
+            return channel.channel
+        nick = self.link.state.nick_of_account(account)
+        if nick is None:
+            raise NotFound(
+                f"Nobody whom the bot can see is logged in as {account!r}; they must share a "
+                "channel with it"
+            )
+        return nick
 
     def answers(self, call: Call) -> bool:
         """Whether the server answers a call by itself: messages by their echo, all others by a

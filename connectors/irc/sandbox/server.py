@@ -151,6 +151,7 @@ class LocalIrc:
         """A person of the API leaves the network."""
         self._gone(nick, reason)
         self.world.people.pop(fold(nick), None)
+        self.world.logged_in.pop(fold(nick), None)
 
     def leave(self, client: Client, reason: str) -> None:
         if client in self.clients:
@@ -191,7 +192,7 @@ class LocalIrc:
             who.nick = nick
         else:
             self.world.people.pop(fold(before), None)
-            self.world.people[fold(nick)] = nick
+            self.person(nick, self.world.logged_in.pop(fold(before), ""))
 
     def regain(self, client: Client, nick: str) -> None:
         """Services take a nick from a person and give it to its owner."""

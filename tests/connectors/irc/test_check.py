@@ -114,7 +114,7 @@ async def test_people_are_known_by_their_nicks_as_they_are_now(local: Local) -> 
     assert [one.name for one in named if one] == ["bob", "alice"]
     assert await connector.person(ActorId("irc:elsewhere:~alice")) is None
     assert await connector.direct_channel(ActorId("irc:local:robert")) == channel_ref(
-        "local", "bob"
+        "local", "=robert"
     )
 
 

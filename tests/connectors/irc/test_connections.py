@@ -224,6 +224,29 @@ async def test_direct_messages_go_both_ways(local: Local) -> None:
         await connector.direct_channel(ActorId("irc:local:~nobody"))
 
 
+async def test_direct_messages_follow_an_account_and_not_a_nick(local: Local) -> None:
+    local.irc.person("bob", account="robert")
+    local.irc.join("bob", CHANNEL)
+    connector = local.connector()
+    await local.start(connector)
+    local.irc.say("bob", "bridge", "psst")
+    event = await until(local, MessagePosted)
+    (call,) = connector.encode(delivery_of(connector, local, "between us")).calls
+    call = call.model_copy(update={"channel": event.place.channel})
+    assert event.place.channel == ids.channel_ref("local", "=robert")
+
+    local.irc.rename("bob", "bobby")
+    local.irc.say("bobby", CHANNEL, "I have another nick")
+    await local.inbox.until(lambda: len(events(local)) >= 3)
+    await connector.send(call)
+
+    local.irc.quit("bobby")
+    local.irc.join("bob", CHANNEL)
+    await local.inbox.until(lambda: any(isinstance(one, MemberJoined) for one in events(local)))
+    with pytest.raises(NotFound, match="robert"):
+        await connector.send(call)
+
+
 # --- a plain server -------------------------------------------------------------------------
 
 

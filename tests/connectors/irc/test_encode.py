@@ -37,7 +37,8 @@ from connectors.irc.form import Form
 from connectors.irc.wire import parse, size_without_tags
 from connectors.irc.words import in_words
 
-CHANNEL = ids.channel_ref("net", "#general")
+TARGET = "#general"
+CHANNEL = ids.channel_ref("net", TARGET)
 ROOMY = Form(mask=20)
 MODERN = Form(mask=20, multiline=Multiline(4096, 100), redacts=True, replies=True)
 ANN = f"<A{GAP}nn> "
@@ -60,7 +61,7 @@ def delivery(
 def lines_of(calls: Sequence[Call], form: Form = ROOMY) -> list[str]:
     found: list[str] = []
     for call in calls:
-        for raw in compose.message(call, form).lines:
+        for raw in compose.message(call, form, TARGET).lines:
             assert size_without_tags(raw) <= 512
             line = parse(raw)
             assert line is not None
@@ -78,7 +79,7 @@ def test_each_line_is_a_message_under_the_authors_name() -> None:
 def test_where_the_server_takes_several_lines_they_are_one_message() -> None:
     (call,) = encode(delivery("one\ntwo"), MODERN).calls
 
-    composed = compose.message(call, MODERN, label="L", batch="b")
+    composed = compose.message(call, MODERN, TARGET, label="L", batch="b")
     assert [raw.decode().rstrip() for raw in composed.lines] == [
         "@label=L BATCH +b draft/multiline #general",
         f"@batch=b PRIVMSG #general :{ANN}one",
@@ -91,7 +92,7 @@ def test_where_the_server_takes_several_lines_they_are_one_message() -> None:
 def test_a_long_line_is_put_together_again_by_the_server() -> None:
     words = " ".join(f"word{n}" for n in range(200))
     (call,) = encode(delivery(words), MODERN).calls
-    composed = compose.message(call, MODERN)
+    composed = compose.message(call, MODERN, TARGET)
 
     assert composed.first == f"{ANN}{words}"
     assert sum(b"multiline-concat" in line for line in composed.lines) > 1
@@ -107,14 +108,14 @@ def test_a_server_that_takes_several_lines_no_more_gets_them_one_by_one() -> Non
 def test_an_author_with_a_connection_of_their_own_needs_no_name() -> None:
     (call,) = encode(delivery("hi"), ROOMY).calls
 
-    assert compose.message(call, ROOMY, bare=True).lines == (b"PRIVMSG #general hi\r\n",)
+    assert compose.message(call, ROOMY, TARGET, bare=True).lines == (b"PRIVMSG #general hi\r\n",)
 
 
 def test_a_mask_that_grew_after_the_call_was_made_cuts_nothing() -> None:
     (call, *_) = encode(delivery("x" * 2000), ROOMY).calls
     longer = Form(mask=100)
 
-    lines = compose.message(call, longer).lines
+    lines = compose.message(call, longer, TARGET).lines
     assert all(len(line) + 1 + longer.mask + 1 <= 512 for line in lines)
     assert b"".join(line.split(b"> ", 1)[1].rstrip() for line in lines) == (
         str(call.body["lines"][0]).encode()  # type: ignore[index]
@@ -125,7 +126,7 @@ def test_a_mask_that_grew_after_the_call_was_made_cuts_nothing() -> None:
 def test_whatever_is_said_fits_into_lines_of_512_bytes(text: str, modern: bool) -> None:
     form = MODERN if modern else ROOMY
     for call in encode(delivery(text), form).calls:
-        for raw in compose.message(call, form).lines:
+        for raw in compose.message(call, form, TARGET).lines:
             told = size_without_tags(raw) + 1 + form.mask + 1
             assert told <= 512 or not raw.startswith(b"PRIVMSG")
             assert raw.count(b"\n") == 1
@@ -135,7 +136,7 @@ def test_what_is_answered_is_named_by_a_tag_or_quoted() -> None:
     quoted = Quoted(author="Bob", excerpt="shall we meet?", native_id="m1")
     (tagged,) = encode(delivery("yes", quoted=quoted), MODERN).calls
 
-    (line,) = compose.message(tagged, MODERN).lines
+    (line,) = compose.message(tagged, MODERN, TARGET).lines
     assert line.startswith(b"@+reply=m1;+draft/reply=m1 PRIVMSG")
     assert lines_of([tagged], ROOMY) == [f"{ANN}↪ B{GAP}ob “shall we meet?”: yes"]
 
@@ -164,7 +165,7 @@ def test_a_deletion_is_a_redaction_or_named_as_lost() -> None:
 
     calls = encode(gone, MODERN).calls
     assert [(call.method, call.native_id) for call in calls] == [(REDACT, "m1"), (REDACT, "m2")]
-    assert compose.mark(calls[0]).lines == (b"REDACT #general m1\r\n",)
+    assert compose.mark(calls[0], TARGET).lines == (b"REDACT #general m1\r\n",)
     plain = encode(gone, ROOMY)
     assert (plain.calls, [one.kind for one in plain.losses]) == ((), ["deletion_not_shown"])
 
@@ -176,7 +177,7 @@ def test_a_reaction_is_a_tag_on_the_first_copy() -> None:
     )
 
     (call,) = encode(reaction, MODERN).calls
-    (line,) = compose.mark(call).lines
+    (line,) = compose.mark(call, TARGET).lines
     assert line.decode() == "@+draft/react=👍;+reply=m1;+draft/reply=m1 TAGMSG #general\r\n"
 
 
@@ -291,7 +292,7 @@ def test_a_name_injects_nothing(name: str) -> None:
     operation = found.operation.model_copy(update={"byline": Byline(name=name)})
     (call,) = encode(found.model_copy(update={"operation": operation}), ROOMY).calls
 
-    (line,) = compose.message(call, ROOMY).lines
+    (line,) = compose.message(call, ROOMY, TARGET).lines
     assert line.count(b"\n") == 1
     assert b"\0" not in line
     assert b"\x01" not in line
