@@ -34,7 +34,7 @@ from connectors.irc.people import direct_channel, look_up_person
 from connectors.irc.puppets import Puppets
 from connectors.irc.raws import Teller
 from connectors.irc.receive import Receiver
-from connectors.irc.registration import Identity
+from connectors.irc.registration import Identity, other_nicks
 from connectors.irc.send import Sender
 from connectors.irc.session import Session
 from connectors.irc.settings import IrcSettings
@@ -65,7 +65,8 @@ class IrcConnector:
         self._session.want(settings.channels)
         teller = Teller(account, settings.network_name)
         self._puppets = Puppets(
-            self._puppet_link if settings.puppets else None, tools.clock,
+            self._puppet_link if settings.puppets else None,
+            lambda: self._session.support.nick_length, tools.clock,
             most=settings.max_puppets, suffix=settings.puppet_suffix,
             idle=settings.puppet_idle_minutes * 60, max_lines=settings.max_lines,
         )  # fmt: skip
@@ -195,9 +196,12 @@ class IrcConnector:
         return bot
 
     def _is_own(self, nick: str) -> bool:
-        fold = self._session.support.fold
-        ours = (self.own_name, self._settings.nick, *self._settings.alternative_nicks)
-        return fold(nick) in {fold(one) for one in ours if one} or self._puppets.is_ours(nick)
+        """Whether the bot has this nick, or may have had it in an earlier connection."""
+        fold, settings = self._session.support.fold, self._settings
+        ours = [settings.nick, *other_nicks(settings.nick, settings.alternative_nicks)]
+        return fold(nick) in {fold(one) for one in (self.own_name, *ours)} or self._puppets.is_ours(
+            nick
+        )
 
     async def _bot_link(self) -> Link:
         settings = self._settings
@@ -210,10 +214,12 @@ class IrcConnector:
         )  # fmt: skip
         return Link(self._endpoint, identity, self._tools.clock, self._bucket)
 
-    def _puppet_link(self, nick: str, name: str) -> Link:
+    def _puppet_link(self, nicks: Sequence[str], name: str) -> Link:
+        first, *others = nicks
         identity = Identity(
-            nick=nick, username=self._settings.username, realname=f"{name} (bridged)"
-        )
+            nick=first, others=tuple(others), username=self._settings.username,
+            realname=f"{name} (bridged)",
+        )  # fmt: skip
         return Link(self._endpoint, identity, self._tools.clock, self._new_bucket())
 
     async def _nickserv_password(self) -> str:

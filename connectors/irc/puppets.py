@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -39,11 +39,13 @@ class _Puppet:
 
 
 class Puppets:
-    """`open_link` makes a connection for a nick and real name; None: puppets are off."""
+    """`open_link` makes a connection for one of these nicks and a real name; None: puppets are
+    off. `nick_length` is the most that the server takes."""
 
     def __init__(
         self,
-        open_link: Callable[[str, str], Link] | None,
+        open_link: Callable[[Sequence[str], str], Link] | None,
+        nick_length: Callable[[], int],
         clock: Clock,
         *,
         most: int,
@@ -52,6 +54,7 @@ class Puppets:
         max_lines: int,
     ) -> None:
         self._open_link = open_link
+        self._nick_length = nick_length
         self._clock = clock
         self._most = most
         self._suffix = suffix
@@ -65,6 +68,8 @@ class Puppets:
         """Whether one of our authors has this nick, now or before a restart."""
         if self._open_link is None:
             return False
+        if any(one.speaker.link.state.is_us(nick) for one in self._puppets.values()):
+            return True
         return bool(self._suffix) and nick.lower().endswith(self._suffix.lower())
 
     async def speaker(self, name: str, channel: ChannelRef) -> Speaker | None:
@@ -88,13 +93,22 @@ class Puppets:
         while len(self._puppets) >= self._most:
             _, oldest = self._puppets.popitem(last=False)
             await _end(oldest)
-        link = self._open_link(nick_from(name, self._suffix, 30), name)
+        link = self._open_link(self._nicks(name), name)
         await link.open()
         speaker = Speaker(link, Posts(), max_lines=self._max_lines, quiet=False, is_puppet=True)
         puppet = _Puppet(speaker, asyncio.create_task(asyncio.sleep(0)), self._clock.monotonic())
         puppet.reading = asyncio.create_task(self._read(name, puppet), name="irc puppet")
         self._puppets[name] = puppet
         return puppet
+
+    def _nicks(self, name: str) -> list[str]:
+        """The nick of an author, and others with a number while somebody has it; all with the
+        suffix, by which they are known for ours."""
+        most = min(self._nick_length(), 30)
+        room = max(1, most - len(self._suffix) - 1)
+        first = nick_from(name, self._suffix, most)
+        bare = first.removesuffix(self._suffix)[:room]
+        return [first, *(f"{bare}{number}{self._suffix}" for number in range(2, 10))]
 
     async def _join(self, puppet: _Puppet, channel: str) -> None:
         state = puppet.speaker.link.state

@@ -40,7 +40,7 @@ class Registration:
         self._identity = identity
         self._state = state
         self._asked: list[str] = []  # CAP REQ lines without an answer
-        self._nicks = [*_nicks(identity)]
+        self._nicks = [*other_nicks(identity.nick, identity.others)]
         self._listing = True
         self._ended = False
         self._welcomed = False
@@ -182,8 +182,8 @@ def closed(line: Line) -> PlatformError:
     )
 
 
-def _nicks(identity: Identity) -> Iterator[str]:
+def other_nicks(nick: str, others: Sequence[str]) -> Iterator[str]:
     """What is taken while the nick is in use."""
-    yield from identity.others
-    for number in range(1, _MOST_NICKS - len(identity.others)):
-        yield f"{identity.nick}{'_' * number}" if number < 3 else f"{identity.nick}{number}"
+    yield from others
+    for number in range(1, _MOST_NICKS - len(others)):
+        yield f"{nick}{'_' * number}" if number < 3 else f"{nick}{number}"

@@ -393,6 +393,7 @@ async def test_what_we_said_ourselves_is_not_read_back(local: Local) -> None:
     await local.start(connector)
     newest = await connector.newest(local.channel)
     await post(connector, local, "ours")
+    local.irc.say("bridge_", CHANNEL, "ours, when the nick was in use")
     await local.say("theirs")
 
     raws = [raw async for raw in connector.read_after(local.channel, newest, [])]
@@ -499,6 +500,19 @@ async def test_authors_speak_through_connections_of_their_own(local: Local) -> N
 
     (said, _) = local.irc.messages(CHANNEL)
     assert (said.nick, said.text, said.id) == ("Zoe[b]", "hello", receipt.native_id)
+    assert [type(one) for one in events(local)] == [MessagePosted]
+
+
+async def test_two_authors_whose_nicks_would_be_one_are_both_known_for_ours(local: Local) -> None:
+    connector = local.connector(puppets=True)
+    await local.start(connector)
+
+    await post(connector, local, "one", name="Zoë")
+    await post(connector, local, "two", name="Zoe")
+    await local.say("afterwards")
+    await until(local, MessagePosted)
+
+    assert [said.nick for said in local.irc.messages(CHANNEL)] == ["Zoe[b]", "Zoe2[b]", "alice"]
     assert [type(one) for one in events(local)] == [MessagePosted]
 
 
