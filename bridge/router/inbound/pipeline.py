@@ -42,7 +42,6 @@ from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import NewTurn
 from bridge.router.commands.parser import hear_command, hear_slash_command
-from bridge.router.features import has_threads
 from bridge.router.inbound.admission import admitted, lets_out, taken_back
 from bridge.router.inbound.changes import (
     add_files,
@@ -60,6 +59,7 @@ from bridge.router.outbound.kept_files import with_kept_files
 from bridge.router.outbound.max_delay import given_up_if_late
 from bridge.router.rooms.direct_messages import direct_timeline
 from bridge.router.rooms.display_names import in_form
+from bridge.router.rooms.features import has_threads
 from bridge.router.rooms.rooms import Member, Room
 from bridge.router.turns.selection import agents_asked, wants_stop
 from bridge.router.turns.sessions import session_of

@@ -28,10 +28,10 @@ from bridge.ports.connector import Connector, Files
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
-from bridge.router.features import has_threads, shows_growth
 from bridge.router.outbound.kept_files import with_json_files, with_kept_media
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.bylines import Bylines
+from bridge.router.rooms.features import has_threads, shows_growth
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Member, Room
 from bridge.router.turns.answer import Answer, saying
