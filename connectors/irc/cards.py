@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -34,6 +35,15 @@ def read_payload(payload: Payload, workspace: str = "") -> Card:
     if payload.schema_id or not isinstance(payload.data, str):
         raise CodecError(payload.at, f"IRC has no payload {payload.schema_id!r}; it has text alone")
     return Card((Prose(irc_to_text(payload.data), at=payload.at),))
+
+
+def mistakes(payload: Payload) -> Sequence[CodecError]:
+    """A text has none, and anything else is no payload of IRC's."""
+    try:
+        read_payload(payload)
+    except CodecError as error:
+        return (error,)
+    return ()
 
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
