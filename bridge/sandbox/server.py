@@ -125,4 +125,4 @@ class _Grouped(BaseRoute):
 
 
 def _builder(name: str) -> Callable[[Surroundings], LocalPlatform]:
-    return import_module(f"bridge.sandbox.{name}").local_platform
+    return import_module(f"connectors.{name}.sandbox").local_platform

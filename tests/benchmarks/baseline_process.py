@@ -34,7 +34,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tests.sandbox.teams.bots import OwnCredentials, OwnCredentialsFactory, authentication
+from tests.connectors.teams.sandbox.bots import (
+    OwnCredentials,
+    OwnCredentialsFactory,
+    authentication,
+)
 
 _JSON = {"Content-Type": "application/json; charset=utf-8"}
 

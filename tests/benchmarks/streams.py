@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
-from bridge.sandbox.slack import LocalSlack
-from bridge.sandbox.slack.seed import further_workspace
+from connectors.slack.sandbox import LocalSlack
+from connectors.slack.sandbox.seed import further_workspace
 from tests.e2e.house import Street, running, street
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import aiohttp
 
-from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.hands import GivenFile
+from connectors.discord.sandbox import LocalDiscord
 from tests.e2e.scene import PLATFORMS, Row, Scene
 
 SOUND = b"OggS\x00\x02" + bytes(60)  # enough to be known as sound

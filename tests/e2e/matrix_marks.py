@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bridge.sandbox.discord import LocalDiscord
+from connectors.discord.sandbox import LocalDiscord
 from tests.e2e.scene import PLATFORMS, Row, Scene, away
 
 _THUMB = "👍"

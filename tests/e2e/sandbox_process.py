@@ -13,9 +13,9 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 
-from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
+from connectors.discord.sandbox.local import LocalDiscord
 
 
 def main() -> None:

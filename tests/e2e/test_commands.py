@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.hands import Outcome
-from bridge.sandbox.slack.local import LocalSlack
+from connectors.discord.sandbox.local import LocalDiscord
+from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
 PLATFORMS = ("slack", "discord", "teams")

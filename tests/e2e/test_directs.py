@@ -11,10 +11,10 @@ from bridge.app.build import Bridge
 from bridge.model import ActorId, actor_id_of
 from bridge.model.archive_records import View
 from bridge.router.rooms.direct_messages import conversation_between
-from bridge.sandbox.discord.local import LocalDiscord
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.slack.local import LocalSlack
-from bridge.sandbox.teams.local import LocalTeams
+from connectors.discord.sandbox.local import LocalDiscord
+from connectors.slack.sandbox.local import LocalSlack
+from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_commands import mention, registered
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bridge.sandbox.discord import LocalDiscord
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
 from bridge.ports.clock import SystemClock
-from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.slack import LocalSlack
+from connectors.discord.sandbox import LocalDiscord
+from connectors.slack.sandbox import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
 READ_BACK = ("slack", "discord")

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from bridge.sandbox.discord.local import LocalDiscord
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
-from bridge.sandbox.discord.local import LocalDiscord
+from connectors.discord.sandbox.local import LocalDiscord
 from tests.e2e.house import Street, configuration, running, street
 
 

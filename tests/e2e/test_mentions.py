@@ -9,9 +9,9 @@ import pytest
 
 from bridge.app.build import Bridge
 from bridge.model import ActorId, actor_id_of
-from bridge.sandbox.discord.local import LocalDiscord
-from bridge.sandbox.slack.local import LocalSlack
-from bridge.sandbox.teams.local import LocalTeams
+from connectors.discord.sandbox.local import LocalDiscord
+from connectors.slack.sandbox.local import LocalSlack
+from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
 
 PLATFORMS = ("slack", "discord", "teams")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bridge.sandbox.discord.local import LocalDiscord
-from bridge.sandbox.slack.local import LocalSlack
-from bridge.sandbox.teams.local import LocalTeams
+from connectors.discord.sandbox.local import LocalDiscord
+from connectors.slack.sandbox.local import LocalSlack
+from connectors.teams.sandbox.local import LocalTeams
 from tests.app.running import cli, write
 from tests.e2e.house import Street, configuration, running, street
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bridge.sandbox.discord.local import LocalDiscord
-from bridge.sandbox.slack.local import LocalSlack
-from bridge.sandbox.teams.local import LocalTeams
+from connectors.discord.sandbox.local import LocalDiscord
+from connectors.slack.sandbox.local import LocalSlack
+from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_mentions import actor, last, name, pinged, typed, workspace_of
 from tests.waiting import LONGEST_WAIT

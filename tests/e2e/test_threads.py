@@ -10,9 +10,9 @@ from bridge.app.build import Bridge
 from bridge.model import MessageId
 from bridge.model.outbox_records import OperationRecord
 from bridge.model.store_status import Explanation
-from bridge.sandbox.discord import LocalDiscord
-from bridge.sandbox.discord.permissions import Permission
-from bridge.sandbox.slack import LocalSlack
+from connectors.discord.sandbox import LocalDiscord
+from connectors.discord.sandbox.permissions import Permission
+from connectors.slack.sandbox import LocalSlack
 from tests.e2e.house import Street, configuration, running, street
 
 OTHERS = ("slack", "teams")

@@ -9,7 +9,7 @@ import pytest
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Handled, Press
-from bridge.sandbox.slack.local import LocalSlack
+from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.house import configuration, running, street
 from tests.e2e.test_commands import mention
 

@@ -24,11 +24,11 @@ from bridge.model.turns import (
     TurnDone,
 )
 from bridge.router.rooms.bylines import Bylines
-from bridge.sandbox.discord.local import LocalDiscord
-from bridge.sandbox.slack.local import LocalSlack
-from bridge.sandbox.teams.local import LocalTeams
 from bridge.uacs import ToolCallPart, ToolResultPart
+from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.encode import byline_fields
+from connectors.slack.sandbox.local import LocalSlack
+from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
 from tests.e2e.test_streaming import with_personal_chat
 

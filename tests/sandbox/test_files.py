@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.sandbox.discord.pictures import avatar_png
 from bridge.sandbox.files import FileStore, TooMuch
 from bridge.sandbox.multipart import BadMultipart, Bounds, Part, read_multipart
 from bridge.sandbox.picture_sizes import is_animated, picture_size
+from connectors.discord.sandbox.pictures import avatar_png
 
 FORM = "multipart/form-data; boundary=X"
 ROOMY = Bounds(file=10_000_000, values=100_000, body=20_000_000)

@@ -25,11 +25,11 @@ from bridge.model import (
     Quoted,
     RoomId,
 )
-from bridge.sandbox.slack.text import rich_text
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord.encode import encode as encode_discord
 from connectors.discord.text import Names, discord_to_text
 from connectors.slack.encode import encode as encode_slack
+from connectors.slack.sandbox.text import rich_text
 from connectors.slack.text import mrkdwn_to_text
 from connectors.teams.encode import encode as encode_teams
 from connectors.teams.text import escape_name, html_to_text

@@ -22,9 +22,9 @@ from bridge.errors import BridgeError
 from bridge.sandbox.feed import Feed, Shown
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
-from bridge.sandbox.slack import LocalSlack
-from bridge.sandbox.slack.state import Person
-from bridge.sandbox.teams.local import LocalTeams
+from connectors.slack.sandbox import LocalSlack
+from connectors.slack.sandbox.state import Person
+from connectors.teams.sandbox.local import LocalTeams
 
 STORE = "demo.sqlite3"
 _CONNECTS = 30.0  # seconds that the bridge may take to connect everywhere

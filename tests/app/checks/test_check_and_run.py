@@ -24,9 +24,9 @@ from bridge.app.settings.file import settings_of
 from bridge.errors import BridgeError, ConfigError
 from bridge.ports.clock import SystemClock
 from bridge.ports.findings import Finding
-from bridge.sandbox.discord.permissions import Permission
 from bridge.tools import mcp_server
 from connectors.discord.capabilities import INTENTS
+from connectors.discord.sandbox.permissions import Permission
 from tests.app.running import STARTED, child, cli, write
 from tests.e2e.house import Street, configuration, street
 from tests.free_ports import free_port

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from bridge.app.checks.origin import check_one_place, place_of_code
 from bridge.errors import ConfigError
-from bridge.sandbox.slack.local import LocalSlack
+from connectors.slack.sandbox.local import LocalSlack
 from tests.app.running import cli, write
 from tests.e2e.house import Street, configuration, running, street
 

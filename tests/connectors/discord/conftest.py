@@ -13,13 +13,13 @@ from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.tokens import SecretRef
-from bridge.sandbox.discord import LocalDiscord
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import serve_sandbox
 from bridge.testing.inbox import ListInbox
 from connectors.discord import connector_type
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
+from connectors.discord.sandbox import LocalDiscord
 from tests.waiting import LONGEST_WAIT
 
 

@@ -9,12 +9,12 @@ import pytest
 from bridge.errors import Refused
 from bridge.model import AccountId, ActorId, Call
 from bridge.ports.clock import SystemClock
-from bridge.sandbox.discord.state import App
 from bridge.sandbox.faults import Fault
 from connectors.discord.asking import Asked, register
 from connectors.discord.commands import ANSWER, COMMAND, is_known
 from connectors.discord.identity import Self
 from connectors.discord.rest import Rest
+from connectors.discord.sandbox.state import App
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.test_encode import delivery
 

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 
 from bridge.model import ActorId, ChannelRef, Person
 from bridge.ports.connector import ChannelInfo, Finding
-from bridge.sandbox.discord.permissions import Permission
 from connectors.discord import connector_type
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, REQUIRED_PERMISSIONS
 from connectors.discord.ids import actor_id, channel_ref
+from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.settings import DiscordSettings
 from tests.connectors.discord.conftest import Local
 

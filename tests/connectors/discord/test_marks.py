@@ -22,9 +22,9 @@ from bridge.model import (
     TypingStarted,
     UnpinMessage,
 )
-from bridge.sandbox.discord.permissions import Permission
 from bridge.sandbox.feed import Shown
 from connectors.discord.decode import decode
+from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.unpinned import Unpinnings
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.payloads import ANN, CHANNEL, US, message, raw, user

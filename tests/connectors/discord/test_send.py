@@ -23,11 +23,11 @@ from bridge.errors import (
 )
 from bridge.model import DeleteMessage, Delivery, EditMessage, Receipt
 from bridge.ports.connector import Health
-from bridge.sandbox.discord.permissions import Permission
 from bridge.sandbox.faults import Fault
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
 from connectors.discord.rest import ApiAnswer, Rest, read_answer, refusal
+from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.send import title_of
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.test_encode import delivery

@@ -19,11 +19,11 @@ from bridge.ports.connector import ConnectorTools, Files
 from bridge.ports.tokens import SecretRef
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import local_platforms, sandbox_app
-from bridge.sandbox.slack import LocalSlack
 from bridge.testing.inbox import ListInbox
 from connectors.slack import connector_type
 from connectors.slack.connector import SlackConnector
 from connectors.slack.ids import channel_ref
+from connectors.slack.sandbox import LocalSlack
 from connectors.slack.settings import SlackSettings
 from tests.connectors.slack.web import served
 

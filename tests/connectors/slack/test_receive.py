@@ -21,7 +21,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
 from bridge.model import AccountId, MessagePosted, Raw, actor_id_of
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.slack.events import Event
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
 from connectors.slack.decode import CREDENTIALS, decode
@@ -33,6 +32,7 @@ from connectors.slack.receive import (
     raw_of,
     watch_for_others,
 )
+from connectors.slack.sandbox.events import Event
 from tests.connectors.slack.conftest import ADA, GENERAL, RANDOM, Sandbox
 from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, envelope, post, raw
 from tests.connectors.slack.test_encode import post as encoded

@@ -37,7 +37,7 @@ from bridge.content.text.tree import (
     Underline,
 )
 from bridge.model import ActorId
-from bridge.sandbox.slack.text import posted_text
+from connectors.slack.sandbox.text import posted_text
 from connectors.slack.text import mrkdwn_to_text, rich_text_to_text, text_to_mrkdwn
 
 TEAM = "T1"

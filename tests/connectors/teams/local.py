@@ -20,10 +20,10 @@ from bridge.ports.tokens import SecretRef
 from bridge.sandbox.limits import Limits
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import sandbox_app
-from bridge.sandbox.teams import LocalTeams
 from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type
 from connectors.teams.connector import TeamsConnector
+from connectors.teams.sandbox import LocalTeams
 
 ACCOUNT = AccountId("teams")
 

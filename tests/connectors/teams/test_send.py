@@ -30,8 +30,8 @@ from bridge.errors import (
 from bridge.model import Call, ChannelRef, OperationId, Receipt
 from bridge.ports.clock import SystemClock
 from bridge.ports.tokens import SecretRef
-from bridge.sandbox.teams.refusals import BrokenAnswer
 from connectors.teams.references import Reference, References
+from connectors.teams.sandbox.refusals import BrokenAnswer
 from connectors.teams.send import (
     BotToken,
     HttpClient,

@@ -127,7 +127,7 @@ def _rooms(worlds: Mapping[str, World]) -> dict[str, Any]:
 
 def _tell_teams(platforms: Mapping[str, LocalPlatform], bridge_port: int) -> None:
     """What an operator enters in the Azure portal: the bot's messaging endpoint."""
-    from bridge.sandbox.teams.local import LocalTeams
+    from connectors.teams.sandbox.local import LocalTeams
 
     teams = platforms.get("teams")
     if isinstance(teams, LocalTeams):

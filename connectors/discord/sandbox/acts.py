@@ -1,0 +1,513 @@
+"""What people and apps do: each act changes the state, tells the gateway and shows on the feed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Literal
+
+from bridge.sandbox.feed import Change, Feed, Shown
+from connectors.discord.sandbox.drafts import Draft
+from connectors.discord.sandbox.errors import thread_is_archived
+from connectors.discord.sandbox.events import Event
+from connectors.discord.sandbox.permissions import Permission, permissions_in
+from connectors.discord.sandbox.rich.polls import result_embed
+from connectors.discord.sandbox.shapes import (
+    Json,
+    channel_json,
+    gateway_message_json,
+    member_json,
+    message_json,
+    thread_json,
+    user_json,
+)
+from connectors.discord.sandbox.snowflakes import iso_time, made_at
+from connectors.discord.sandbox.state import (
+    SPOKEN,
+    Channel,
+    ChannelType,
+    Guild,
+    Member,
+    Message,
+    MessageType,
+    Reaction,
+    State,
+    ThreadData,
+    User,
+    Webhook,
+)
+from connectors.discord.sandbox.text import ALL_MENTIONS, Allowed, find_mentions, read_text
+from connectors.discord.sandbox.uploads import attach
+
+EPHEMERAL = 1 << 6
+MOST_WHISPERS = 1000
+
+
+class Acts:
+    """All changes go through here."""
+
+    def __init__(
+        self, state: State, feed: Feed, tell: Callable[[Event], None], base_url: str
+    ) -> None:
+        self.state = state
+        self.base_url = base_url
+        self.typed: deque[tuple[int, int]] = deque(maxlen=1000)  # channel, who
+        self._feed = feed
+        self._tell = tell
+
+    def post(
+        self,
+        channel: Channel,
+        author: User,
+        draft: Draft,
+        *,
+        allowed: Allowed = ALL_MENTIONS,
+        reply_to: Message | None = None,
+        reference: Json | None = None,
+        webhook: Webhook | None = None,
+        application_id: int | None = None,
+        nonce: str | int | None = None,
+        message_id: int | None = None,
+    ) -> Json:
+        """Say something in a channel or thread; gives the message as REST shows it."""
+        self._open_thread(channel, author)
+        message = self.compose(channel, author, draft, message_id=message_id)
+        message.type = MessageType.REPLY if reference else MessageType.DEFAULT
+        message.webhook_id = webhook.id if webhook else None
+        message.application_id = application_id
+        message.reference = reference
+        find_mentions(message, self.state, allowed, reply_to.author if reply_to else None)
+        return self.publish(message, nonce)
+
+    def compose(
+        self, channel: Channel, author: User, draft: Draft, *, message_id: int | None = None
+    ) -> Message:
+        """The message that a draft makes, not yet in its channel."""
+        message = Message(
+            id=message_id or self.state.ids.next(),
+            channel=channel,
+            author=author,
+            content=draft.content or "",
+            embeds=draft.embeds or [],
+            components=draft.components or [],
+            flags=draft.flags or 0,
+            tts=draft.tts,
+            poll=draft.poll,
+        )
+        if draft.files:
+            message.attachments = attach(self.state, channel, draft.files, [])
+        if message.poll is not None:
+            message.poll.ends = self.state.now() + message.poll.hours * 3600
+        return message
+
+    def edit(self, message: Message, draft: Draft, allowed: Allowed) -> Json:
+        """Change what a request names of a message; the rest stays."""
+        if draft.content is not None or "content" in draft.given:
+            message.content = draft.content or ""
+            find_mentions(message, self.state, allowed)
+        if draft.embeds is not None:
+            message.embeds = draft.embeds
+        if draft.components is not None:
+            message.components = draft.components
+        if draft.files is not None:
+            message.attachments = attach(
+                self.state, message.channel, draft.files, message.attachments,
+                ephemeral=message.audience is not None,
+            )  # fmt: skip
+        if draft.flags is not None:
+            message.flags = draft.flags | message.flags & 1 << 15
+        message.edited = iso_time(self.state.now())
+        if message.audience is not None:
+            return message_json(message, self.state)
+        shape = self._update(message)
+        self._show("edited", message, shape)
+        return shape
+
+    def whisper(self, message: Message, person: int) -> Json:
+        """Show a composed message to one person only; nobody else hears of it."""
+        message.audience = person
+        message.flags |= EPHEMERAL
+        for attachment in message.attachments:
+            attachment.ephemeral = True
+        whispers = self.state.whispers
+        whispers[message.id] = message
+        while len(whispers) > MOST_WHISPERS:
+            del whispers[next(iter(whispers))]
+        return message_json(message, self.state)
+
+    def vote(self, message: Message, user: User, answers: set[int]) -> None:
+        """A person gives these answers to the message's poll, and takes others back."""
+        if message.poll is None:
+            return
+        added, taken = message.poll.vote(user.id, answers)
+        for name, numbers in (
+            ("MESSAGE_POLL_VOTE_REMOVE", taken), ("MESSAGE_POLL_VOTE_ADD", added),
+        ):  # fmt: skip
+            for number in numbers:
+                data = {
+                    "user_id": str(user.id), "message_id": str(message.id), "answer_id": number,
+                    **_place(message.channel),
+                }  # fmt: skip
+                self._tell(Event(name, message.channel, data))
+        self._show("marked", message)
+
+    def end_poll(self, message: Message) -> Json:
+        """The votes are counted, once; a line in the channel answers the poll with the result."""
+        poll = message.poll
+        if poll is None or poll.finalized:
+            return message_json(message, self.state)
+        poll.finalized = True
+        poll.ends = self.state.now()
+        shape = self._update(message)
+        line = Message(
+            id=self.state.ids.next(),
+            channel=message.channel,
+            author=message.author,
+            content="",
+            type=MessageType.POLL_RESULT,
+            reference=reference_to(message),
+            embeds=[result_embed(poll)],
+        )
+        self.publish(line)
+        return shape
+
+    def join(self, guild: Guild, user: User) -> None:
+        """A member more; who joins is said in the system channel."""
+        member = Member(user, iso_time(self.state.now()))
+        guild.members[user.id] = member
+        place = guild.channels.get(guild.system_channel or 0)
+        if place is None:
+            return
+        shape = {**member_json(member), "guild_id": str(guild.id)}
+        self._tell(Event("GUILD_MEMBER_ADD", place, shape))
+        line = Message(
+            id=self.state.ids.next(), channel=place, author=user, content="",
+            type=MessageType.USER_JOIN,
+        )  # fmt: skip
+        self.publish(line)
+
+    def leave(self, guild: Guild, user: User) -> None:
+        """A member less; nothing is said of it, only apps that ask for members are told."""
+        del guild.members[user.id]
+        place = guild.channels.get(guild.system_channel or 0)
+        if place is not None:
+            gone = {"guild_id": str(guild.id), "user": user_json(user)}
+            self._tell(Event("GUILD_MEMBER_REMOVE", place, gone))
+
+    def delete(self, message: Message) -> None:
+        if message.audience is not None:
+            self.state.whispers.pop(message.id, None)
+            return
+        channel = message.channel
+        self._remove(message)
+        self._tell(Event("MESSAGE_DELETE", channel, {"id": str(message.id), **_place(channel)}))
+
+    def delete_many(self, channel: Channel, messages: list[Message]) -> None:
+        for message in messages:
+            self._remove(message)
+        ids = [str(message.id) for message in messages]
+        self._tell(Event("MESSAGE_DELETE_BULK", channel, {"ids": ids, **_place(channel)}))
+
+    def start_thread_from(
+        self, message: Message, author: User, name: str, minutes: int = 1440
+    ) -> Channel:
+        """A thread under a message; it takes the message's id (docs: topics/threads)."""
+        thread = self._new_thread(message.channel, message.id, author, name, minutes)
+        message.thread = thread
+        self._update(message)
+        starter = Message(
+            id=self.state.ids.next(),
+            channel=thread,
+            author=author,
+            content="",
+            type=MessageType.THREAD_STARTER,
+            reference=reference_to(message),
+        )
+        self.publish(starter)
+        return thread
+
+    def start_thread(
+        self,
+        parent: Channel,
+        author: User,
+        name: str,
+        *,
+        minutes: int = 1440,
+        private: bool = False,
+        tags: list[str] | None = None,
+    ) -> Channel:
+        """A thread without a message before it: private, public, or a forum's post."""
+        kind = ChannelType.PRIVATE_THREAD if private else None
+        thread = self._new_thread(parent, self.state.ids.next(), author, name, minutes, kind)
+        if parent.type == ChannelType.FORUM:
+            parent.last_message_id = thread.id
+            if thread.thread:
+                thread.thread.applied_tags = tags or []
+        elif not private:
+            self._announce(thread, author)
+        return thread
+
+    def change_channel(self, channel: Channel) -> Json:
+        """Tell that a channel's or thread's own fields changed."""
+        name = "THREAD_UPDATE" if channel.thread else "CHANNEL_UPDATE"
+        shape = channel_json(channel)
+        self._tell(Event(name, channel, shape))
+        return shape
+
+    def add_channel(self, channel: Channel) -> Json:
+        shape = channel_json(self.state.add_channel(channel))
+        self._tell(Event("CHANNEL_CREATE", channel, shape))
+        return shape
+
+    def delete_channel(self, channel: Channel) -> Json:
+        shape = channel_json(channel)
+        self.state.drop_channel(channel)
+        if channel.thread is None:
+            self._tell(Event("CHANNEL_DELETE", channel, shape))
+        else:
+            gone = {key: shape[key] for key in ("id", "guild_id", "parent_id", "type")}
+            self._tell(Event("THREAD_DELETE", channel, gone))
+        return shape
+
+    def join_thread(self, channel: Channel, user: User) -> None:
+        if channel.thread and user.id not in channel.thread.members:
+            channel.thread.members[user.id] = iso_time(self.state.now())
+
+    def react(self, message: Message, user: User, emoji: Json) -> None:
+        key = f"{emoji['name']}:{emoji['id']}"
+        reaction = message.reactions.setdefault(key, Reaction(emoji))
+        if user.id in reaction.users:
+            return
+        reaction.users[user.id] = None
+        data = self._reaction(message, user, emoji)
+        guild = message.channel.guild
+        if guild and (member := guild.members.get(user.id)):
+            data["member"] = member_json(member)
+        data["message_author_id"] = str(message.author.id)
+        self._tell(Event("MESSAGE_REACTION_ADD", message.channel, data))
+        self._show("marked", message)
+
+    def unreact(self, message: Message, user: User, emoji: Json) -> bool:
+        """Take a reaction back; says whether it was there."""
+        key = f"{emoji['name']}:{emoji['id']}"
+        reaction = message.reactions.get(key)
+        if reaction is None or user.id not in reaction.users:
+            return False
+        del reaction.users[user.id]
+        if not reaction.users:
+            del message.reactions[key]
+        data = self._reaction(message, user, emoji)
+        self._tell(Event("MESSAGE_REACTION_REMOVE", message.channel, data))
+        self._show("marked", message)
+        return True
+
+    def clear_reactions(self, message: Message, emoji: Json | None = None) -> None:
+        """Take everybody's reactions away, or those with one emoji."""
+        data: Json = {"message_id": str(message.id), **_place(message.channel)}
+        if emoji is None:
+            message.reactions.clear()
+            self._tell(Event("MESSAGE_REACTION_REMOVE_ALL", message.channel, data))
+        elif message.reactions.pop(f"{emoji['name']}:{emoji['id']}", None):
+            name = "MESSAGE_REACTION_REMOVE_EMOJI"
+            self._tell(Event(name, message.channel, {**data, "emoji": emoji}))
+        self._show("marked", message)
+
+    def pin(self, message: Message, user: User) -> None:
+        """Pin a message: its update, the channel's, and the line that says who did it."""
+        message.pinned_at = iso_time(self.state.now())
+        self._show("marked", message, self._update(message))
+        self._tell_pins(message.channel)
+        line = Message(
+            id=self.state.ids.next(), channel=message.channel, author=user, content="",
+            type=MessageType.PINNED, reference=reference_to(message),
+        )  # fmt: skip
+        self.publish(line)
+
+    def unpin(self, message: Message) -> None:
+        """Discord says of this only that it happened, not by whom."""
+        message.pinned_at = None
+        self._show("marked", message, self._update(message))
+        self._tell_pins(message.channel)
+
+    def _tell_pins(self, channel: Channel) -> None:
+        pins = (one.pinned_at for one in channel.messages.values() if one.pinned_at)
+        data = {**_place(channel), "last_pin_timestamp": max(pins, default=None)}
+        self._tell(Event("CHANNEL_PINS_UPDATE", channel, data))
+
+    def type_in(self, channel: Channel, user: User) -> None:
+        self.typed.append((channel.id, user.id))
+        data: Json = {
+            "user_id": str(user.id), "timestamp": int(self.state.now()), **_place(channel),
+        }  # fmt: skip
+        if channel.guild and (member := channel.guild.members.get(user.id)):
+            data["member"] = member_json(member)
+        self._tell(Event("TYPING_START", channel, data))
+
+    def add_webhook(self, webhook: Webhook) -> None:
+        self.state.webhooks[webhook.id] = webhook
+        self.change_webhooks(webhook.channel)
+
+    def delete_webhook(self, webhook: Webhook) -> None:
+        del self.state.webhooks[webhook.id]
+        self.change_webhooks(webhook.channel)
+
+    def change_webhooks(self, channel: Channel) -> None:
+        self._tell(Event("WEBHOOKS_UPDATE", channel, _place(channel)))
+
+    def shown(self, message: Message, shape: Json | None = None) -> Shown:
+        """A message as a person sees it."""
+        channel = message.channel
+        guild = channel.guild
+        member = guild.members.get(message.author.id) if guild else None
+        is_webhook = message.webhook_id is not None
+        return Shown(
+            platform="discord",
+            workspace=str(guild.id) if guild else "@me",
+            channel=str(channel.root.id),
+            thread=str(channel.id) if channel.thread else None,
+            id=str(message.id),
+            author=member.display_name if member else message.author.display_name,
+            author_id=str(message.author.id),
+            picture=self._picture(message.author),
+            bot=message.author.bot or is_webhook,
+            text=read_text(message.content, guild, self.state),
+            time=made_at(message.id),
+            edited=message.edited is not None,
+            reactions={
+                _emoji_name(one.emoji): tuple(str(user) for user in one.users)
+                for one in message.reactions.values()
+            },
+            pinned=message.pinned_at is not None,
+            raw=message_json(message, self.state) if shape is None else shape,
+        )
+
+    def _remove(self, message: Message) -> None:
+        channel = message.channel
+        channel.remove(message.id)
+        if channel.thread is not None and _counts(message):
+            channel.thread.standing -= 1
+        self._show("deleted", message, message_json(message, self.state))
+
+    def publish(self, message: Message, nonce: str | int | None = None) -> Json:
+        """Put a composed message into its channel and tell of it."""
+        channel = message.channel
+        channel.add(message)
+        if channel.thread is not None and _counts(message):
+            channel.thread.posted += 1
+            channel.thread.standing += 1
+        shape = message_json(message, self.state)
+        if nonce is not None:
+            shape["nonce"] = nonce
+        whole = gateway_message_json(message, shape)
+        self._tell(Event("MESSAGE_CREATE", channel, whole, message))
+        self._show("posted", message, shape)
+        return shape
+
+    def _update(self, message: Message) -> Json:
+        shape = message_json(message, self.state)
+        whole = gateway_message_json(message, shape)
+        self._tell(Event("MESSAGE_UPDATE", message.channel, whole, message))
+        return shape
+
+    def _show(
+        self,
+        kind: Literal["posted", "edited", "deleted", "marked"],
+        message: Message,
+        shape: Json | None = None,
+    ) -> None:
+        if message.type in SPOKEN:
+            self._feed.publish(Change(kind=kind, message=self.shown(message, shape)))
+
+    def _open_thread(self, channel: Channel, author: User) -> None:
+        """Posting joins a thread and wakes one that sleeps, unless it is locked."""
+        thread = channel.thread
+        if thread is None:
+            return
+        if thread.archived:
+            may_unlock = permissions_in(channel, author.id) & Permission.MANAGE_THREADS
+            if thread.locked and not may_unlock:
+                raise thread_is_archived()
+            thread.archived = False
+            thread.archive_time = iso_time(self.state.now())
+            self.change_channel(channel)
+        if author.id in self.state.users:
+            self.join_thread(channel, author)
+
+    def _new_thread(
+        self,
+        parent: Channel,
+        thread_id: int,
+        author: User,
+        name: str,
+        minutes: int,
+        kind: ChannelType | None = None,
+    ) -> Channel:
+        now = iso_time(self.state.now())
+        of_news = parent.type == ChannelType.ANNOUNCEMENT
+        public = ChannelType.ANNOUNCEMENT_THREAD if of_news else ChannelType.PUBLIC_THREAD
+        data = ThreadData(author.id, now, minutes)
+        if author.id in self.state.users:
+            data.members[author.id] = now
+        thread = Channel(thread_id, kind or public, name, parent.guild, parent, thread=data)
+        self.state.add_channel(thread)
+        shape = thread_json(thread) | {"newly_created": True}
+        self._tell(Event("THREAD_CREATE", thread, shape))
+        return thread
+
+    def _announce(self, thread: Channel, author: User) -> None:
+        """The line "... started a thread" that stands in the parent channel."""
+        if thread.parent is None or thread.guild is None:
+            return
+        reference = {"type": 0, "channel_id": str(thread.id), "guild_id": str(thread.guild.id)}
+        line = Message(
+            id=self.state.ids.next(),
+            channel=thread.parent,
+            author=author,
+            content=thread.name or "",
+            type=MessageType.THREAD_CREATED,
+            reference=reference,
+        )
+        self.publish(line)
+
+    def _reaction(self, message: Message, user: User, emoji: Json) -> Json:
+        return {
+            "user_id": str(user.id), "message_id": str(message.id), "emoji": emoji,
+            "burst": False, "type": 0, **_place(message.channel),
+        }  # fmt: skip
+
+    def _picture(self, user: User) -> str | None:
+        if user.avatar is None:
+            return None
+        kept = self.state.pictures.get(user.avatar)
+        if isinstance(kept, str):
+            return kept
+        return f"{self.base_url}/discord/avatars/{user.id}/{user.avatar}.png"
+
+
+def _emoji_name(emoji: Json) -> str:
+    return f":{emoji['name']}:" if emoji["id"] else emoji["name"]
+
+
+def author_of(webhook: Webhook, name: str | None, avatar: str | None) -> User:
+    """The author of a webhook's post: the webhook, under the name and picture of this post."""
+    return User(webhook.id, name or webhook.name, None, avatar or webhook.avatar, bot=True)
+
+
+def reference_to(target: Message) -> Json:
+    """The `message_reference` of an answer to a message."""
+    shape: Json = {
+        "type": 0, "channel_id": str(target.channel.id), "message_id": str(target.id),
+    }  # fmt: skip
+    if target.channel.guild:
+        shape["guild_id"] = str(target.channel.guild.id)
+    return shape
+
+
+def _counts(message: Message) -> bool:
+    """Whether a thread counts a message: not the one that it began with."""
+    return message.type in SPOKEN and message.id != message.channel.id
+
+
+def _place(channel: Channel) -> dict[str, Any]:
+    place = {"channel_id": str(channel.id)}
+    return place | {"guild_id": str(channel.guild.id)} if channel.guild else place

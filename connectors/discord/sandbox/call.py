@@ -1,0 +1,183 @@
+"""One REST request on its way to its route, and the table that finds the route for a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from bridge.sandbox.limits import Window
+from bridge.sandbox.multipart import Part
+from connectors.discord.sandbox.acts import Acts
+from connectors.discord.sandbox.checks import Form, is_snowflake, not_a_snowflake
+from connectors.discord.sandbox.errors import (
+    ApiError,
+    invalid_form,
+    invalid_json,
+    missing_access,
+    missing_permissions,
+    no_method,
+    no_route,
+    unknown_channel,
+    unknown_guild,
+    unknown_message,
+)
+from connectors.discord.sandbox.permissions import Permission, permissions_in
+from connectors.discord.sandbox.state import App, Channel, Guild, Message, State
+
+Answer = Any  # what goes out as JSON; None: 204
+
+
+@dataclass(frozen=True)
+class Created:
+    """An answer with status 201."""
+
+    body: Any
+
+
+@dataclass
+class Call:
+    """One request: whose it is, what its path, query and body say, and what it may touch."""
+
+    acts: Acts
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    raw: bytes
+    token: App | None
+    parts: Sequence[Part] = ()  # of a multipart body
+
+    @property
+    def state(self) -> State:
+        return self.acts.state
+
+    @property
+    def app(self) -> App:
+        """The app that asks; routes without authorization must not need it."""
+        if self.token is None:
+            raise ApiError(401, 0, "401: Unauthorized")
+        return self.token
+
+    def form(self) -> Form:
+        """The body: JSON, or the `payload_json` of a form, or a form's own fields."""
+        raw = self.raw
+        if self.parts:
+            fields = {part.name: part.value for part in self.parts if part.file is None}
+            if "payload_json" not in fields:
+                return Form({n: v.decode("utf-8", "replace") for n, v in fields.items()})
+            raw = fields["payload_json"]
+        try:
+            return Form(orjson.loads(raw) if raw else {})
+        except orjson.JSONDecodeError:
+            raise invalid_json() from None
+
+    def list_form(self) -> list[Form]:
+        """The body where it is a list of objects."""
+        try:
+            items = orjson.loads(self.raw)
+        except orjson.JSONDecodeError:
+            raise invalid_json() from None
+        if not isinstance(items, list):
+            text = "Only iterables may be used in a ListType"
+            raise invalid_form({"_errors": [{"code": "LIST_TYPE_CONVERT", "message": text}]})
+        return [Form(item) for item in items]
+
+    def id(self, name: str) -> int:
+        """An id from the path."""
+        value = self.params[name]
+        if not is_snowflake(value):
+            raise not_a_snowflake(name, value)
+        return int(value)
+
+    def guild(self) -> Guild:
+        guild = self.state.guilds.get(self.id("guild_id"))
+        if guild is None:
+            raise unknown_guild()
+        if self.app.user.id not in guild.members:
+            raise missing_access()
+        return guild
+
+    def channel(self, *needed: Permission) -> Channel:
+        """The channel of the path, which the app must see and where it must have `needed`."""
+        channel = self.state.channels.get(self.id("channel_id"))
+        if channel is None:
+            raise unknown_channel()
+        self.need(channel, *needed)
+        return channel
+
+    def need(self, channel: Channel, *needed: Permission) -> None:
+        held = permissions_in(channel, self.app.user.id)
+        if not held & Permission.VIEW_CHANNEL:
+            raise missing_access()
+        if any(not held & permission for permission in needed):
+            raise missing_permissions()
+
+    def may(self, channel: Channel, permission: Permission) -> bool:
+        return bool(permissions_in(channel, self.app.user.id) & permission)
+
+    def message(self, channel: Channel) -> Message:
+        message = channel.messages.get(self.id("message_id"))
+        if message is None:
+            raise unknown_message()
+        return message
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route; `budget` is its rate limit per channel, webhook or guild of the path."""
+
+    method: str
+    path: str
+    name: str
+    handle: Callable[[Call], Answer]
+    budget: Window | None = None
+    needs_bot: bool = True
+
+
+@dataclass
+class _Node:
+    literal: dict[str, _Node] = field(default_factory=dict[str, "_Node"])
+    wild: _Node | None = None
+    routes: dict[str, tuple[Route, tuple[str, ...]]] = field(
+        default_factory=dict[str, tuple[Route, tuple[str, ...]]]
+    )
+
+
+class Routes:
+    """Finds a route by method and path, step by step, literals first."""
+
+    def __init__(self, routes: list[Route]) -> None:
+        self._root = _Node()
+        for route in routes:
+            self._add(route)
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        node: _Node | None = self._root
+        values: list[str] = []
+        for step in path.strip("/").split("/"):
+            below = node.literal.get(step)
+            if below is None:
+                below = node.wild
+                values.append(step)
+            if below is None:
+                raise no_route()
+            node = below
+        if not node.routes:
+            raise no_route()
+        if method not in node.routes:
+            raise no_method()
+        route, names = node.routes[method]
+        return route, dict(zip(names, values, strict=True))
+
+    def _add(self, route: Route) -> None:
+        node = self._root
+        names: list[str] = []
+        for step in route.path.strip("/").split("/"):
+            if step.startswith("{"):
+                names.append(step.strip("{}"))
+                node.wild = node.wild or _Node()
+                node = node.wild
+            else:
+                node = node.literal.setdefault(step, _Node())
+        node.routes[route.method] = (route, tuple(names))

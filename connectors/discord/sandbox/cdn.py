@@ -1,0 +1,73 @@
+"""The addresses of files: signed, with an end, as Discord's own (docs: reference, CDN).
+
+`?ex=<end>&is=<made>&hm=<signature>&`, times in seconds as hexadecimal numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, quote, urlsplit
+
+if TYPE_CHECKING:
+    from connectors.discord.sandbox.state import Attachment
+
+LASTS = 24 * 3600
+_MEDIA = "/discord/media"
+
+
+class Cdn:
+    """Makes and checks addresses; `now` gives seconds since 1970."""
+
+    def __init__(self, base_url: str, now: Callable[[], float]) -> None:
+        self.base_url = base_url
+        self._now = now
+        self._key = secrets.token_bytes(32)
+
+    def url(self, channel_id: int, attachment: Attachment) -> str:
+        file = _path(channel_id, attachment)
+        return self._signed("/discord" + file, file)
+
+    def proxy_url(self, channel_id: int, attachment: Attachment) -> str:
+        file = _path(channel_id, attachment)
+        return self._signed(_MEDIA + file, file)
+
+    def external(self, url: str) -> str:
+        """The proxy's address of a picture elsewhere; it leads there, nothing is fetched."""
+        scheme, _, rest = url.partition("://")
+        mark = hashlib.sha256(url.encode()).hexdigest()[:43]
+        return f"{self.base_url}/discord/external/{mark}/{scheme}/{quote(rest, safe='/')}"
+
+    def refreshed(self, url: str) -> str | None:
+        """A fresh address of the same file, whether the old one has ended or not."""
+        path = urlsplit(url).path
+        file = path.removeprefix(_MEDIA).removeprefix("/discord")
+        if not file.startswith("/attachments/"):
+            return None
+        return self._signed(path, file)
+
+    def allows(self, file: str, query: str) -> bool:
+        """Whether this query opens `/attachments/...` at this moment."""
+        given = {name: values[0] for name, values in parse_qs(query).items()}
+        ends, made = given.get("ex", ""), given.get("is", "")
+        right = self._signature(file, ends, made)
+        if not hmac.compare_digest(right, given.get("hm", "")):
+            return False
+        return int(ends, 16) > self._now()
+
+    def _signed(self, path: str, file: str) -> str:
+        made = int(self._now())
+        ends = f"{made + LASTS:x}"
+        mark = self._signature(file, ends, f"{made:x}")
+        return f"{self.base_url}{path}?ex={ends}&is={made:x}&hm={mark}&"
+
+    def _signature(self, file: str, ends: str, made: str) -> str:
+        text = f"{file}|{ends}|{made}".encode()
+        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+
+
+def _path(channel_id: int, attachment: Attachment) -> str:
+    return f"/attachments/{channel_id}/{attachment.id}/{attachment.filename}"

@@ -1,0 +1,274 @@
+"""What else people do on the local Discord: come and go, name things, vote, speak in other ways.
+
+`channel` may be a thread wherever the deed can be done to one.
+"""
+
+from __future__ import annotations
+
+import base64
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import GivenFile
+from connectors.discord.sandbox.acts import Acts, reference_to
+from connectors.discord.sandbox.drafts import Draft, FileWish
+from connectors.discord.sandbox.permissions import Permission, permissions_in
+from connectors.discord.sandbox.rich.polls import MOST_ANSWERS, MOST_HOURS, Poll
+from connectors.discord.sandbox.shapes import Json, message_json
+from connectors.discord.sandbox.snowflakes import iso_time
+from connectors.discord.sandbox.state import (
+    SPOKEN,
+    Channel,
+    ChannelType,
+    Guild,
+    Message,
+    MessageType,
+    User,
+)
+from connectors.discord.sandbox.text import ALL_MENTIONS
+
+LONGEST_NAME = 100
+LONGEST_TOPIC = {ChannelType.FORUM: 4096}
+STICKER = 749054660769218631  # "Wave", of the packs that everybody has
+_HAS_SNAPSHOT = 1 << 14
+_IS_VOICE = 1 << 13
+_IN_SNAPSHOTS = (
+    "type", "content", "embeds", "attachments", "timestamp", "edited_timestamp", "flags",
+    "mentions", "mention_roles", "components", "sticker_items",
+)  # fmt: skip
+
+
+class Deeds(ABC):
+    """Each deed takes the workspace, the channel and the person first."""
+
+    _acts: Acts
+
+    @abstractmethod
+    def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+        """Where it is done, and by whom."""
+
+    @abstractmethod
+    def _wish(self, file: GivenFile) -> FileWish:
+        """A file that goes along."""
+
+    async def join_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person becomes a member of the server that the channel is in."""
+        place, user = self._found(workspace, channel, person)
+        guild = _guild(place)
+        if user.id not in guild.members:
+            self._acts.join(guild, user)
+
+    async def leave_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person leaves the server that the channel is in; its owner cannot."""
+        place, user = self._found(workspace, channel, person)
+        guild = _guild(place)
+        if guild.owner_id == user.id or user.id not in guild.members:
+            raise Refused(f"{user.display_name!r} owns {guild.name!r}, or is not in it")
+        self._acts.leave(guild, user)
+
+    async def set_topic_as(self, workspace: str, channel: str, person: str, topic: str) -> None:
+        place, _ = self._managed(workspace, channel, person)
+        longest = LONGEST_TOPIC.get(ChannelType(place.type), 1024)
+        if place.thread or len(topic) > longest:
+            raise InvalidData(f"A channel's topic has at most {longest} characters, a thread none")
+        place.topic = topic or None
+        self._acts.change_channel(place)
+
+    async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
+        """A person gives a channel or a thread another name."""
+        place, _ = self._managed(workspace, channel, person)
+        if not 1 <= len(name.strip()) <= LONGEST_NAME:
+            raise InvalidData(f"A name has 1 to {LONGEST_NAME} characters")
+        place.name = name.strip()
+        self._acts.change_channel(place)
+
+    async def start_thread_as(
+        self, workspace: str, channel: str, person: str, name: str,
+        message: str | None = None, text: str = "",
+    ) -> str:  # fmt: skip
+        """A person starts a thread: from a message, without one, or as a post of a forum, which
+        has a first `text`. Gives the thread's id."""
+        place, user = self._allowed(workspace, channel, person, Permission.CREATE_PUBLIC_THREADS)
+        if not 1 <= len(name.strip()) <= LONGEST_NAME:
+            raise InvalidData(f"A thread's name has 1 to {LONGEST_NAME} characters")
+        if message is not None:
+            return str(self._acts.start_thread_from(self._message(place, message), user, name).id)
+        is_forum = place.type == ChannelType.FORUM
+        if is_forum and not text.strip():
+            raise InvalidData("A post of a forum begins with a message: give its `text`")
+        thread = self._acts.start_thread(place, user, name)
+        if text:
+            own_id = thread.id if is_forum else None
+            self._acts.post(thread, user, Draft(content=text), message_id=own_id)
+        return str(thread.id)
+
+    async def close_thread_as(
+        self, workspace: str, channel: str, person: str, thread: str, *, lock: bool = False
+    ) -> None:
+        """A person archives a thread; to lock it is for those who manage threads."""
+        place, user = self._managed(workspace, thread, person)
+        data = place.thread
+        if data is None or str(place.root.id) != channel:
+            raise NotFound(f"No thread {thread!r} in {channel!r}")
+        if lock and not permissions_in(place, user.id) & Permission.MANAGE_THREADS:
+            raise Refused(f"{user.display_name!r} may not lock thread {thread}")
+        data.archived, data.locked = True, lock
+        data.archive_time = iso_time(self._acts.state.now())
+        self._acts.change_channel(place)
+
+    async def delete_thread_as(
+        self, workspace: str, channel: str, person: str, thread: str
+    ) -> None:
+        """Those who manage threads take one away, with all that was said in it."""
+        place, user = self._managed(workspace, thread, person)
+        if place.thread is None or str(place.root.id) != channel:
+            raise NotFound(f"No thread {thread!r} in {channel!r}")
+        if not permissions_in(place, user.id) & Permission.MANAGE_THREADS:
+            raise Refused(f"{user.display_name!r} may not delete thread {thread}")
+        self._acts.delete_channel(place)
+
+    async def poll_as(
+        self, workspace: str, channel: str, person: str, question: str, answers: Sequence[str],
+        hours: int = 24, *, several: bool = False,
+    ) -> Shown:  # fmt: skip
+        """A person asks the channel something."""
+        fits = 1 <= len(question) <= 300 and all(1 <= len(one) <= 55 for one in answers)
+        if not (fits and 1 <= len(answers) <= MOST_ANSWERS and 1 <= hours <= MOST_HOURS):
+            raise InvalidData("A poll has a question of 300 characters, 1 to 10 answers of 55")
+        poll = Poll({"text": question}, [{"text": one} for one in answers], hours, several)
+        return self._say(workspace, channel, person, None, Draft(poll=poll))
+
+    async def vote_as(
+        self, workspace: str, channel: str, person: str, message: str, answers: Sequence[int]
+    ) -> None:
+        """A person gives these answers (1, 2 ...) to a poll, and takes all others back."""
+        place, user = self._found(workspace, channel, person)
+        found = self._message(place, message)
+        poll = found.poll
+        if poll is None or poll.finalized:
+            raise Refused(f"Message {message} is no poll, or it has ended")
+        if len(answers) > 1 and not poll.several:
+            raise Refused("This poll takes one answer of each")
+        self._acts.vote(found, user, set(answers))
+
+    async def end_poll_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person ends a poll of theirs before its time."""
+        place, user = self._found(workspace, channel, person)
+        found = self._message(place, message)
+        if found.poll is None or found.author is not user:
+            raise Refused(f"Message {message} is no poll of {user.display_name!r}")
+        self._acts.end_poll(found)
+
+    async def sticker_as(
+        self, workspace: str, channel: str, person: str, name: str = "Wave", text: str = ""
+    ) -> Shown:
+        """A person sends a sticker, with words or without."""
+        sticker: Json = {"id": str(STICKER), "name": name, "format_type": 1}
+        return self._send(workspace, channel, person, Draft(content=text), stickers=[sticker])
+
+    async def reply_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person answers a message, in its channel or thread."""
+        place, user = self._allowed(workspace, channel, person, Permission.SEND_MESSAGES)
+        found = self._message(place, message)
+        shape = self._acts.post(
+            found.channel, user, Draft(content=text), reply_to=found, reference=reference_to(found)
+        )
+        return self._acts.shown(found.channel.messages[int(shape["id"])], shape)
+
+    async def forward_as(
+        self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
+    ) -> Shown:
+        """A person forwards a message of `channel` to the channel `to`; their own words follow it
+        as a message of their own."""
+        place, _ = self._found(workspace, channel, person)
+        found = self._message(place, message)
+        whole = message_json(found, self._acts.state)
+        snapshot = {name: whole[name] for name in _IN_SNAPSHOTS if name in whole}
+        shown = self._send(
+            workspace, to, person, Draft(flags=_HAS_SNAPSHOT),
+            snapshots=[{"message": snapshot}], reference={**reference_to(found), "type": 1},
+        )  # fmt: skip
+        if text:
+            self._say(workspace, to, person, None, Draft(content=text))
+        return shown
+
+    async def remove_file_as(
+        self, workspace: str, channel: str, person: str, message: str, name: str
+    ) -> Shown:
+        """A person takes a file out of a message of theirs, which is an edit."""
+        place, user = self._found(workspace, channel, person)
+        found = self._message(place, message)
+        rest = [FileWish(kept=one.id) for one in found.attachments if one.filename != name]
+        if found.author is not user or len(rest) == len(found.attachments):
+            raise Refused(f"{user.display_name!r} has no file {name!r} in message {message}")
+        if not rest and not found.content:
+            raise InvalidData("A message of Discord has words or files: delete it instead")
+        shape = self._acts.edit(found, Draft(files=rest), ALL_MENTIONS)
+        return self._acts.shown(found, shape)
+
+    async def voice_as(
+        self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0
+    ) -> Shown:
+        """A person speaks: one file of sound, nothing beside it."""
+        draft = Draft(files=[self._wish(file)], flags=_IS_VOICE)
+        waveform = base64.b64encode(bytes(range(0, 256, 8))).decode()
+        return self._send(workspace, channel, person, draft, sound=(seconds, waveform))
+
+    @abstractmethod
+    def _say(
+        self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
+    ) -> Shown:
+        """What a person says in a channel, where they may."""
+
+    def _send(
+        self, workspace: str, channel: str, person: str, draft: Draft, *,
+        stickers: Sequence[Json] = (), snapshots: Sequence[Json] = (),
+        reference: Json | None = None, sound: tuple[float, str] | None = None,
+    ) -> Shown:  # fmt: skip
+        """A message of another kind than `Acts.post` makes."""
+        needed = Permission.SEND_MESSAGES
+        place, user = self._allowed(workspace, channel, person, needed)
+        message = self._acts.compose(place, user, draft)
+        message.type = MessageType.DEFAULT
+        message.stickers, message.snapshots = list(stickers), list(snapshots)
+        message.reference = reference
+        if sound:
+            message.attachments[0].seconds, message.attachments[0].waveform = sound
+        shape = self._acts.publish(message)
+        return self._acts.shown(message, shape)
+
+    def _managed(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+        """A channel that this person may change: threads are their owners', too."""
+        place, user = self._found(workspace, channel, person)
+        needed = Permission.MANAGE_THREADS if place.thread else Permission.MANAGE_CHANNELS
+        owns = place.thread is not None and place.thread.owner_id == user.id
+        if not owns and not permissions_in(place, user.id) & needed:
+            raise Refused(f"{user.display_name!r} may not change {place.name!r}")
+        return place, user
+
+    def _allowed(
+        self, workspace: str, channel: str, person: str, needed: Permission
+    ) -> tuple[Channel, User]:
+        place, user = self._found(workspace, channel, person)
+        if not permissions_in(place, user.id) & needed:
+            raise Refused(f"{user.display_name!r} may not do that in {place.name!r}")
+        return place, user
+
+    def _message(self, place: Channel, message: str) -> Message:
+        """A message that somebody said, in the channel or one of its threads."""
+        wanted = int(message) if message.isdecimal() else -1
+        places = (place, *self._acts.state.threads_of(place))
+        found = next((p.messages[wanted] for p in places if wanted in p.messages), None)
+        if found is None or found.type not in SPOKEN:
+            raise NotFound(f"No message {message!r} in {place.id}")
+        return found
+
+
+def _guild(place: Channel) -> Guild:
+    if place.guild is None:
+        raise InvalidData("Nobody joins or leaves direct messages")
+    return place.guild

@@ -1,0 +1,189 @@
+"""What a request wants a message to say: text, embeds, components, files, a poll. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bridge.content.cards.json_tree import check_nesting
+from bridge.errors import CodecError
+from bridge.sandbox.multipart import Part
+from connectors.discord.sandbox.checks import (
+    CONTENT_MAX,
+    V2_FLAG,
+    Form,
+    check_mentions,
+    is_snowflake,
+)
+from connectors.discord.sandbox.errors import empty_message, poll_stays
+from connectors.discord.sandbox.rich.components import INTERACTIVE, read_components, walk
+from connectors.discord.sandbox.rich.embeds import read_embeds
+from connectors.discord.sandbox.rich.fields import Node
+from connectors.discord.sandbox.rich.polls import Poll, read_poll
+from connectors.discord.sandbox.state import Message
+
+EPHEMERAL = 1 << 6
+MOST_FILES = 10
+_SETTABLE_FLAGS = (1 << 2) | (1 << 12) | (1 << 13) | V2_FLAG
+_DEEPEST = 100
+_FILE_FIELD = re.compile(r"files?\[?(\d+)?\]?")
+_RICH = ("embeds", "components", "attachments", "poll")
+_LEGACY = ("content", "embeds", "poll", "sticker_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class FileWish:
+    """A file that the message is to have: one that it has already, or an uploaded part."""
+
+    kept: int | None = None
+    part: Part | None = None
+    filename: str | None = None
+    description: str | None = None
+    title: str | None = None
+    spoiler: bool = False
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a request says; None: nothing said of it. `files`: all that the message shall have."""
+
+    content: str | None = None
+    embeds: list[dict[str, Any]] | None = None
+    components: list[dict[str, Any]] | None = None
+    flags: int | None = None
+    allowed_mentions: dict[str, Any] | None = None
+    tts: bool = False
+    given: dict[str, Any] = field(default_factory=dict[str, Any])
+    files: list[FileWish] | None = None
+    poll: Poll | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.content or self.embeds or self.components or self.files or self.poll)
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether the request has the flag of the newer components."""
+        return bool((self.flags or 0) & V2_FLAG)
+
+
+def read_draft(
+    form: Form, parts: Sequence[Part] = (), *, settable: int = _SETTABLE_FLAGS
+) -> Draft:  # fmt: skip
+    """The fields that all posts and edits share. Rich ones are looked at when they are there."""
+    flags = form.number("flags") & settable if "flags" in form.body else None
+    newer = bool((flags or 0) & V2_FLAG)
+    rich = parts or any(name in form.body for name in _RICH)
+    if rich:
+        _need_shallow(form)
+    draft = Draft(
+        content=form.text("content", most=CONTENT_MAX),
+        embeds=read_embeds(form) if rich else None,
+        components=read_components(form, newer=newer) if rich else None,
+        flags=flags,
+        allowed_mentions=form.mapping("allowed_mentions"),
+        tts=form.flag("tts"),
+        given=form.body,
+        files=read_files(form, parts) if rich else None,
+        poll=read_poll(form) if rich else None,
+    )
+    check_mentions(form, draft.allowed_mentions)
+    if newer:
+        refuse_legacy(form, form.body)
+    return draft
+
+
+def refuse_legacy(form: Form, given: dict[str, Any]) -> None:
+    """Messages of the newer components have nothing of the old fields."""
+    for name in _LEGACY:
+        if given.get(name):
+            text = f"The '{name}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2"
+            form.fail(name, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text)
+
+
+def check_not_empty(form: Form, draft: Draft) -> None:
+    """Faults first, then 50006 when there is nothing to show."""
+    form.done()
+    if draft.is_empty:
+        raise empty_message()
+
+
+def check_edit(form: Form, draft: Draft, message: Message) -> None:
+    """What must hold of a message after an edit: something is left, and of one kind."""
+    if message.poll is not None:
+        raise poll_stays()
+    newer = draft.is_newer or bool(message.flags & V2_FLAG)
+    if newer:
+        stays = {"content": message.content, "embeds": message.embeds}
+        refuse_legacy(form, stays | {k: v for k, v in draft.given.items() if k in _LEGACY})
+    form.done()
+    content = (draft.content or "") if "content" in draft.given else message.content
+    embeds = message.embeds if draft.embeds is None else draft.embeds
+    components = message.components if draft.components is None else draft.components
+    files = message.attachments if draft.files is None else draft.files
+    if not (content or embeds or components or files):
+        raise empty_message()
+
+
+def interactive(draft: Draft) -> bool:
+    """Whether something in it can be pressed or chosen."""
+    found = (c for c in walk(draft.components or []) if c["type"] in INTERACTIVE)
+    return any(c.get("style") not in (5, 6) for c in found)
+
+
+def read_files(form: Form, parts: Sequence[Part]) -> list[FileWish] | None:
+    """`attachments` names new files by their number `n` in `files[n]`, others by their id.
+
+    Files that the list does not name are taken as well.
+    """
+    numbered = _numbered(parts)
+    if "attachments" not in form.body and not numbered:
+        return None
+    wishes = [
+        wish
+        for node in Node(form, "", form.body).children("attachments", 0, MOST_FILES)
+        if (wish := _wish(node, numbered))
+    ]
+    named = {id(wish.part) for wish in wishes if wish.part}
+    wishes += [FileWish(part=part) for part in numbered.values() if id(part) not in named]
+    if len(wishes) > MOST_FILES:
+        text = f"Must be {MOST_FILES} or fewer in length."
+        form.fail("attachments", "BASE_TYPE_MAX_LENGTH", text)
+    return wishes
+
+
+def _numbered(parts: Sequence[Part]) -> dict[int, Part]:
+    found: dict[int, Part] = {}
+    for index, part in enumerate(part for part in parts if part.file is not None):
+        matched = _FILE_FIELD.fullmatch(part.name)
+        found[int(matched[1]) if matched and matched[1] else index] = part
+    return found
+
+
+def _wish(node: Node, numbered: dict[int, Part]) -> FileWish | None:
+    own_id = node.value.get("id")
+    if not is_snowflake(own_id):
+        if own_id is None:
+            node.missing("id")
+        else:
+            node.fail("id", "NUMBER_TYPE_COERCE", f'Value "{own_id}" is not snowflake.')
+        return None
+    number = int(str(own_id))
+    part = numbered.get(number)
+    return FileWish(
+        kept=None if part else number, part=part, filename=node.text("filename", 1024),
+        description=node.text("description", 1024), title=node.text("title", 1024),
+        spoiler=node.flag("is_spoiler"),
+    )  # fmt: skip
+
+
+def _need_shallow(form: Form) -> None:
+    for name in _RICH:
+        try:
+            check_nesting(form.body.get(name), _DEEPEST)
+        except CodecError:
+            text = "Only dictionaries may be used in a ModelType"
+            form.fail(name, "MODEL_TYPE_CONVERT", text)
+            form.done()

@@ -1,0 +1,334 @@
+"""A person's hands on the local Discord: pressing, choosing, voting, and filling modals in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.files import FileStore
+from bridge.sandbox.hands import GivenFile, OpenForm, Outcome
+from connectors.discord.sandbox.acts import Acts
+from connectors.discord.sandbox.interaction_shapes import resolved_json
+from connectors.discord.sandbox.interactions import MODAL, Desk
+from connectors.discord.sandbox.permissions import Permission, permissions_in
+from connectors.discord.sandbox.rich.components import BUTTON, LINK, PREMIUM, SELECTS, STRING, walk
+from connectors.discord.sandbox.rich.modals import BOX, BOXES, LABEL, RADIO, UPLOAD, controls
+from connectors.discord.sandbox.rich_shapes import attachment_json
+from connectors.discord.sandbox.shapes import Json
+from connectors.discord.sandbox.state import App, Channel, Interaction, Message, State, User
+from connectors.discord.sandbox.uploads import new_attachment
+
+FAILED = "This interaction failed"
+NO_ANSWER = "The application did not respond"
+WENT_WRONG = "Something went wrong. Try again."
+_NEEDED = "This field is required"
+POLL = "poll"  # the name under which a message's poll is chosen in
+
+
+class Hands:
+    """What people do with messages of applications; `desk` takes it there."""
+
+    def __init__(self, acts: Acts, desk: Desk, files: FileStore) -> None:
+        self._acts = acts
+        self._state: State = acts.state
+        self._desk = desk
+        self._files = files
+        self._modals: dict[int, Interaction] = {}  # by person: only one can be open
+
+    async def press(self, user: User, message: Message, action: str, given: Json) -> Outcome:
+        component = self._component(user, message, action)
+        if component["type"] != BUTTON:
+            raise InvalidData(f"{action!r} is a menu: choose in it, with a value")
+        if given:
+            raise InvalidData("A message has no inputs to fill in: menus tell the app at once")
+        if component.get("disabled"):
+            raise Refused(f"The button {action!r} is disabled")
+        if component["style"] in (LINK, PREMIUM):
+            return Outcome(sent=False)
+        return await self._touch(user, message, component, {})
+
+    async def command(self, user: User, place: Channel, command: str, text: str) -> Outcome:
+        """`/command text`: the text goes into the command's first option."""
+        app, known = self._command(command)
+        options = known.get("options") or []
+        if text and not options:
+            raise InvalidData(f"{command} takes no text")
+        if not text and any(one.get("required") for one in options):
+            raise InvalidData(f"{command} needs a text")
+        data: Json = {"id": known["id"], "name": known["name"], "type": known["type"]}
+        if text:
+            first = options[0]
+            data["options"] = [{"type": first["type"], "name": first["name"], "value": text}]
+        answer = await self._desk.ask(2, app, user, place, data, None)
+        if answer.answer is None:
+            return Outcome(sent=True, failed=NO_ANSWER)
+        return self._outcome(user, answer)
+
+    def _command(self, command: str) -> tuple[App, Json]:
+        for app in self._state.apps.values():
+            for known in app.commands.values():
+                if command == f"/{known['name']}":
+                    return app, known
+        raise NotFound(f"No application has a command {command!r}")
+
+    async def choose(self, user: User, message: Message, action: str, value: Any) -> Outcome:
+        wanted = value if isinstance(value, list) else [value]
+        if message.poll is not None and action == POLL:
+            return self._vote(user, message, wanted)
+        component = self._component(user, message, action)
+        if component["type"] not in SELECTS:
+            raise InvalidData(f"{action!r} is pressed, nothing is chosen in it")
+        if component.get("disabled"):
+            raise Refused(f"The menu {action!r} is disabled")
+        values = _chosen(component, wanted)
+        if wrong := _count_complaint(component, values):
+            raise InvalidData(f"{action!r}: {wrong}")
+        data: Json = {"values": values}
+        kind = component["type"]
+        if kind != STRING:
+            data["resolved"] = resolved_json(kind, values, message.channel, self._state)
+        return await self._touch(user, message, component, data)
+
+    async def fill(self, user: User, form: str, given: Json) -> Outcome:
+        """Send the open modal; it stays when the application does not answer."""
+        opened = self._opened(user, form)
+        modal = opened.modal or {}
+        names = _names(modal)
+        if unknown := [name for name in given if name not in names]:
+            raise NotFound(f"The form has no input {unknown[0]!r}; it has {', '.join(names)}")
+        by_id = {names[name]: value for name, value in given.items()}
+        resolved: Json = {}
+        filled = {
+            control["custom_id"]: self._filled(opened, control, by_id, resolved)
+            for _, control in controls(modal)
+        }
+        errors = {
+            control["custom_id"]: said
+            for _, control in controls(modal)
+            if (said := _complaint(control, filled[control["custom_id"]]))
+        }
+        if errors:
+            return Outcome(sent=False, errors=errors)
+        data = {"custom_id": modal["custom_id"], "components": _submitted(modal, filled)}
+        if resolved:
+            data["resolved"] = resolved
+        answer = await self._desk.ask(
+            5, opened.app, user, opened.channel, data, opened.source
+        )  # fmt: skip
+        if answer.answer is None:
+            return Outcome(sent=True, failed=WENT_WRONG)
+        self._modals.pop(user.id, None)
+        return self._outcome(user, answer)
+
+    def close(self, user: User, form: str) -> Outcome:
+        """A modal that is closed is forgotten; the application hears nothing of it."""
+        self._opened(user, form)
+        del self._modals[user.id]
+        return Outcome(sent=False)
+
+    def forms(self, user_id: int) -> list[OpenForm]:
+        opened = self._modals.get(user_id)
+        return [] if opened is None else [_open_form(opened)]
+
+    async def _touch(self, user: User, message: Message, component: Json, more: Json) -> Outcome:
+        data = {
+            "component_type": component["type"], "custom_id": component["custom_id"],
+            "id": component["id"], **more,
+        }  # fmt: skip
+        app = self._owner(message)
+        answer = await self._desk.ask(3, app, user, message.channel, data, message)
+        if answer.answer is None:
+            return Outcome(sent=True, failed=FAILED)
+        return self._outcome(user, answer)
+
+    def _outcome(self, user: User, answer: Interaction) -> Outcome:
+        form = None
+        if answer.answer == MODAL:
+            self._modals[user.id] = answer
+            form = _open_form(answer)
+        said = answer.original
+        mine = said is not None and said.audience == user.id and said is not answer.source
+        raw = {"type": answer.answer}
+        return Outcome(
+            sent=True, answered=True, form=form, said=said.content if said and mine else "", raw=raw
+        )
+
+    def _vote(self, user: User, message: Message, wanted: list[Any]) -> Outcome:
+        """By the answers' texts or numbers; an empty list takes the vote back."""
+        poll = message.poll
+        if poll is None or poll.finalized or self._state.now() > poll.ends:
+            raise Refused("The poll is over")
+        texts = {media.get("text"): n for n, media in enumerate(poll.answers, 1)}
+        numbers: set[int] = set()
+        for each in wanted:
+            number = texts.get(each, int(each) if str(each).isdecimal() else 0)
+            if not 1 <= number <= len(poll.answers):
+                raise InvalidData(f"The poll has no answer {each!r}")
+            numbers.add(number)
+        if len(numbers) > 1 and not poll.several:
+            raise InvalidData("The poll takes one answer")
+        self._acts.vote(message, user, numbers)
+        return Outcome(sent=True, answered=True)
+
+    def _component(self, user: User, message: Message, action: str) -> Json:
+        if message.audience not in (None, user.id):
+            raise NotFound(f"{user.display_name!r} does not see message {message.id}")
+        if not permissions_in(message.channel, user.id) & Permission.VIEW_CHANNEL:
+            raise Refused(f"{user.display_name!r} does not see channel {message.channel.id}")
+        found = [c for c in walk(message.components) if c["type"] in (BUTTON, *SELECTS)]
+        for matches in (
+            lambda c: c.get("custom_id") == action,
+            lambda c: action in (c.get("label"), c.get("placeholder")),
+        ):
+            for component in found:
+                if matches(component):
+                    return component
+        offered = ", ".join(repr(c.get("custom_id") or c.get("label")) for c in found) or "nothing"
+        raise NotFound(f"Nothing is called {action!r} there; it has {offered}")
+
+    def _owner(self, message: Message) -> App:
+        """The application that a message's components belong to."""
+        wanted = message.application_id or message.author.id
+        for app in self._state.apps.values():
+            if app.id == wanted or app.user.id == wanted:
+                return app
+        raise NotFound(f"Message {message.id} belongs to no application")
+
+    def _opened(self, user: User, form: str) -> Interaction:
+        opened = self._modals.get(user.id)
+        if opened is None or str(opened.id) != form:
+            raise NotFound(f"No form {form!r} is open before {user.display_name!r}")
+        return opened
+
+    def _filled(self, opened: Interaction, control: Json, given: Json, resolved: Json) -> Any:
+        """The value of one input of a modal, as the client sends it."""
+        own_id, kind = control["custom_id"], control["type"]
+        if own_id not in given:
+            return _default(control)
+        value = given[own_id]
+        several = value if isinstance(value, list) else [value]
+        match kind:
+            case 4:
+                return str(value)
+            case 23:
+                return bool(value)
+            case 21:
+                return _chosen(control, several)[0]
+            case 19:
+                return [self._uploaded(opened, each, resolved) for each in several]
+            case _:
+                values = _chosen(control, several)
+                if kind in SELECTS and kind != STRING:
+                    for name, found in resolved_json(
+                        kind, values, opened.channel, self._state
+                    ).items():
+                        resolved.setdefault(name, {}).update(found)
+                return values
+
+    def _uploaded(self, opened: Interaction, value: Any, resolved: Json) -> str:
+        try:
+            given = GivenFile.model_validate(value)
+        except ValidationError as error:
+            raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
+        kept = self._files.keep(given.data)
+        made = new_attachment(
+            self._state, opened.channel, given.name, kept, given.content_type, given.spoiler
+        )
+        made.ephemeral = True
+        shape = attachment_json(made, opened.channel.id, self._state)
+        resolved.setdefault("attachments", {})[str(made.id)] = shape
+        return str(made.id)
+
+
+def _chosen(component: Json, wanted: list[Any]) -> list[str]:
+    """The values of options, by value or label; ids as they are."""
+    options = component.get("options")
+    if options is None:
+        return [str(each) for each in wanted]
+    values: list[str] = []
+    for each in wanted:
+        option = next((o for o in options if each in (o["value"], o["label"])), None)
+        if option is None:
+            offered = ", ".join(repr(o["value"]) for o in options)
+            raise InvalidData(f"{each!r} is not among the options: {offered}")
+        values.append(option["value"])
+    return values
+
+
+def _count_complaint(component: Json, values: list[str]) -> str:
+    least = component.get("min_values", 1)
+    most = component.get("max_values", 1)
+    if least <= len(values) <= most:
+        return ""
+    return f"Make between {least} and {most} selections."
+
+
+def _default(control: Json) -> Any:
+    match control["type"]:
+        case 4:
+            return control.get("value") or ""
+        case 23:
+            return bool(control.get("default"))
+        case 21:
+            return next((o["value"] for o in control["options"] if o.get("default")), None)
+        case 19:
+            return []
+        case _:
+            chosen = [o["value"] for o in control.get("options", ()) if o.get("default")]
+            return chosen + [str(d["id"]) for d in control.get("default_values") or ()]
+
+
+def _complaint(control: Json, value: Any) -> str:
+    """What the client says of an input that it does not send."""
+    needed = control.get("required", True) and control["type"] != BOX
+    if value in ("", None, []):
+        return _NEEDED if needed else ""
+    if control["type"] == 4:
+        least, most = control.get("min_length") or 0, control.get("max_length") or 4000
+        fits = least <= len(value) <= most
+        return "" if fits else f"Must be between {least} and {most} in length."
+    if control["type"] in (BOXES, UPLOAD, *SELECTS):
+        return _count_complaint(control, value)
+    return ""
+
+
+def _submitted(modal: Json, filled: Json) -> list[Json]:
+    """The components of a submission: where each stood, and its value."""
+    found: list[Json] = []
+    for holder in modal["components"]:
+        shape: Json = {"type": holder["type"], "id": holder["id"]}
+        if holder["type"] == LABEL:
+            shape["component"] = _valued(holder["component"], filled)
+        elif "components" in holder:
+            shape["components"] = [_valued(inner, filled) for inner in holder["components"]]
+        found.append(shape)
+    return found
+
+
+def _valued(control: Json, filled: Json) -> Json:
+    own_id, kind = control["custom_id"], control["type"]
+    name = "value" if kind in (4, RADIO, BOX) else "values"
+    return {"type": kind, "id": control["id"], "custom_id": own_id, name: filled[own_id]}
+
+
+def _labels(modal: Json) -> dict[str, str]:
+    return {
+        control["custom_id"]: str(holder.get("label") or control.get("label") or "")
+        for holder, control in controls(modal)
+    }
+
+
+def _names(modal: Json) -> dict[str, str]:
+    """What an input may be called: its id, or the words beside it."""
+    labels = _labels(modal)
+    return {words: own for own, words in labels.items()} | {own: own for own in labels}
+
+
+def _open_form(opened: Interaction) -> OpenForm:
+    modal = opened.modal or {}
+    return OpenForm(
+        id=str(opened.id), person=str(opened.user.id), title=modal.get("title", ""),
+        fields=_labels(modal), raw=modal,
+    )  # fmt: skip

@@ -1,0 +1,183 @@
+"""Interactions from the person's deed to the application's answers, within Discord's times."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any
+
+import orjson
+
+from bridge.sandbox.faults import Faults
+from connectors.discord.sandbox.acts import Acts, reference_to
+from connectors.discord.sandbox.checks import Form
+from connectors.discord.sandbox.drafts import EPHEMERAL, Draft
+from connectors.discord.sandbox.errors import (
+    already_acknowledged,
+    bad_webhook_token,
+    unknown_interaction,
+    unknown_message,
+    unknown_webhook,
+)
+from connectors.discord.sandbox.gateway import Gateway
+from connectors.discord.sandbox.interaction_shapes import interaction_json, metadata_json
+from connectors.discord.sandbox.shapes import Json, message_json
+from connectors.discord.sandbox.state import (
+    App,
+    Channel,
+    Interaction,
+    Message,
+    MessageType,
+    State,
+    User,
+)
+from connectors.discord.sandbox.text import USERS_ONLY, allowed_from, find_mentions
+
+FIRST_ANSWER_S = 3.0
+TOKEN_LASTS_S = 15 * 60
+MESSAGE, DEFERRED, DEFERRED_UPDATE, UPDATE, MODAL = 4, 5, 6, 7, 9
+LOADING = 1 << 7
+_MOST_KEPT = 10_000
+
+
+class Desk:
+    """Takes interactions to applications; `patience` is how long a person's client waits.
+
+    Faults: `discord:interaction:<channel>` with `drop`, `delay` and `duplicate`.
+    """
+
+    def __init__(self, acts: Acts, gateway: Gateway, faults: Faults) -> None:
+        self.patience = FIRST_ANSWER_S
+        self._acts = acts
+        self._state: State = acts.state
+        self._gateway = gateway
+        self._faults = faults
+
+    async def ask(
+        self, kind: int, app: App, user: User, channel: Channel, data: Json, source: Message | None
+    ) -> Interaction:
+        """Tell the application, and wait for its first answer or until it is too late for one."""
+        interaction = Interaction(
+            id=self._state.ids.next(), token="aW" + secrets.token_urlsafe(90), kind=kind, app=app,
+            user=user, channel=channel, data=data, made=self._state.now(),
+            told=asyncio.get_running_loop().create_future(), source=source,
+        )  # fmt: skip
+        kept = self._state.interactions
+        kept[interaction.token] = interaction
+        while len(kept) > _MOST_KEPT:
+            del kept[next(iter(kept))]
+        payload = orjson.dumps(interaction_json(interaction, self._state))
+        if await self._tell(app, channel, payload):
+            await asyncio.wait([interaction.told], timeout=self.patience)
+        interaction.told.cancel()
+        return interaction
+
+    async def _tell(self, app: App, channel: Channel, payload: bytes) -> bool:
+        """Whether there is anybody to wait for."""
+        where = f"discord:interaction:{channel.id}"
+        fault = self._faults.take(where, "drop", "delay", "duplicate")
+        if fault is not None and fault.kind == "drop":
+            return True
+        if fault is not None and fault.kind == "delay":
+            await asyncio.sleep(fault.seconds)
+        told = self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
+        if fault is not None and fault.kind == "duplicate":
+            self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
+        return told
+
+
+class Answers:
+    """What applications answer; the routes call it."""
+
+    def __init__(self, acts: Acts) -> None:
+        self._acts = acts
+        self._state: State = acts.state
+
+    def of(self, interaction_id: int, token: str) -> Interaction:
+        """The interaction that waits for its first answer."""
+        found = self._state.interactions.get(token)
+        if found is None or found.id != interaction_id:
+            raise unknown_interaction()
+        if found.answer is not None:
+            raise already_acknowledged()
+        if found.told.cancelled():  # the person was told that it failed
+            raise unknown_interaction()
+        return found
+
+    def hook(self, app_id: int, token: str) -> Interaction | None:
+        """The interaction behind a webhook address; None where it is a webhook's own."""
+        if not any(app.id == app_id for app in self._state.apps.values()):
+            return None
+        found = self._state.interactions.get(token)
+        if found is None or found.app.id != app_id:
+            raise bad_webhook_token()
+        if self._state.now() - found.made > TOKEN_LASTS_S:
+            raise bad_webhook_token()
+        if found.answer is None:
+            raise unknown_webhook()
+        return found
+
+    def settle(self, interaction: Interaction, kind: int) -> None:
+        interaction.answer = kind
+        if not interaction.told.done():
+            interaction.told.set_result(kind)
+
+    def say(self, interaction: Interaction, draft: Draft, *, loading: bool = False) -> Message:
+        """A message that answers: to all, or with EPHEMERAL to the person alone."""
+        message = self._acts.compose(interaction.channel, interaction.app.user, draft)
+        message.webhook_id = message.application_id = interaction.app.id
+        message.interaction = metadata_json(interaction)
+        source = interaction.source
+        if source is not None and source.audience is None:
+            message.type = MessageType.REPLY
+            message.reference = reference_to(source)
+        message.flags |= LOADING if loading else 0
+        find_mentions(message, self._state, allowed_from(draft.allowed_mentions, USERS_ONLY))
+        if (draft.flags or 0) & EPHEMERAL:
+            self._acts.whisper(message, interaction.user.id)
+        else:
+            self._acts.publish(message)
+        return message
+
+    def complete(self, interaction: Interaction, draft: Draft) -> Json:
+        """Put its content into the message that says the application is thinking."""
+        message = self.original(interaction)
+        interaction.loading = False
+        message.flags &= ~LOADING
+        return self.change(message, draft)
+
+    def change(self, message: Message, draft: Draft) -> Json:
+        return self._acts.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
+
+    def original(self, interaction: Interaction) -> Message:
+        """`@original`: the answer, or the touched message where that was updated."""
+        message = interaction.original
+        if message is None or not self._stands(message):
+            raise unknown_message()
+        return message
+
+    def followup(self, interaction: Interaction, message_id: int) -> Message:
+        original = interaction.original
+        if original is not None and original.id == message_id:
+            return self.original(interaction)
+        message = interaction.followups.get(message_id)
+        if message is None or not self._stands(message):
+            raise unknown_message()
+        return message
+
+    def delete(self, message: Message) -> None:
+        self._acts.delete(message)
+
+    def json(self, message: Message) -> Json:
+        return message_json(message, self._state)
+
+    def _stands(self, message: Message) -> bool:
+        if message.audience is not None:
+            return message.id in self._state.whispers
+        return message.id in message.channel.messages
+
+
+def data_form(body: Form) -> Form:
+    """The `data` of a callback as a form of its own."""
+    data: Any = body.body.get("data")
+    return Form({} if data is None else data)

@@ -1,0 +1,370 @@
+"""The local Discord as the sandbox uses it: its routes, and people who speak on it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.files import file_response
+from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
+from bridge.sandbox.multipart import Part
+from bridge.sandbox.platform import Surroundings, World
+from connectors.discord.sandbox.acts import Acts
+from connectors.discord.sandbox.api import PREFIX, Api
+from connectors.discord.sandbox.checks import CONTENT_MAX, is_snowflake
+from connectors.discord.sandbox.deeds import Deeds
+from connectors.discord.sandbox.deliveries import Deliveries
+from connectors.discord.sandbox.drafts import Draft, FileWish
+from connectors.discord.sandbox.errors import ApiError
+from connectors.discord.sandbox.gateway import Gateway
+from connectors.discord.sandbox.hands import Hands
+from connectors.discord.sandbox.interactions import Desk
+from connectors.discord.sandbox.permissions import Permission, permissions_in
+from connectors.discord.sandbox.pictures import avatar_png, picture_type
+from connectors.discord.sandbox.routes.channels import speak_permission
+from connectors.discord.sandbox.routes.reactions import MOST_DISTINCT, emoji_json
+from connectors.discord.sandbox.seed import seed
+from connectors.discord.sandbox.state import (
+    SPOKEN,
+    Channel,
+    Message,
+    MessageType,
+    State,
+    User,
+    Webhook,
+)
+from connectors.discord.sandbox.text import ALL_MENTIONS
+
+_THREAD_NAME_MAX = 100
+
+
+class LocalDiscord(Deeds):
+    """One local Discord; `state` is open to tests that arrange what people cannot."""
+
+    name = "discord"
+
+    def __init__(self, around: Surroundings) -> None:
+        self.state = State(base_url=around.base_url)
+        self._around = around
+        self._world = seed(self.state, around.channels)
+        address = urlsplit(around.base_url)
+        scheme = "wss" if address.scheme == "https" else "ws"
+        self._gateway = Gateway(self.state, f"{scheme}://{address.netloc}/discord/gateway")
+        self._deliveries = Deliveries(around.faults, self._gateway.tell, self._gateway.disconnect)
+        self._acts = Acts(self.state, around.feed, self._deliveries.tell, around.base_url)
+        self._api = Api(self._acts, around.faults, around.limits, around.feed, around.files)
+        self.desk = Desk(self._acts, self._gateway, around.faults)
+        self._hands = Hands(self._acts, self.desk, around.files)
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Mount(PREFIX, app=self._api),
+            WebSocketRoute("/discord/gateway", self._gateway.serve),
+            WebSocketRoute("/discord/gateway/", self._gateway.serve),
+            Route("/discord/avatars/{user_id}/{file}", self._avatar),
+            Route("/discord/embed/avatars/{file}", self._avatar),
+            Route("/discord/attachments/{channel_id}/{own_id}/{name}", self._file),
+            Route("/discord/media/attachments/{channel_id}/{own_id}/{name}", self._file),
+            Route("/discord/external/{mark}/{scheme}/{rest:path}", self._elsewhere),
+        ]
+
+    def world(self) -> World:
+        return self._world
+
+    async def post_as(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
+    ) -> Shown:
+        """A person says something; in `@me`, `channel` is a DM or one of its two users."""
+        return self._say(workspace, channel, person, thread, Draft(content=_checked(text)))
+
+    async def post_files(
+        self, workspace: str, channel: str, person: str, files: Sequence[GivenFile],
+        text: str = "", thread: str | None = None,
+    ) -> Shown:  # fmt: skip
+        """A person shares files, all in one message."""
+        place = self._channel(workspace, channel, self._person(person))
+        largest = place.guild.largest_file if place.guild else 10 << 20
+        if not 1 <= len(files) <= 10 or any(len(file.data) > largest for file in files):
+            raise InvalidData(f"A message takes 1 to 10 files of at most {largest} bytes")
+        wishes = [self._wish(file) for file in files]
+        draft = Draft(content=_checked(text) if text else None, files=wishes)
+        return self._say(workspace, channel, person, thread, draft)
+
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person changes a message of theirs; `channel` may be a thread, too."""
+        user, found = self._changed(workspace, channel, person, message)
+        if found.author.id != user.id or found.type not in SPOKEN:
+            raise Refused(f"{user.display_name!r} did not write message {message}")
+        content = _checked(text) if text.strip() or not found.attachments else ""
+        draft = Draft(content=content, given={"content": content})
+        shape = self._acts.edit(found, draft, ALL_MENTIONS)
+        return self._acts.shown(found, shape)
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A message goes by its author's hand, or by one who may manage messages there."""
+        user, found = self._changed(workspace, channel, person, message)
+        granted = permissions_in(found.channel, user.id)
+        if found.author.id != user.id and not granted & Permission.MANAGE_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not delete message {message}")
+        if found.type == MessageType.THREAD_STARTER:
+            raise Refused(f"Message {message} shows what its thread began with; nobody deletes it")
+        self._acts.delete(found)
+
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """Unicode, or `name:id` of a custom one; the local guilds have none of their own."""
+        user, found = self._changed(workspace, channel, person, message)
+        wanted = emoji_json(emoji)
+        if f"{wanted['name']}:{wanted['id']}" not in found.reactions:
+            if not permissions_in(found.channel, user.id) & Permission.ADD_REACTIONS:
+                raise Refused(f"{user.display_name!r} may not react in {found.channel.id}")
+            if len(found.reactions) >= MOST_DISTINCT:
+                raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
+        self._acts.react(found, user, wanted)
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        user, found = self._changed(workspace, channel, person, message)
+        self._acts.unreact(found, user, emoji_json(emoji))
+
+    async def clear_reactions_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str | None = None
+    ) -> None:
+        """Somebody who manages messages takes all reactions away, or those with one emoji."""
+        user, found = self._changed(workspace, channel, person, message)
+        if not permissions_in(found.channel, user.id) & Permission.MANAGE_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not take reactions of others away")
+        self._acts.clear_reactions(found, emoji_json(emoji) if emoji else None)
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        user, found = self._changed(workspace, channel, person, message)
+        if not permissions_in(found.channel, user.id) & Permission.PIN_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not pin in channel {found.channel.id}")
+        if pinned and found.pinned_at is None:
+            self._acts.pin(found, user)
+        elif not pinned and found.pinned_at is not None:
+            self._acts.unpin(found)
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        user = self._person(person)
+        place = self._channel(workspace, channel, user)
+        _check_may_speak(place, user)
+        self._acts.type_in(place, user)
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """Where typing was shown of late, and whose: channel and user ids."""
+        return [(str(place), str(user)) for place, user in self._acts.typed]
+
+    async def command_as(
+        self, workspace: str, channel: str, person: str, command: str, text: str = ""
+    ) -> Outcome:
+        """A person types `/command text`, in a channel or a thread where they may use commands."""
+        place, user = self._allowed(workspace, channel, person, Permission.USE_APPLICATION_COMMANDS)
+        return await self._hands.command(user, place, command, text.strip())
+
+    async def press(self, press: Press) -> Outcome:
+        if press.form:
+            raise InvalidData("Nothing is pressed in a modal of Discord: send it")
+        user = self._person(press.person)
+        message = self._touched(press.workspace, press.channel, press.message, user)
+        return await self._hands.press(user, message, press.action, press.values)
+
+    async def choose(self, choice: Choice) -> Outcome:
+        if choice.form:
+            raise InvalidData("Nothing is told of a modal before it is sent: give all values then")
+        user = self._person(choice.person)
+        message = self._touched(choice.workspace, choice.channel, choice.message, user)
+        return await self._hands.choose(user, message, choice.action, choice.value)
+
+    async def fill(self, filled: Filled) -> Outcome:
+        user = self._person(filled.person)
+        if filled.close:
+            return self._hands.close(user, filled.form)
+        return await self._hands.fill(user, filled.form, filled.values)
+
+    def forms(self, workspace: str, person: str) -> list[OpenForm]:
+        return self._hands.forms(self._person(person).id)
+
+    def whispers(self, workspace: str, person: str) -> list[Shown]:
+        """What only this person sees, wherever it stands."""
+        own = self._person(person).id
+        found = [m for m in self.state.whispers.values() if m.audience == own]
+        return [self._acts.shown(message) for message in found]
+
+    def create_webhook_as(self, channel: str, person: str, name: str) -> Webhook:
+        """A person makes a webhook in the channel's settings: no application owns it."""
+        place = self.state.channels.get(_id(channel))
+        if place is None:
+            raise NotFound(f"Channel {channel!r} not found; see world()")
+        webhook = Webhook(
+            id=self.state.ids.next(), token="local_" + secrets.token_urlsafe(46)[:62],
+            channel=place, name=name, avatar=None, user=self._person(person), application_id=None,
+        )  # fmt: skip
+        self._acts.add_webhook(webhook)
+        return webhook
+
+    def _say(
+        self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
+    ) -> Shown:
+        author = self._person(person)
+        place = self._channel(workspace, channel, author)
+        if thread is not None:
+            place = self._thread(place, thread, author)
+        _check_may_speak(place, author)
+        try:
+            shape = self._acts.post(place, author, draft)
+        except ApiError as error:
+            raise InvalidData(f"Thread {thread!r} takes no messages: {error}") from None
+        return self._acts.shown(place.messages[int(shape["id"])], shape)
+
+    def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+        user = self._person(person)
+        return self._channel(workspace, channel, user), user
+
+    def _wish(self, file: GivenFile) -> FileWish:
+        kept = self._around.files.keep(file.data)
+        part = Part("files[0]", file.name, file.content_type, b"", kept)
+        return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
+
+    def _touched(self, workspace: str, channel: str, message: str, user: User) -> Message:
+        """A message of a channel or one of its threads, or one that only this person sees."""
+        if standing := self._standing(workspace, channel, message, user):
+            return standing
+        whisper = self.state.whispers.get(_id(message))
+        if whisper is None or whisper.audience != user.id:
+            raise NotFound(f"Message {message!r} not found in channel {channel!r}")
+        return whisper
+
+    def _changed(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[User, Message]:  # fmt: skip
+        """Who changes something, and what; they must see it."""
+        user = self._person(person)
+        found = self._standing(workspace, channel, message, user)
+        if found is None:
+            raise NotFound(f"Message {message!r} not found in channel {channel!r}")
+        if not permissions_in(found.channel, user.id) & Permission.VIEW_CHANNEL:
+            raise Refused(f"{user.display_name!r} does not see channel {found.channel.id}")
+        return user, found
+
+    def _standing(self, workspace: str, channel: str, message: str, user: User) -> Message | None:
+        """A message that stands in a channel or in one of its threads."""
+        place = self._channel(workspace, channel, user)
+        wanted = _id(message)
+        places = (place, *self.state.threads_of(place))
+        return next((p.messages[wanted] for p in places if wanted in p.messages), None)
+
+    def messages(self, workspace: str, channel: str) -> list[Shown]:
+        root = self._channel(workspace, channel, None)
+        places = [root, *self.state.threads_of(root)]
+        spoken = (m for place in places for m in place.messages.values() if m.type in SPOKEN)
+        return [self._acts.shown(message) for message in sorted(spoken, key=lambda m: m.id)]
+
+    async def disconnect(self, reason: str = "") -> None:
+        """Close every socket: cut, after op 7 (`reconnect`), or without resume (`invalidate`)."""
+        self._gateway.disconnect(reason)
+
+    async def close(self) -> None:
+        self._deliveries.close()
+        self._api.close()
+        await self._gateway.close()
+
+    async def _avatar(self, request: Request) -> Response:
+        key = request.path_params["file"].rpartition(".")[0] or request.path_params["file"]
+        kept = self.state.pictures.get(key)
+        if isinstance(kept, str):
+            return RedirectResponse(kept)
+        data = kept or avatar_png(key)
+        return Response(data, media_type=picture_type(data))
+
+    async def _file(self, request: Request) -> Response:
+        """A file, for those with an address that has not ended. Faults: `discord:cdn:<channel>`."""
+        params = request.path_params
+        fault = self._around.faults.take(f"discord:cdn:{params['channel_id']}", "status")
+        if fault is not None:
+            return PlainTextResponse("", fault.status)
+        file = f"/attachments/{params['channel_id']}/{params['own_id']}/{params['name']}"
+        found = self.state.attachments.get(_id(params["own_id"]))
+        if found is None or not self.state.cdn.allows(file, request.url.query):
+            return PlainTextResponse("This content is no longer available.", 404)
+        answer = file_response(self._around.files, found[1].kept, found[1].content_type)
+        return answer or PlainTextResponse("This content is no longer available.", 404)
+
+    async def _elsewhere(self, request: Request) -> Response:
+        """The proxy of pictures elsewhere: it sends there."""
+        params = request.path_params
+        return RedirectResponse(f"{params['scheme']}://{unquote(params['rest'])}")
+
+    def _person(self, person: str) -> User:
+        user = self.state.users.get(_id(person))
+        if user is None or user.bot:
+            raise NotFound(f"Person {person!r} not found on the local Discord; see world()")
+        return user
+
+    def _channel(self, workspace: str, channel: str, author: User | None) -> Channel:
+        if workspace == "@me":
+            return self._dm(channel, author)
+        found = self.state.channels.get(_id(channel))
+        if found is None or found.guild is None or str(found.guild.id) != workspace:
+            raise NotFound(f"Channel {channel!r} not found in guild {workspace!r}; see world()")
+        return found
+
+    def _dm(self, channel: str, author: User | None) -> Channel:
+        """A DM by its own id, by its person (then with the first app's bot), or by its bot."""
+        wanted = _id(channel)
+        found = self.state.channels.get(wanted)
+        if found is not None and found.guild is None:
+            return found
+        named = self.state.users.get(wanted)
+        if named is None:
+            raise NotFound(f"DM {channel!r} not found; give a DM channel, a person or a bot")
+        first = next(iter(self.state.apps.values())).user
+        person, bot = (author, named) if named.bot else (named, first)
+        if person is None:
+            raise NotFound(f"DM of bot {channel!r}: say with whom; give the person's id")
+        return self.state.dm_of(person, bot)
+
+    def _thread(self, place: Channel, thread: str, author: User) -> Channel:
+        """A thread of a channel; one that is no thread yet begins from that message."""
+        found = self.state.channels.get(_id(thread))
+        if found is not None and found.root is place and found.thread:
+            return found
+        message = place.messages.get(_id(thread))
+        if message is None:
+            raise NotFound(f"Thread or message {thread!r} not found in channel {place.id}")
+        title = self._acts.shown(message).text.strip().splitlines() or ["thread"]
+        return self._acts.start_thread_from(message, author, title[0][:_THREAD_NAME_MAX])
+
+
+def _id(value: str) -> int:
+    return int(value) if is_snowflake(value) else -1
+
+
+def _check_may_speak(place: Channel, author: User) -> None:
+    if not place.takes_messages:
+        raise InvalidData(f"Channel {place.id} is a forum: give the id of a post as `thread`")
+    if not permissions_in(place, author.id) & speak_permission(place):
+        raise Refused(f"{author.display_name!r} may not write in channel {place.id}")
+
+
+def _checked(text: str) -> str:
+    trimmed = text.strip()
+    if not 0 < len(trimmed) <= CONTENT_MAX:
+        raise InvalidData(
+            f"A Discord message has 1 to {CONTENT_MAX} characters, not {len(trimmed)}"
+        )
+    return trimmed

@@ -1,0 +1,277 @@
+"""Message components, old rows and the newer layout: published limits, and what is kept. Pure.
+
+Source: discord-api-docs components/reference and the OpenAPI document (2026-08). Error codes as
+clients report them; Discord publishes their form, not their list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from connectors.discord.sandbox.checks import Form
+from connectors.discord.sandbox.rich.fields import MEDIA, Json, Node
+
+ROW, BUTTON, STRING, TEXT_INPUT, USER, ROLE, MENTIONABLE, CHANNEL = range(1, 9)
+SECTION, TEXT, THUMBNAIL, GALLERY, FILE, SEPARATOR = 9, 10, 11, 12, 13, 14
+CONTAINER = 17
+SELECTS = (STRING, USER, ROLE, MENTIONABLE, CHANNEL)
+INTERACTIVE = (BUTTON, *SELECTS)
+LINK, PREMIUM = 5, 6
+
+MOST_ROWS = 5
+MOST_COMPONENTS = 40
+MOST_CHARACTERS = 4000
+_IN_ROWS = (BUTTON, *SELECTS)
+_IN_CONTAINERS = (ROW, SECTION, TEXT, GALLERY, FILE, SEPARATOR)
+_ON_TOP = (ROW, SECTION, TEXT, GALLERY, FILE, SEPARATOR, CONTAINER)
+_KEPT: dict[int, tuple[str, ...]] = {
+    BUTTON: ("style", "label", "emoji", "custom_id", "url", "sku_id", "disabled"),
+    STRING: ("custom_id", "options", "placeholder", "min_values", "max_values", "disabled"),
+    SEPARATOR: ("divider", "spacing"),
+    CONTAINER: ("accent_color", "spoiler"),
+    FILE: ("spoiler",),
+    THUMBNAIL: ("description", "spoiler"),
+}
+_SELECT_KEPT = (
+    "custom_id", "placeholder", "min_values", "max_values", "disabled", "default_values",
+    "channel_types",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Seen:
+    """What must be known of all components of a message together."""
+
+    custom_ids: set[str] = field(default_factory=set[str])
+    ids: set[int] = field(default_factory=set[int])
+    count: int = 0
+    characters: int = 0
+
+
+def read_components(form: Form, *, newer: bool) -> list[Json] | None:
+    """The components of a request, kept; None where it says nothing of them.
+
+    `newer`: the request has the flag IS_COMPONENTS_V2. Without it, only rows are known, even
+    for an edit of a message that has the flag.
+    """
+    if "components" not in form.body:
+        return None
+    seen, most = Seen(), 1000 if newer else MOST_ROWS
+    nodes = Node(form, "", form.body).children("components", 0, most)
+    kept = [each for node in nodes if (each := _one(node, _ON_TOP if newer else (ROW,), seen))]
+    if seen.count > MOST_COMPONENTS:
+        text = f"Total number of components cannot exceed {MOST_COMPONENTS}"
+        form.fail("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", text)
+    if seen.characters > MOST_CHARACTERS:
+        text = f"Components displayable text size exceeds maximum size of {MOST_CHARACTERS}"
+        form.fail("components", "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED", text)
+    number_them(kept, seen.ids)
+    return kept
+
+
+def walk(components: list[Json]) -> Iterator[Json]:
+    """All components, each before those inside it."""
+    for component in components:
+        yield component
+        yield from walk(component.get("components") or [])
+        for name in ("accessory", "component"):
+            if isinstance(inner := component.get(name), dict):
+                yield from walk([inner])
+
+
+def number_them(components: list[Json], taken: set[int]) -> None:
+    """Every component has an id: the given one, or the next free number."""
+    number = 0
+    for component in walk(components):
+        if not component.get("id"):
+            number += 1
+            while number in taken:
+                number += 1
+            component["id"] = number
+
+
+def media_of(component: Json) -> list[Json]:
+    """The media items of one component, to be resolved."""
+    match component["type"]:
+        case 11:
+            return [component["media"]]
+        case 12:
+            return [item["media"] for item in component["items"]]
+        case 13:
+            return [component["file"]]
+        case _:
+            return []
+
+
+def _one(node: Node, allowed: tuple[int, ...], seen: Seen) -> Json | None:
+    kind = node.value.get("type")
+    if isinstance(kind, bool) or kind not in allowed:
+        listed = ", ".join(map(str, allowed)) + ("," if len(allowed) == 1 else "")
+        text = f'Value of field "type" must be one of ({listed}).'
+        node.fail("type", "UNION_TYPE_CHOICES", text)
+        return None
+    seen.count += 1
+    kept: Json = {"type": kind}
+    own_id = node.integer("id", 0, 2**31 - 1)
+    if own_id:
+        if own_id in seen.ids:
+            node.fail("id", "COMPONENT_ID_DUPLICATED", "Component id cannot be duplicated")
+        seen.ids.add(own_id)
+        kept["id"] = own_id
+    names = _SELECT_KEPT if kind in SELECTS[1:] else _KEPT.get(kind, ())
+    kept |= {n: node.value[n] for n in names if node.value.get(n) is not None}
+    _CHECKS[kind](node, kept, seen)
+    return kept
+
+
+def _row(node: Node, kept: Json, seen: Seen) -> None:
+    """Five buttons, or one menu: a menu is as wide as the row."""
+    inner = node.children("components", 1, 5, required=True)
+    kept["components"] = [each for one in inner if (each := _one(one, _IN_ROWS, seen))]
+    width = 0
+    for one in inner:
+        width += 5 if one.value.get("type") in SELECTS else 1
+        if width > 5:
+            text = "The specified component exceeds the maximum width"
+            one.fail("", "COMPONENT_LAYOUT_WIDTH_EXCEEDED", text)
+
+
+def _button(node: Node, _kept: Json, seen: Seen) -> None:
+    style = node.choice("style", (1, 2, 3, 4, LINK, PREMIUM), required=True)
+    node.text("label", 80)
+    node.flag("disabled")
+    _emoji(node)
+    given = {name: node.value.get(name) for name in ("custom_id", "url", "sku_id")}
+    if style == LINK:
+        node.address("url", 512, ("http", "https", "discord"), required=True)
+    elif style == PREMIUM:
+        if not given["sku_id"]:
+            node.missing("sku_id")
+    elif not given["custom_id"]:
+        node.fail("custom_id", "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED", "A custom id is required")
+    else:
+        custom_id(node, seen.custom_ids)
+    if given["custom_id"] and given["url"]:
+        text = "A custom id and url cannot both be specified"
+        for name in ("custom_id", "url"):
+            node.fail(name, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", text)
+    if style != PREMIUM and not node.value.get("label") and not node.value.get("emoji"):
+        node.missing("label")
+
+
+def custom_id(node: Node, taken: set[str]) -> None:
+    own = node.text("custom_id", 100, least=1, required=True)
+    if own and own in taken:
+        text = "Component custom id cannot be duplicated"
+        node.fail("custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", text)
+    taken.add(own or "")
+
+
+def _emoji(node: Node) -> None:
+    if (emoji := node.child("emoji")) is None:
+        return
+    name = emoji.text("name", 32)
+    if not emoji.value.get("id") and (not name or name.isascii()):
+        emoji.fail("name", "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji")
+
+
+def select(node: Node, seen: Seen) -> None:
+    """Any of the menus, in messages and in modals."""
+    custom_id(node, seen.custom_ids)
+    node.text("placeholder", 150)
+    least = node.integer("min_values", 0, 25)
+    most = node.integer("max_values", 1, 25)
+    if least is not None and (most or 1) < least <= 25:
+        text = f"int value should be less than or equal to {most or 1}."
+        node.fail("min_values", "NUMBER_TYPE_MAX", text)
+    if node.value["type"] == STRING:
+        options(node, 1, 25, most or 1)
+    else:
+        node.children("default_values", 0, 25)
+
+
+def options(node: Node, least: int, most: int, chosen: int) -> None:
+    """The options of a menu or a group of boxes; `chosen` is how many may be taken."""
+    found = node.children("options", least, most, required=True)
+    values: set[str] = set()
+    for one in found:
+        one.text("label", 100, required=True)
+        value = one.text("value", 100, required=True)
+        one.text("description", 100)
+        _emoji(one)
+        if value in values:
+            text = "The specified option value is already used"
+            one.fail("", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", text)
+        values.add(value or "")
+    if found and chosen > len(found):
+        text = f"Must be {chosen} or more in length."
+        node.fail("options", "BASE_TYPE_MIN_LENGTH", text)
+    if sum(one.flag("default") for one in found) > chosen:
+        text = "The number of default values exceeds the maximum"
+        node.fail("options", "SELECT_COMPONENT_TOO_MANY_DEFAULT_VALUES", text)
+
+
+def _select(node: Node, _kept: Json, seen: Seen) -> None:
+    select(node, seen)
+
+
+def _section(node: Node, kept: Json, seen: Seen) -> None:
+    inner = node.children("components", 1, 3, required=True)
+    kept["components"] = [each for one in inner if (each := _one(one, (TEXT,), seen))]
+    if accessory := node.child("accessory", required=True):
+        kept["accessory"] = _one(accessory, (BUTTON, THUMBNAIL), seen)
+
+
+def _text(node: Node, kept: Json, seen: Seen) -> None:
+    content = node.text("content", MOST_CHARACTERS, least=1, required=True) or ""
+    kept["content"] = content
+    seen.characters += len(content) if len(content) <= MOST_CHARACTERS else 0
+
+
+def _media(node: Node, key: str, schemes: tuple[str, ...] = MEDIA) -> Json:
+    media = node.child(key, required=True)
+    url = media.address("url", 2048, schemes, required=True) if media else None
+    return {"url": url or ""}
+
+
+def _thumbnail(node: Node, kept: Json, _seen: Seen) -> None:
+    kept["media"] = _media(node, "media")
+    node.text("description", 1024)
+    node.flag("spoiler")
+
+
+def _gallery(node: Node, kept: Json, _seen: Seen) -> None:
+    kept["items"] = []
+    for one in node.children("items", 1, 10, required=True):
+        item: Json = {"media": _media(one, "media"), "spoiler": one.flag("spoiler")}
+        if description := one.text("description", 1024):
+            item["description"] = description
+        kept["items"].append(item)
+
+
+def _file(node: Node, kept: Json, _seen: Seen) -> None:
+    kept["file"] = _media(node, "file", ("attachment",))
+    node.flag("spoiler")
+
+
+def _separator(node: Node, kept: Json, _seen: Seen) -> None:
+    node.flag("divider")
+    node.choice("spacing", (1, 2))
+    kept.setdefault("divider", True)
+    kept.setdefault("spacing", 1)
+
+
+def _container(node: Node, kept: Json, seen: Seen) -> None:
+    node.integer("accent_color", 0, 0xFFFFFF)
+    node.flag("spoiler")
+    inner = node.children("components", 1, MOST_COMPONENTS, required=True)
+    kept["components"] = [each for one in inner if (each := _one(one, _IN_CONTAINERS, seen))]
+
+
+_CHECKS: dict[int, Callable[[Node, Json, Seen], Any]] = {
+    ROW: _row, BUTTON: _button, **dict.fromkeys(SELECTS, _select), SECTION: _section, TEXT: _text,
+    THUMBNAIL: _thumbnail, GALLERY: _gallery, FILE: _file, SEPARATOR: _separator,
+    CONTAINER: _container,
+}  # fmt: skip

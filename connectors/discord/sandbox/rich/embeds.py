@@ -1,0 +1,90 @@
+"""Embeds: published limits, and what is kept of them. Pure.
+
+Source: discord-api-docs resources/message "Embed Limits" and the OpenAPI document (2026-08).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from connectors.discord.sandbox.checks import Form
+from connectors.discord.sandbox.rich.fields import MEDIA, Json, Node
+
+MOST = 10
+MOST_CHARACTERS = 6000
+_LONGEST_ADDRESS = 2048
+_LARGEST_COLOUR = 0xFFFFFF
+# Without one of these there is nothing to see.
+_SEEN = (
+    "title", "description", "footer", "image", "thumbnail", "author", "fields", "timestamp",
+)  # fmt: skip
+
+
+def read_embeds(form: Form) -> list[Json] | None:
+    """The embeds of a request, kept; None where it says nothing of them."""
+    if "embeds" not in form.body:
+        return None
+    nodes = Node(form, "", form.body).children("embeds", 0, MOST)
+    kept = [_embed(node) for node in nodes]
+    if sum(_size(embed) for embed in kept) > MOST_CHARACTERS:
+        text = f"Embed size exceeds maximum size of {MOST_CHARACTERS}"
+        form.fail("embeds", "MAX_EMBED_SIZE_EXCEEDED", text)
+    return [embed for embed in kept if any(embed.get(name) for name in _SEEN)]
+
+
+def _embed(node: Node) -> Json:
+    kept: Json = {"type": "rich"}
+    kept["title"] = node.text("title", 256)
+    kept["description"] = node.text("description", 4096)
+    kept["url"] = node.address("url", _LONGEST_ADDRESS)
+    kept["color"] = node.integer("color", 0, _LARGEST_COLOUR)
+    kept["timestamp"] = _time(node)
+    kept["fields"] = [_field(each) for each in node.children("fields", 0, 25)]
+    if footer := node.child("footer"):
+        kept["footer"] = _named(footer, "text", 2048)
+    if author := node.child("author"):
+        kept["author"] = _named(author, "name", 256)
+        if kept["author"] is not None and (url := author.address("url", _LONGEST_ADDRESS)):
+            kept["author"]["url"] = url
+    for name in ("image", "thumbnail"):
+        if picture := node.child(name):
+            url = picture.address("url", _LONGEST_ADDRESS, MEDIA)
+            kept[name] = {"url": url} if url else None
+    return {name: value for name, value in kept.items() if value not in (None, "", [])}
+
+
+def _field(node: Node) -> Json:
+    name = node.text("name", 256, required=True)
+    value = node.text("value", 1024, required=True)
+    return {"name": name or "", "value": value or "", "inline": node.flag("inline")}
+
+
+def _named(node: Node, key: str, most: int) -> Json | None:
+    """A footer or an author: nothing without its text."""
+    text = node.text(key, most)
+    icon = node.address("icon_url", _LONGEST_ADDRESS, MEDIA)
+    if not text:
+        return None
+    return {key: text, "icon_url": icon} if icon else {key: text}
+
+
+def _time(node: Node) -> str | None:
+    value = node.value.get("timestamp")
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        text = f'Could not parse "{value}". Should be ISO8601.'
+        node.fail("timestamp", "DATE_TIME_TYPE_PARSE", text)
+        return None
+    return moment.isoformat(timespec="microseconds")
+
+
+def _size(embed: Json) -> int:
+    texts: list[Any] = [embed.get("title"), embed.get("description")]
+    texts += [embed.get("footer", {}).get("text"), embed.get("author", {}).get("name")]
+    for field in embed.get("fields", ()):
+        texts += [field["name"], field["value"]]
+    return sum(len(text) for text in texts if text)

@@ -1,0 +1,109 @@
+"""Modals: published limits of what an application may show before a person. Pure."""
+
+from __future__ import annotations
+
+from connectors.discord.sandbox.rich.components import (
+    CHANNEL,
+    MENTIONABLE,
+    ROLE,
+    ROW,
+    SELECTS,
+    STRING,
+    TEXT,
+    TEXT_INPUT,
+    USER,
+    Seen,
+    custom_id,
+    number_them,
+    options,
+    select,
+)
+from connectors.discord.sandbox.rich.fields import Json, Node
+
+LABEL, UPLOAD, RADIO, BOXES, BOX = 18, 19, 21, 22, 23
+_CONTROLS = (
+    STRING, TEXT_INPUT, USER, ROLE, MENTIONABLE, CHANNEL, UPLOAD, RADIO, BOXES, BOX,
+)  # fmt: skip
+
+
+def read_modal(data: Node) -> Json:
+    """`data` of a callback of type 9 -> the modal, kept."""
+    data.text("custom_id", 100, least=1, required=True)
+    data.text("title", 45, least=1, required=True)
+    seen = Seen()
+    nodes = data.children("components", 1, 5, required=True)
+    kept = [each for node in nodes if (each := _one(node, seen))]
+    number_them(kept, seen.ids)
+    return {**data.value, "components": kept}
+
+
+def controls(modal: Json) -> list[tuple[Json, Json]]:
+    """The inputs of a modal, each with what holds it: a label, or a row of the older kind."""
+    found: list[tuple[Json, Json]] = []
+    for holder in modal["components"]:
+        if holder["type"] == LABEL:
+            found.append((holder, holder["component"]))
+        elif holder["type"] == ROW:
+            found += [(holder, inner) for inner in holder["components"]]
+    return found
+
+
+def _one(node: Node, seen: Seen) -> Json | None:
+    match node.choice("type", (ROW, TEXT, LABEL), required=True):
+        case 10:
+            node.text("content", 4000, least=1, required=True)
+            return dict(node.value)
+        case 18:
+            node.text("label", 45, least=1, required=True)
+            node.text("description", 100)
+            inner = node.child("component", required=True)
+            held = _control(inner, seen, _CONTROLS) if inner else None
+            return {**node.value, "component": held} if held else None
+        case 1:
+            rows = node.children("components", 1, 1, required=True)
+            held_all = [each for one in rows if (each := _control(one, seen, (TEXT_INPUT,)))]
+            for one in rows:
+                one.text("label", 45, least=1, required=True)
+            return {**node.value, "components": held_all}
+        case _:
+            return None
+
+
+def _control(node: Node, seen: Seen, allowed: tuple[int, ...]) -> Json | None:
+    kind = node.value.get("type")
+    if isinstance(kind, bool) or kind not in allowed:
+        listed = ", ".join(map(str, allowed))
+        text = f'Value of field "type" must be one of ({listed}).'
+        node.fail("type", "UNION_TYPE_CHOICES", text)
+        return None
+    node.flag("required")
+    if kind in SELECTS:
+        select(node, seen)
+        if node.value.get("disabled"):
+            text = "Components in modals cannot be disabled"
+            node.fail("disabled", "MODAL_COMPONENT_DISABLED", text)
+        return dict(node.value)
+    custom_id(node, seen.custom_ids)
+    _check(kind, node)
+    return dict(node.value)
+
+
+def _check(kind: int, node: Node) -> None:
+    if kind == TEXT_INPUT:
+        node.choice("style", (1, 2), required=True)
+        node.text("value", 4000)
+        node.text("placeholder", 100)
+        least = node.integer("min_length", 0, 4000)
+        most = node.integer("max_length", 1, 4000)
+        if least is not None and most is not None and least > most:
+            text = f"int value should be less than or equal to {most}."
+            node.fail("min_length", "NUMBER_TYPE_MAX", text)
+    elif kind in (UPLOAD, BOXES):
+        node.integer("min_values", 0, 10)
+        most = node.integer("max_values", 1, 10)
+        if kind == BOXES:
+            options(node, 1, 10, most or 1)
+    elif kind == RADIO:
+        options(node, 2, 10, 1)
+    else:
+        node.flag("default")

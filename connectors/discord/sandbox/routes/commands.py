@@ -1,0 +1,113 @@
+"""REST: an application's global commands. Only chat input, with options that hold a text.
+
+Source: Discord docs, "Application Commands" (2026-08).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from connectors.discord.sandbox.call import Answer, Call, Created, Route
+from connectors.discord.sandbox.checks import Form
+from connectors.discord.sandbox.errors import ApiError, missing_access, unknown_command
+from connectors.discord.sandbox.shapes import Json
+
+CHAT_INPUT, TEXT_OPTION = 1, 3
+MOST_COMMANDS, MOST_OPTIONS = 100, 25
+_NAME = re.compile(r"[-_\w]{1,32}")
+
+
+def list_commands(call: Call) -> Answer:
+    return list(_own(call).values())
+
+
+def create_command(call: Call) -> Answer:
+    """A command of the same name is overwritten."""
+    own = _own(call)
+    form = call.form()
+    shape = _read(form)
+    form.done()
+    known = next((one for one in own.values() if one["name"] == shape["name"]), None)
+    if known is None and len(own) >= MOST_COMMANDS:
+        raise ApiError(400, 30032, "Maximum number of application commands reached (100)")
+    kept = _kept(call, shape, known)
+    own[int(kept["id"])] = kept
+    return kept if known else Created(kept)
+
+
+def overwrite_commands(call: Call) -> Answer:
+    """What is not named any more is gone; what keeps its name keeps its id."""
+    own = _own(call)
+    form = call.list_form()
+    shapes = [_read(each) for each in form]
+    for each in form:
+        each.done()
+    by_name = {one["name"]: one for one in own.values()}
+    kept = [_kept(call, shape, by_name.get(shape["name"])) for shape in shapes]
+    own.clear()
+    own.update({int(one["id"]): one for one in kept})
+    return kept
+
+
+def delete_command(call: Call) -> Answer:
+    if _own(call).pop(call.id("command_id"), None) is None:
+        raise unknown_command()
+
+
+def _own(call: Call) -> dict[int, Json]:
+    if call.id("application_id") != call.app.id:
+        raise missing_access()
+    return call.app.commands
+
+
+def _kept(call: Call, shape: Json, known: Json | None) -> Json:
+    own_id = known["id"] if known else str(call.state.ids.next())
+    facts = {
+        "id": own_id, "application_id": str(call.app.id), "default_member_permissions": None,
+        "nsfw": False, "name_localizations": None, "description_localizations": None,
+    }  # fmt: skip
+    same = known is not None and all(known.get(name) == value for name, value in shape.items())
+    version = known["version"] if same and known else str(call.state.ids.next())
+    return facts | shape | {"version": version}
+
+
+def _read(form: Form) -> Json:
+    name = form.text("name", most=32, least=1, required=True) or ""
+    if name and (not _NAME.fullmatch(name) or name != name.lower()):
+        form.fail("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
+    shape: Json = {
+        "name": name,
+        "description": form.text("description", most=100, least=1, required=True),
+        "type": form.choice("type", (CHAT_INPUT,), CHAT_INPUT),
+        "contexts": form.body.get("contexts"),
+        "integration_types": form.body.get("integration_types") or [0],
+        "dm_permission": form.body.get("dm_permission", True),
+    }
+    options = form.objects("options", MOST_OPTIONS) or []
+    if options:
+        shape["options"] = [_option(form, index, one) for index, one in enumerate(options)]
+    return shape
+
+
+def _option(form: Form, index: int, given: dict[str, Any]) -> Json:
+    inner = Form(given)
+    shape: Json = {
+        "type": inner.choice("type", (TEXT_OPTION,), 0),
+        "name": inner.text("name", most=32, least=1, required=True),
+        "description": inner.text("description", most=100, least=1, required=True),
+    }
+    if inner.flag("required"):
+        shape["required"] = True
+    if inner.errors:
+        form.errors.setdefault("options", {})[str(index)] = inner.errors
+    return shape
+
+
+_ALL, _ONE = "/applications/{application_id}/commands", "/{command_id}"
+COMMAND_ROUTES = [
+    Route("GET", _ALL, "commands.list", list_commands),
+    Route("POST", _ALL, "commands.create", create_command),
+    Route("PUT", _ALL, "commands.overwrite", overwrite_commands),
+    Route("DELETE", _ALL + _ONE, "commands.delete", delete_command),
+]

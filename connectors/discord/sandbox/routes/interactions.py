@@ -1,0 +1,146 @@
+"""REST: answers of applications to interactions: the callback, and messages after it."""
+
+from __future__ import annotations
+
+from connectors.discord.sandbox.call import Answer, Call, Route
+from connectors.discord.sandbox.checks import V2_FLAG, Form
+from connectors.discord.sandbox.drafts import (
+    EPHEMERAL,
+    Draft,
+    check_edit,
+    check_not_empty,
+    read_draft,
+)
+from connectors.discord.sandbox.errors import ApiError, invalid_form
+from connectors.discord.sandbox.interactions import (
+    DEFERRED,
+    DEFERRED_UPDATE,
+    MESSAGE,
+    MODAL,
+    UPDATE,
+    Answers,
+    data_form,
+)
+from connectors.discord.sandbox.rich.fields import Node
+from connectors.discord.sandbox.rich.modals import read_modal
+from connectors.discord.sandbox.shapes import Json
+from connectors.discord.sandbox.state import Interaction, Message
+
+_SETTABLE = (1 << 2) | EPHEMERAL | (1 << 12) | V2_FLAG
+_KINDS = (1, MESSAGE, DEFERRED, DEFERRED_UPDATE, UPDATE, 8, MODAL, 10, 12)
+_UNFIT = "Interaction callback type is not valid for this interaction"
+
+
+def callback(call: Call) -> Answer:
+    """The first answer. One that is refused does not count: the application may try again."""
+    answers = Answers(call.acts)
+    interaction = answers.of(call.id("interaction_id"), call.params["token"])
+    form = call.form()
+    kind = form.choice("type", _KINDS, 0)
+    form.done()
+    try:
+        message = _answer(call, answers, interaction, kind, data_form(form))
+    except ApiError as error:
+        raise _inside_data(error) from None
+    answers.settle(interaction, kind)
+    if call.query.get("with_response", "").lower() not in ("1", "true"):
+        return None
+    return _response(answers, interaction, kind, message)
+
+
+def follow_up(call: Call, interaction: Interaction) -> Answer:
+    """A further message; the first one after a deferred answer takes its place."""
+    answers, form = Answers(call.acts), call.form()
+    draft = read_draft(form, call.parts, settable=_SETTABLE)
+    check_not_empty(form, draft)
+    if interaction.loading:
+        return answers.complete(interaction, draft)
+    message = answers.say(interaction, draft)
+    interaction.followups[message.id] = message
+    return answers.json(message)
+
+
+def get_answer(call: Call, interaction: Interaction) -> Answer:
+    answers = Answers(call.acts)
+    return answers.json(_named(call, answers, interaction))
+
+
+def edit_answer(call: Call, interaction: Interaction) -> Answer:
+    answers = Answers(call.acts)
+    message = _named(call, answers, interaction)
+    form = call.form()
+    draft = read_draft(form, call.parts, settable=_SETTABLE)
+    check_edit(form, draft, message)
+    if interaction.loading and message is interaction.original:
+        return answers.complete(interaction, draft)
+    return answers.change(message, draft)
+
+
+def delete_answer(call: Call, interaction: Interaction) -> Answer:
+    answers = Answers(call.acts)
+    answers.delete(_named(call, answers, interaction))
+
+
+def _answer(
+    call: Call, answers: Answers, interaction: Interaction, kind: int, data: Form
+) -> Message | None:
+    if kind == MESSAGE:
+        draft = read_draft(data, call.parts, settable=_SETTABLE)
+        check_not_empty(data, draft)
+        interaction.original = answers.say(interaction, draft)
+    elif kind == DEFERRED:
+        flags = data.number("flags") & EPHEMERAL
+        data.done()
+        interaction.original = answers.say(interaction, Draft(flags=flags), loading=True)
+        interaction.loading = True
+    elif kind in (UPDATE, DEFERRED_UPDATE) and interaction.source is not None:
+        interaction.original = interaction.source
+        if kind == UPDATE:
+            draft = read_draft(data, call.parts, settable=_SETTABLE)
+            check_edit(data, draft, interaction.source)
+            answers.change(answers.original(interaction), draft)
+    elif kind == MODAL and interaction.kind == 3:
+        interaction.modal = read_modal(Node(data, "", data.body))
+        data.done()
+    else:
+        fault = {"code": "INTERACTION_CALLBACK_TYPE_INVALID", "message": _UNFIT}
+        raise invalid_form({"type": {"_errors": [fault]}})
+    return interaction.original
+
+
+def _response(
+    answers: Answers, interaction: Interaction, kind: int, message: Message | None
+) -> Json:
+    shape: Json = {"id": str(interaction.id), "type": interaction.kind}
+    if message is not None:
+        shape |= {
+            "response_message_id": str(message.id),
+            "response_message_loading": interaction.loading,
+            "response_message_ephemeral": message.audience is not None,
+        }
+    resource: Json = {"type": kind}
+    if message is not None and kind in (MESSAGE, UPDATE):
+        resource["message"] = answers.json(message)
+    return {"interaction": shape, "resource": resource}
+
+
+def _named(call: Call, answers: Answers, interaction: Interaction) -> Message:
+    if call.params["message_id"] == "@original":
+        return answers.original(interaction)
+    return answers.followup(interaction, call.id("message_id"))
+
+
+def _inside_data(error: ApiError) -> ApiError:
+    """The faults of a callback lie inside its `data`."""
+    faults = error.body.get("errors")
+    if faults is None or "type" in faults:
+        return error
+    return invalid_form({"data": faults})
+
+
+INTERACTION_ROUTES = [
+    Route(
+        "POST", "/interactions/{interaction_id}/{token}/callback", "interaction.callback", callback,
+        needs_bot=False,
+    ),
+]  # fmt: skip

@@ -1,0 +1,69 @@
+"""REST: reactions of a bot to messages."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from bridge.sandbox.limits import Window
+from connectors.discord.sandbox.call import Answer, Call, Route
+from connectors.discord.sandbox.errors import missing_permissions, too_many_reactions, unknown_emoji
+from connectors.discord.sandbox.permissions import Permission
+from connectors.discord.sandbox.shapes import Json, user_json
+
+_CUSTOM = re.compile(r"(?:a:)?(\w{2,32}):(\d{1,20})")
+MOST_DISTINCT = 20
+
+
+def add_reaction(call: Call) -> Answer:
+    channel = call.channel(Permission.READ_MESSAGE_HISTORY)
+    message = call.message(channel)
+    emoji = _emoji(call)
+    key = f"{emoji['name']}:{emoji['id']}"
+    if key not in message.reactions:
+        if not call.may(channel, Permission.ADD_REACTIONS):
+            raise missing_permissions()
+        if len(message.reactions) >= MOST_DISTINCT:
+            raise too_many_reactions()
+    call.acts.react(message, call.app.user, emoji)
+
+
+def remove_reaction(call: Call) -> Answer:
+    message = call.message(call.channel())
+    call.acts.unreact(message, call.app.user, _emoji(call))
+
+
+def clear_reactions(call: Call) -> Answer:
+    message = call.message(call.channel(Permission.MANAGE_MESSAGES))
+    call.acts.clear_reactions(message, _emoji(call) if "emoji" in call.params else None)
+
+
+def list_reactions(call: Call) -> Answer:
+    message = call.message(call.channel(Permission.READ_MESSAGE_HISTORY))
+    emoji = _emoji(call)
+    reaction = message.reactions.get(f"{emoji['name']}:{emoji['id']}")
+    users = call.state.users
+    return [user_json(users[user]) for user in (reaction.users if reaction else ())]
+
+
+def _emoji(call: Call) -> Json:
+    """A Unicode emoji, or `name:id` of a custom one. The local guilds have no custom emoji."""
+    return emoji_json(unquote(call.params["emoji"]))
+
+
+def emoji_json(given: str) -> Json:
+    if custom := _CUSTOM.fullmatch(given):
+        return {"id": custom[2], "name": custom[1]}
+    if not given or len(given) > 32 or (given.isascii() and given.strip("0123456789#*")):
+        raise unknown_emoji()
+    return {"id": None, "name": given}
+
+
+_ONE = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}"
+REACTION_ROUTES = [
+    Route("PUT", _ONE + "/@me", "reaction.add", add_reaction, Window(1, 0.25)),
+    Route("DELETE", _ONE + "/@me", "reaction.remove", remove_reaction, Window(1, 0.25)),
+    Route("GET", _ONE, "reaction.list", list_reactions),
+    Route("DELETE", _ONE, "reaction.clear", clear_reactions),
+    Route("DELETE", _ONE.removesuffix("/{emoji}"), "reaction.clear", clear_reactions),
+]

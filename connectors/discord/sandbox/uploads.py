@@ -1,0 +1,63 @@
+"""Files that came in -> attachments of a message."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from pathlib import PurePosixPath
+
+from bridge.content.media.types import agreed_type, sniffed_type
+from bridge.sandbox.files import KeptFile
+from bridge.sandbox.picture_sizes import picture_size
+from connectors.discord.sandbox.drafts import FileWish
+from connectors.discord.sandbox.errors import invalid_form
+from connectors.discord.sandbox.state import Attachment, Channel, State
+
+SPOILER = "SPOILER_"
+_NOT_PLAIN = re.compile(r"[^\w.\-()]+", re.ASCII)
+
+
+def attach(
+    state: State, channel: Channel, wishes: list[FileWish], present: list[Attachment],
+    *, ephemeral: bool = False,
+) -> list[Attachment]:  # fmt: skip
+    """The files of a message: those that it keeps of `present`, and the new ones."""
+    known = {attachment.id: attachment for attachment in present}
+    found: list[Attachment] = []
+    for index, wish in enumerate(wishes):
+        if wish.part is not None and wish.part.file is not None:
+            name = wish.filename or wish.part.filename or "file"
+            made = new_attachment(
+                state, channel, name, wish.part.file, wish.part.content_type, wish.spoiler
+            )
+            made.ephemeral = ephemeral
+        elif wish.kept in known:
+            made = known[wish.kept]
+        else:
+            text = {"code": "ATTACHMENT_NOT_FOUND", "message": "Attachment not found"}
+            raise invalid_form({"attachments": {str(index): {"id": {"_errors": [text]}}}})
+        made.description = wish.description or made.description
+        made.title = wish.title or made.title
+        found.append(made)
+    return found
+
+
+def new_attachment(
+    state: State, channel: Channel, name: str, kept: KeptFile, declared: str, spoiler: bool
+) -> Attachment:
+    """A file under a plain name; what it was called stays in its title."""
+    base = PurePosixPath(name.replace("\\", "/")).name or "file"
+    plain = _NOT_PLAIN.sub("_", base).strip("_") or "file"
+    if spoiler and not plain.startswith(SPOILER):
+        plain = SPOILER + plain
+    guessed = declared if declared not in ("", "application/octet-stream") else ""
+    guessed = guessed or mimetypes.guess_type(base)[0] or ""
+    attachment = Attachment(
+        id=state.ids.next(), filename=plain, given=base,
+        content_type=agreed_type(guessed, sniffed_type(kept.head)), kept=kept,
+        title=PurePosixPath(base).stem if plain.removeprefix(SPOILER) != base else None,
+        dimensions=picture_size(kept.head), spoiler=plain.startswith(SPOILER),
+    )  # fmt: skip
+    state.attachments[attachment.id] = channel, attachment
+    state.files_in_use.add(kept.id)
+    return attachment

@@ -1,0 +1,281 @@
+"""What people and apps do: each act changes the state, tells the feed, and the apps that listen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from bridge.sandbox.feed import Change, Feed, Shown
+from connectors.slack.sandbox import events
+from connectors.slack.sandbox.blocks.kept import new_id
+from connectors.slack.sandbox.events import Event
+from connectors.slack.sandbox.files import share
+from connectors.slack.sandbox.shapes import message_json, shown
+from connectors.slack.sandbox.state import (
+    App,
+    Channel,
+    File,
+    Message,
+    Person,
+    Reaction,
+    Slack,
+    Workspace,
+)
+from connectors.slack.sandbox.text import rich_text
+
+Json = dict[str, Any]
+Tell = Callable[[App, Event], None]
+SYSTEM_LINES = frozenset({"channel_join", "channel_leave", "channel_topic", "channel_name"})
+MOST_WHISPERS = 500  # per channel
+
+
+@dataclass(slots=True)
+class Draft:
+    """What somebody is about to say; the channel gives it its time."""
+
+    user: str
+    text: str
+    app: App | None = None
+    username: str | None = None
+    icons: Json | None = None
+    blocks: list[Any] | None = None
+    attachments: list[Any] | None = None
+    metadata: Json | None = None
+    parent: int | None = None
+    broadcast: bool = False
+    subtype: str | None = None
+    client_msg_id: str | None = None
+    files: list[File] | None = None
+    facts: Json | None = None
+
+
+class Acts:
+    """The only way to change the state: `tell` hands an event to one app's delivery."""
+
+    def __init__(self, slack: Slack, feed: Feed, tell: Tell, now: Callable[[], float]) -> None:
+        self.slack = slack
+        self.now = now
+        self._feed = feed
+        self._tell = tell
+
+    def post(self, workspace: Workspace, channel: Channel, draft: Draft) -> tuple[Message, Shown]:
+        message = self.compose(channel, draft)
+        channel.add(message)
+        if message.app is not None and message.parent is not None:
+            channel.statuses.pop(message.parent, None)
+        for file in draft.files or ():
+            share(file, channel, message)
+        raw = message_json(message, workspace.id)
+        root = events.root_of(channel, message, workspace.id)
+        self._announce(workspace, channel, events.posted(channel, message, raw, root), message.app)
+        self._mention(workspace, channel, message, raw, message.at)
+        return message, self._publish("posted", workspace, channel, message, raw)
+
+    def stopped(
+        self, workspace: Workspace, channel: Channel, app: App, thread: str, streaming: list[str],
+        user: str,
+    ) -> None:  # fmt: skip
+        """A person pressed the Stop of an app's work; that app alone hears of it."""
+        at = channel.next_at(self.now())
+        event = events.stopped(channel, thread, streaming, user, at)
+        if events.hears(app, event, channel):
+            self._tell(app, event)
+
+    def compose(self, channel: Channel, draft: Draft) -> Message:
+        """The message with its time, not yet in the channel; text alone gets its rich_text."""
+        at = channel.next_at(self.now())
+        blocks = draft.blocks
+        if blocks is None and draft.text and not draft.attachments and draft.subtype is None:
+            blocks = rich_text(draft.text, new_id())
+        return Message(
+            at, draft.text, draft.user, draft.app, draft.username, draft.icons, blocks,
+            draft.attachments, draft.metadata, draft.parent, draft.broadcast, draft.subtype,
+            draft.client_msg_id, files=draft.files, facts=draft.facts,
+        )  # fmt: skip
+
+    def whisper(self, channel: Channel, draft: Draft, person: str) -> Message:
+        """Say something to one person only; no app hears of it, and it is not kept for long."""
+        message = self.compose(channel, draft)
+        message.audience = person
+        channel.whispers[message.at] = message
+        while len(channel.whispers) > MOST_WHISPERS:
+            del channel.whispers[next(iter(channel.whispers))]
+        return message
+
+    def edit(
+        self, workspace: Workspace, channel: Channel, message: Message, wanted: Json, by: str
+    ) -> int:
+        """Put the fields `wanted` into a message and mark it as edited; when it was done."""
+        before = message_json(message, workspace.id)
+        for name, value in wanted.items():
+            setattr(message, name, value)
+        message.edited_at = int(self.now()) * 1_000_000  # whole seconds, as Slack writes them
+        message.edited_by = by
+        raw = message_json(message, workspace.id)
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.changed(channel, at, raw, before), message.app)
+        self._publish("edited", workspace, channel, message, raw)
+        return at
+
+    def grow(self, workspace: Workspace, channel: Channel, message: Message, wanted: Json) -> None:
+        """More of a stream is seen; apps hear of it when it ends."""
+        for name, value in wanted.items():
+            setattr(message, name, value)
+        raw = message_json(message, workspace.id)
+        self._publish("edited", workspace, channel, message, raw)
+
+    def settle(
+        self, workspace: Workspace, channel: Channel, message: Message, wanted: Json
+    ) -> None:
+        """It is another one now, and nobody edited it: a stream ended, or a file is gone."""
+        before = message_json(message, workspace.id)
+        self.grow(workspace, channel, message, wanted)
+        raw = message_json(message, workspace.id)
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.changed(channel, at, raw, before), message.app)
+
+    def retype(self, workspace: Workspace, channel: Channel, message: Message, text: str) -> None:
+        """A person's message gets other words, and the blocks that go with them.
+
+        An app that they name is told by another `app_mention`, which says `edited` (java-slack-sdk
+        #755, slack-go #1256).
+        """
+        blocks = rich_text(text, new_id()) if text else None
+        wanted = {"text": text, "blocks": blocks}
+        at = self.edit(workspace, channel, message, wanted, message.user)
+        self._mention(workspace, channel, message, message_json(message, workspace.id), at)
+
+    def delete(self, workspace: Workspace, channel: Channel, message: Message) -> None:
+        before = message_json(message, workspace.id)
+        channel.remove(message)
+        for file in message.files or ():
+            file.shares[channel.id].remove(message.ts)
+        at = channel.next_at(self.now())
+        if message.removed:
+            raw = message_json(message, workspace.id)
+            event = events.changed(channel, at, raw, before)
+        else:
+            raw = before
+            event = events.deleted(channel, at, before)
+        self._announce(workspace, channel, event, message.app)
+        self._publish("deleted", workspace, channel, message, raw)
+
+    def delete_file(self, workspace: Workspace, file: File) -> None:
+        """Where it stood is a tombstone; a message that showed nothing else goes with it (docs,
+        "Working with files", 2026-08)."""
+        del workspace.files[file.id]
+        tombstone = replace(file, gone=True)
+        shares = [(channel, ts) for channel, stamps in file.shares.items() for ts in stamps]
+        for own_id, ts in shares:
+            place = workspace.channels[own_id]
+            message = place.find(ts)
+            if message is None or not message.files:
+                continue
+            rest = [tombstone if one is file else one for one in message.files]
+            if message.text or not all(one.gone for one in rest):
+                self.settle(workspace, place, message, {"files": rest})
+            else:
+                self.delete(workspace, place, message)
+
+    def join(self, workspace: Workspace, channel: Channel, person: Person) -> None:
+        """Enter a channel: a line in it, and two events."""
+        channel.members[person.id] = None
+        text = f"<@{person.id}> has joined the channel"
+        self.post(workspace, channel, Draft(person.id, text, subtype="channel_join"))
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.joined(workspace, channel, person.id, at), None)
+
+    def leave(self, workspace: Workspace, channel: Channel, user: str) -> None:
+        """A line in the channel, and an event; an app that leaves hears of neither."""
+        channel.members.pop(user, None)
+        text = f"<@{user}> has left the channel"
+        self.post(workspace, channel, Draft(user, text, subtype="channel_leave"))
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.left(workspace, channel, user, at), None)
+
+    def set_topic(self, workspace: Workspace, channel: Channel, user: str, topic: str) -> None:
+        """A line in the channel alone tells of it."""
+        channel.topic = topic
+        said = f"set the channel topic: {topic}" if topic else "cleared the channel topic"
+        facts = {"topic": topic}
+        self.post(
+            workspace, channel,
+            Draft(user, f"<@{user}> {said}", subtype="channel_topic", facts=facts),
+        )  # fmt: skip
+
+    def rename(self, workspace: Workspace, channel: Channel, user: str, name: str) -> None:
+        """A line in the channel, and an event."""
+        before = channel.name
+        del workspace.by_name[before]
+        channel.name = name
+        workspace.by_name[name] = channel
+        text = f'<@{user}> has renamed the channel from "{before}" to "{name}"'
+        facts = {"old_name": before, "name": name}
+        self.post(workspace, channel, Draft(user, text, subtype="channel_name", facts=facts))
+        at = channel.next_at(self.now())
+        self._announce(workspace, channel, events.renamed(channel, at), None)
+
+    def react(
+        self, workspace: Workspace, channel: Channel, message: Message, user: str, name: str
+    ) -> None:
+        message.reactions.setdefault(name, Reaction(name)).users.append(user)
+        self._reaction("reaction_added", workspace, channel, message, user, name)
+
+    def unreact(
+        self, workspace: Workspace, channel: Channel, message: Message, user: str, name: str
+    ) -> None:
+        message.reactions[name].users.remove(user)
+        if not message.reactions[name].users:
+            del message.reactions[name]
+        self._reaction("reaction_removed", workspace, channel, message, user, name)
+
+    def pin(
+        self, workspace: Workspace, channel: Channel, message: Message, user: str, *, pinned: bool
+    ) -> None:
+        """Pin a message, or take its pin away; every app in the channel hears of it."""
+        at = channel.next_at(self.now())
+        if pinned:
+            message.pinned_by, message.pinned_at = user, at
+        event = events.pinned(workspace, channel, message, user, at, pinned=pinned)
+        if not pinned:
+            message.pinned_by = None
+        self._announce(workspace, channel, event, None)
+        self._publish("marked", workspace, channel, message)
+
+    def _reaction(
+        self, kind: Literal["reaction_added", "reaction_removed"],
+        workspace: Workspace, channel: Channel, message: Message, user: str, name: str,
+    ) -> None:  # fmt: skip
+        at = channel.next_at(self.now())
+        event = events.reacted(kind, channel, message, user, name, at)
+        self._announce(workspace, channel, event, None)
+        self._publish("marked", workspace, channel, message)
+
+    def _announce(
+        self, workspace: Workspace, channel: Channel, event: Event, author: App | None
+    ) -> None:
+        """To every app whose bot is in the channel, the author's own app included."""
+        for app in workspace.apps:
+            if events.hears(app, event, channel):
+                self._tell(app, events.fit_for(app, event, author))
+
+    def _mention(
+        self, workspace: Workspace, channel: Channel, message: Message, raw: Json, at: int
+    ) -> None:
+        silent = message.subtype in SYSTEM_LINES
+        if channel.kind == "im" or silent or "<@" not in message.text:
+            return
+        event = events.mentioned(channel, at, raw)
+        for app in workspace.apps:
+            named = message.app is not app and f"<@{app.bot_user}>" in message.text
+            if named and events.hears(app, event, channel):
+                self._tell(app, events.fit_for(app, event, message.app))
+
+    def _publish(
+        self, kind: Literal["posted", "edited", "deleted", "marked"],
+        workspace: Workspace, channel: Channel, message: Message, raw: Json | None = None,
+    ) -> Shown:  # fmt: skip
+        seen = shown(workspace, channel, message, raw)
+        self._feed.publish(Change(kind=kind, message=seen))
+        return seen

@@ -1,0 +1,57 @@
+"""Published shape of message attachments: the old fields, and blocks with a coloured bar. Data.
+
+Slack asks little of the old fields: unknown ones are dropped, lengths are cut in the client.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from connectors.slack.sandbox.blocks.checks import Check, Faults, anything, items, shape, string
+
+_TEXT = string(40_000)
+_SHORT = string(3000)
+
+
+def _text_or_number(value: Any, at: str, faults: Faults) -> None:
+    """Values of fields and times are often sent as numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        _TEXT(value, at, faults)
+
+
+_FIELD = shape({}, {"title": _text_or_number, "value": _text_or_number, "short": anything})
+_TEXTS = (
+    "fallback", "pretext", "author_name", "author_subname", "title", "text", "footer",
+)  # fmt: skip
+_ADDRESSES = (
+    "author_link", "author_icon", "title_link", "image_url", "thumb_url", "footer_icon", "from_url",
+    "color", "callback_id", "service_name", "service_icon",
+)  # fmt: skip
+KNOWN: dict[str, Check] = {
+    **dict.fromkeys(_TEXTS, _TEXT),
+    **dict.fromkeys(_ADDRESSES, _SHORT),
+    "ts": _text_or_number,
+    "fields": items(_FIELD, 100, 0),
+    "mrkdwn_in": items(string(255), 20, 0),
+    "actions": items(anything, 5, 0),
+    "blocks": items(anything, 1000, 0),  # checked one by one elsewhere
+    "id": anything,
+    "attachment_type": anything,
+    "preview": anything,
+}
+# What makes an attachment more than nothing.
+SHOWN = (
+    "pretext", "author_name", "title", "text", "footer", "image_url", "thumb_url", "fields",
+    "blocks", "fallback", "actions",
+)  # fmt: skip
+
+
+def ATTACHMENT(value: Any, at: str, faults: Faults) -> None:  # noqa: N802  # a check, as the others
+    if not isinstance(value, dict):
+        faults.say("must provide an object", at)
+        return
+    for name in list(value):
+        if name not in KNOWN:
+            del value[name]
+        elif value[name] is not None:
+            KNOWN[name](value[name], f"{at}/{name}", faults)

@@ -1,0 +1,91 @@
+"""Where in blocks and attachments the things are that a person can press and fill in. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.slack.sandbox.blocks.kept import INTERACTIVE
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One interactive element, its block, and the attachment that holds the block (1 is first)."""
+
+    block: Json
+    element: Json
+    attachment: int | None = None
+
+    @property
+    def block_id(self) -> str:
+        return self.block.get("block_id", "")
+
+    @property
+    def action_id(self) -> str:
+        return self.element.get("action_id", "")
+
+    @property
+    def kind(self) -> str:
+        return self.element["type"]
+
+    @property
+    def in_input(self) -> bool:
+        return self.block["type"] == "input"
+
+    @property
+    def words(self) -> str:
+        """What stands on it or beside it."""
+        for holder in (self.element.get("text"), self.block.get("label")):
+            if isinstance(holder, dict) and isinstance(holder.get("text"), str):
+                return holder["text"]
+        return ""
+
+
+def controls(blocks: list[Json], attachment: int | None = None) -> Iterator[Control]:
+    """All of them, in the order of reading."""
+    for block in blocks:
+        for element in _elements(block):
+            if element.get("type") in INTERACTIVE:
+                yield Control(block, element, attachment)
+        for name in ("child_blocks", "elements"):
+            inner = [b for b in block.get(name) or () if _is_block(b)]
+            yield from controls(inner, attachment)
+
+
+def message_controls(blocks: list[Json] | None, attachments: list[Json] | None) -> list[Control]:
+    found = list(controls(blocks or []))
+    for attachment in attachments or ():
+        found += controls(attachment.get("blocks") or [], attachment["id"])
+    return found
+
+
+def named(found: list[Control], name: str) -> Control | None:
+    """By action_id, by block_id, by "block_id/action_id", or by the words on it."""
+    for matches in (
+        lambda c: c.action_id == name,
+        lambda c: f"{c.block_id}/{c.action_id}" == name,
+        lambda c: c.block_id == name,
+        lambda c: c.words == name,
+    ):
+        for control in found:
+            if matches(control):
+                return control
+    return None
+
+
+def _elements(block: Json) -> list[Json]:
+    single = [block[name] for name in ("accessory", "element") if isinstance(block.get(name), dict)]
+    many = [
+        element
+        for name in ("elements", "actions")
+        for element in block.get(name) or ()
+        if isinstance(element, dict)
+    ]
+    return single + many
+
+
+def _is_block(found: Any) -> bool:
+    return isinstance(found, dict) and found.get("type") not in INTERACTIVE and "block_id" in found

@@ -1,0 +1,307 @@
+"""A person's hands on the local Slack: pressing, choosing, forms; and what apps answer to that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.hands import Choice, Filled, OpenForm, Outcome, Press
+from connectors.slack.sandbox import payloads, values
+from connectors.slack.sandbox.acts import Acts
+from connectors.slack.sandbox.arguments import ApiError
+from connectors.slack.sandbox.blocks.walk import Control, message_controls, named
+from connectors.slack.sandbox.content import block_context
+from connectors.slack.sandbox.delivery import Answer, Delivery
+from connectors.slack.sandbox.replies import Replies
+from connectors.slack.sandbox.state import (
+    App,
+    Channel,
+    File,
+    Json,
+    Message,
+    Person,
+    Workspace,
+    ts_of,
+)
+from connectors.slack.sandbox.values import PRESSED, State
+from connectors.slack.sandbox.views import View, Views, field_names, view_json
+
+_TROUBLE = "We had some trouble connecting. Try again?"
+_MOST_KEPT = 1000  # messages with something filled in, per workspace
+GiveFile = Callable[[Workspace, Person, Any], File]
+Place = tuple[Channel, Message]
+
+
+@dataclass(slots=True)
+class _Touched:
+    """What a hand is on: a message in its channel, or a modal."""
+
+    team: Workspace
+    person: Person
+    app: App
+    controls: list[Control]
+    kept: State
+    place: Place | None = None
+    view: View | None = None
+
+
+class Interactions:
+    """`give_file` enters a file that a person picks in a form."""
+
+    def __init__(
+        self, acts: Acts, delivery: Delivery, replies: Replies, views: Views, give_file: GiveFile
+    ) -> None:
+        self.views = views
+        self._acts = acts
+        self._delivery = delivery
+        self._replies = replies
+        self._give_file = give_file
+        self._entered: dict[tuple[str, str, int, str], State] = {}
+
+    async def press(
+        self, team: Workspace, person: Person, place: Place | None, press: Press
+    ) -> Outcome:
+        touched = self._touched(team, person, place, press.form)
+        control = _found(touched, press.action)
+        await self._enter(touched, press.values)
+        if control.kind not in PRESSED:
+            raise InvalidData(f"A {control.kind} is not pressed: choose in it, with a value")
+        if control.kind == "workflow_button":
+            return Outcome(sent=False)
+        pressed = press.values.get(press.action)
+        return await self._send(touched, control, None, pressed)
+
+    async def choose(
+        self, team: Workspace, person: Person, place: Place | None, choice: Choice
+    ) -> Outcome:
+        """Menus and boxes tell the app at once; inputs only when their block says so."""
+        touched = self._touched(team, person, place, choice.form)
+        control = _found(touched, choice.action)
+        if control.kind in PRESSED:
+            raise InvalidData(f"A {control.kind} is pressed, nothing is chosen in it")
+        value = await self._value(touched, control, choice.value)
+        if control.kind != "overflow":
+            touched.kept.setdefault(control.block_id, {})[control.action_id] = value
+        if control.in_input and not control.block.get("dispatch_action"):
+            return Outcome(sent=False)
+        return await self._send(touched, control, value)
+
+    async def fill(self, team: Workspace, person: Person, filled: Filled) -> Outcome:
+        view = self._view(team, person, filled.form)
+        if filled.close:
+            return await self._close(team, person, view)
+        touched = self._touched(team, person, None, filled.form)
+        await self._enter(touched, filled.values)
+        state = values.state_of(touched.controls, touched.kept)
+        wrong = {
+            control.action_id: said
+            for control in touched.controls
+            if control.in_input
+            and (said := values.complaint(control, state[control.block_id][control.action_id]))
+        }
+        if wrong:
+            return Outcome(sent=False, errors=wrong)
+        return await self._submit(team, person, view)
+
+    def forms(self, team: Workspace, person: str) -> list[OpenForm]:
+        return [_open_form(view) for view in self.views.stack(team.id, person)]
+
+    async def _submit(self, team: Workspace, person: Person, view: View) -> Outcome:
+        payload = payloads.submission(team, person, view)
+        payload["trigger_id"] = self.views.trigger(view.app, person.id, view.id)
+        answer = await self._delivery.ask(view.app, payload, "", answerable=True)
+        if answer.failed:
+            return Outcome(sent=True, failed=_TROUBLE, raw={"reason": answer.failed})
+        try:
+            return self._answered(view, answer.payload)
+        except ApiError as error:
+            reason = {"reason": error.code, **error.facts}
+            return Outcome(sent=True, answered=True, failed=_TROUBLE, raw=reason)
+
+    def _answered(self, view: View, answer: Json) -> Outcome:
+        """What `response_action` makes of the stack; without one the view closes."""
+        team, body = self._acts.slack.workspaces[view.app.team], answer.get("view")
+        around = block_context(team, view.app)
+        shown: View | None = None
+        match answer.get("response_action"):
+            case "errors":
+                return Outcome(
+                    sent=True, answered=True, errors=_errors(view, answer), form=_open_form(view),
+                    raw=answer,
+                )  # fmt: skip
+            case "update" if isinstance(body, dict):
+                shown = self.views.change(view, body, around)
+            case "push" if isinstance(body, dict):
+                shown = self.views.put_on(view, body, around)
+            case "clear":
+                self.views.close(view, all_of_them=True)
+            case None:
+                self.views.close(view)
+            case _:
+                raise ApiError("invalid_response_action")
+        form = _open_form(shown) if shown else None
+        return Outcome(sent=True, answered=True, form=form, raw=answer)
+
+    async def _close(self, team: Workspace, person: Person, view: View) -> Outcome:
+        all_of_them = bool(view.body.get("clear_on_close"))
+        gone = self.views.close(view, all_of_them=all_of_them)
+        sent = False
+        for each in gone:
+            if each.body.get("notify_on_close"):
+                payload = payloads.closing(team, person, each, is_cleared=all_of_them)
+                await self._delivery.ask(each.app, payload, "", answerable=False)
+                sent = True
+        return Outcome(sent=sent, answered=sent)
+
+    async def _send(
+        self, touched: _Touched, control: Control, value: Json | None, pressed: Any = None
+    ) -> Outcome:
+        now = ts_of(int(self._acts.now() * 1_000_000))
+        action = values.action_json(control, value, now, pressed)
+        payload = self._payload(touched, control, [action])
+        view = touched.view
+        payload["trigger_id"] = self.views.trigger(
+            touched.app, touched.person.id, view.id if view else None
+        )
+        channel = touched.place[0].id if touched.place else ""
+        before = self._tops(touched)
+        answer = await self._delivery.ask(touched.app, payload, channel, answerable=False)
+        return self._outcome(touched, answer, before)
+
+    def _payload(self, touched: _Touched, control: Control, actions: list[Json]) -> Json:
+        if touched.view is not None:
+            return payloads.view_actions(touched.team, touched.person, touched.view, actions)
+        if touched.place is None:
+            raise NotFound("Nothing is touched: name a message or a form")
+        channel, message = touched.place
+        state = values.state_of(touched.controls, touched.kept)
+        payload = payloads.message_actions(
+            touched.team, touched.app, touched.person, channel, message, control.attachment,
+            actions, state,
+        )  # fmt: skip
+        payload["response_url"] = self._replies.open(
+            touched.app, touched.team, channel, message, touched.person.id
+        )
+        return payload
+
+    def _outcome(self, touched: _Touched, answer: Answer, before: list[View]) -> Outcome:
+        if answer.failed:
+            return Outcome(sent=True, failed=answer.failed)
+        opened = [view for view in self._tops(touched) if view not in before]
+        form = _open_form(opened[-1]) if opened else None
+        return Outcome(sent=True, answered=True, form=form, raw=answer.payload)
+
+    def _tops(self, touched: _Touched) -> list[View]:
+        return self.views.stack(touched.team.id, touched.person.id)
+
+    def _touched(self, team: Workspace, person: Person, place: Place | None, form: str) -> _Touched:
+        if form:
+            view = self._view(team, person, form)
+            return _Touched(team, person, view.app, view.controls, view.kept, view=view)
+        if place is None:
+            raise NotFound("Say which message, or which form")
+        channel, message = place
+        if person.id not in channel.members and channel.kind != "channel":
+            raise Refused(f"{person.name!r} is not in {channel.id!r}")
+        if message.app is None:
+            raise NotFound(f"Message {message.ts!r} is a person's: nothing in it can be pressed")
+        key = (team.id, channel.id, message.at, person.id)
+        while len(self._entered) > _MOST_KEPT:
+            del self._entered[next(iter(self._entered))]
+        kept = self._entered.setdefault(key, {})
+        found = message_controls(message.blocks, message.attachments)
+        return _Touched(team, person, message.app, found, kept, place=place)
+
+    def _view(self, team: Workspace, person: Person, form: str) -> View:
+        stack = self.views.stack(team.id, person.id)
+        found = next((view for view in stack if view.id == form), None)
+        if found is None:
+            raise NotFound(f"No form {form!r} is open before {person.name!r}")
+        if found is not stack[-1]:
+            raise Refused(f"Form {form!r} is covered by another one")
+        return found
+
+    async def _enter(self, touched: _Touched, given: Mapping[str, Any]) -> None:
+        """Fill inputs in without a word to the app."""
+        for name, value in given.items():
+            control = _found(touched, name)
+            if control.kind in PRESSED:
+                continue  # says which of two feedback buttons
+            entered = await self._value(touched, control, value)
+            touched.kept.setdefault(control.block_id, {})[control.action_id] = entered
+
+    async def _value(self, touched: _Touched, control: Control, value: Any) -> Json:
+        if control.kind.endswith("external_select") and not _is_option(value):
+            value = await self._suggested(touched, control, value)
+        return values.filled(control, value, self._file_of(touched))
+
+    async def _suggested(self, touched: _Touched, control: Control, typed: Any) -> Any:
+        """Ask the app for options that fit what was typed, and take those that were meant."""
+        several = typed if isinstance(typed, list) else [typed]
+        found = [await self._suggestion(touched, control, str(each)) for each in several]
+        return found if isinstance(typed, list) else found[0]
+
+    async def _suggestion(self, touched: _Touched, control: Control, typed: str) -> Json:
+        where = _where(touched)
+        payload = payloads.suggestion(
+            touched.team, touched.app, touched.person, where, control.action_id, control.block_id,
+            typed,
+        )  # fmt: skip
+        channel = touched.place[0].id if touched.place else ""
+        answer = await self._delivery.ask(touched.app, payload, channel, answerable=True)
+        if answer.failed:
+            raise Refused(f"No options came for {typed!r}: {answer.failed}")
+        options = list(answer.payload.get("options") or ())
+        for group in answer.payload.get("option_groups") or ():
+            options += group.get("options") or ()
+        for option in options:
+            if typed in (option.get("value"), option.get("text", {}).get("text")):
+                return option
+        raise InvalidData(f"The app offers no option {typed!r}")
+
+    def _file_of(self, touched: _Touched) -> Callable[[Any], File]:
+        return lambda value: self._give_file(touched.team, touched.person, value)
+
+
+def _found(touched: _Touched, name: str) -> Control:
+    control = named(touched.controls, name)
+    if control is None:
+        offered = ", ".join(repr(c.action_id) for c in touched.controls) or "nothing"
+        raise NotFound(f"Nothing is called {name!r} there; it has {offered}")
+    return control
+
+
+def _errors(view: View, answer: Json) -> dict[str, str]:
+    """By the inputs' action_ids, as forms name them; Slack takes block_ids only."""
+    given = answer.get("errors")
+    by_block = {c.block_id: c.action_id for c in view.controls if c.in_input}
+    if not isinstance(given, dict) or not given or any(name not in by_block for name in given):
+        raise ApiError("invalid_errors")
+    return {by_block[name]: str(said) for name, said in given.items()}
+
+
+def _where(touched: _Touched) -> Json:
+    if touched.view is not None:
+        return {
+            "container": {"type": "view", "view_id": touched.view.id},
+            "view": view_json(touched.view),
+        }
+    if touched.place is None:
+        return {}
+    channel, message = touched.place
+    container = {"type": "message", "message_ts": message.ts, "channel_id": channel.id}
+    return {"container": container, "channel": {"id": channel.id, "name": channel.name}}
+
+
+def _is_option(value: Any) -> bool:
+    several = value if isinstance(value, list) else [value]
+    return all(isinstance(each, dict) for each in several)
+
+
+def _open_form(view: View) -> OpenForm:
+    return OpenForm(
+        id=view.id, person=view.person, title=view.body["title"]["text"], fields=field_names(view),
+        raw=view_json(view),
+    )  # fmt: skip

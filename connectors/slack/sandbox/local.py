@@ -1,0 +1,396 @@
+"""The local Slack as the sandbox uses it: its routes, its people's hands, its controls."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from bridge.content.text.emoji import short_name_of
+from bridge.errors import BridgeError, InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.files import file_response
+from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
+from bridge.sandbox.platform import Surroundings, World
+from connectors.slack.sandbox import files
+from connectors.slack.sandbox.acts import Acts, Draft
+from connectors.slack.sandbox.api import WebApi
+from connectors.slack.sandbox.commands import Commands
+from connectors.slack.sandbox.deeds import Deeds
+from connectors.slack.sandbox.delivery import Delivery, Pace
+from connectors.slack.sandbox.interactions import Interactions
+from connectors.slack.sandbox.methods.reactions import MOST_DISTINCT
+from connectors.slack.sandbox.pictures import avatar_svg
+from connectors.slack.sandbox.replies import Replies
+from connectors.slack.sandbox.seed import seeded_slack, world_of
+from connectors.slack.sandbox.shapes import shown
+from connectors.slack.sandbox.sockets import Sockets
+from connectors.slack.sandbox.state import App, Channel, File, Message, Person, Workspace, at_of
+from connectors.slack.sandbox.text import typed_text
+from connectors.slack.sandbox.uploads import Uploads
+from connectors.slack.sandbox.views import Views
+
+
+class _RequestUrl(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    app: str
+    url: str | None = None
+
+
+class LocalSlack(Deeds):
+    """Satisfies `LocalPlatform`; `pace` says how patient it is with apps that do not answer."""
+
+    name = "slack"
+
+    def __init__(
+        self,
+        around: Surroundings,
+        pace: Pace | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.pace = pace or Pace()
+        self.slack = seeded_slack(around.base_url, around.channels)
+        self._around = around
+        self._timers: list[asyncio.TimerHandle] = []
+        self._sockets = Sockets(around.base_url)
+        self.delivery = Delivery(self._sockets, around.faults, self.pace)
+        self._acts = Acts(self.slack, around.feed, self.delivery.tell, now)
+        uploads, views = Uploads(around, self.slack, self._share_later), Views(now)
+        self._api = WebApi(around, self.slack, self._acts, self._sockets, uploads, views)
+        replies = Replies(around, self._acts)
+        self._hands = Interactions(self._acts, self.delivery, replies, views, self._give_file)
+        self._commands = Commands(self._acts, self.delivery, replies, views)
+        self._files = [*uploads.routes(), *replies.routes()]
+
+    def status(self, workspace: str, channel: str, thread: str) -> str:
+        """What a thread says of an app that works there."""
+        return self.slack.workspaces[workspace].channels[channel].status(thread, self._acts.now())
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Route("/slack/api/{method}", self._api.endpoint, methods=["GET", "POST"]),
+            WebSocketRoute("/slack/socket/link/", self._socket),
+            Route("/slack/avatars/{name}.svg", self._avatar),
+            *self._files,
+            Route("/slack/_control/request_url", self._control_url, methods=["POST"]),
+            Route("/slack/_control/pace", self._control_pace, methods=["PUT"]),
+        ]
+
+    def world(self) -> World:
+        return world_of(self.slack, self._around.base_url)
+
+    async def post_as(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
+    ) -> Shown:
+        """A person types `text`: "@Name", "#channel" and "@here" become mentions.
+
+        `channel` may be somebody's user id, for the direct messages with them.
+        """
+        return self._say(workspace, channel, person, text, thread, None)
+
+    async def post_files(
+        self, workspace: str, channel: str, person: str, files: Sequence[GivenFile],
+        text: str = "", thread: str | None = None,
+    ) -> Shown:  # fmt: skip
+        """A person shares files, all in one message."""
+        if not files:
+            raise InvalidData("Give at least one file")
+        team, _ = self._place(workspace, channel, person)
+        sharer = self._person(team, person)
+        given = [self._give_file(team, sharer, file) for file in files]
+        return self._say(workspace, channel, person, text, thread, given)
+
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person types a message of theirs anew, as they would in `post_as`."""
+        team, place, found = self._own(workspace, channel, person, message)
+        if found.subtype or place.archived:
+            raise Refused(f"Nobody edits message {message} in {place.name!r}")
+        if not text.strip() and not found.files:
+            raise InvalidData("A message of Slack has words or files: delete it instead")
+        self._acts.retype(team, place, found, self._typed(team, text))
+        return shown(team, place, found)
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person deletes a message of theirs; one with replies stays as a tombstone."""
+        self._acts.delete(*self._own(workspace, channel, person, message))
+
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """Unicode, or `:name:`; a person's client offers no emoji that Slack does not have."""
+        team, place, found = self._standing(workspace, channel, person, message)
+        name = _reaction_name(emoji)
+        reaction = found.reactions.get(name)
+        if reaction and person in reaction.users:
+            return
+        if reaction is None and len(found.reactions) >= MOST_DISTINCT:
+            raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
+        self._acts.react(team, place, found, person, name)
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        team, place, found = self._standing(workspace, channel, person, message)
+        name = _reaction_name(emoji)
+        if (reaction := found.reactions.get(name)) and person in reaction.users:
+            self._acts.unreact(team, place, found, person, name)
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        team, place, found = self._standing(workspace, channel, person, message)
+        if (found.pinned_by is not None) != pinned:
+            self._acts.pin(team, place, found, person, pinned=pinned)
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        """Slack tells no app of it (docs.slack.dev, Events API, 2026-08)."""
+        self._person(self._place(workspace, channel, person)[0], person)
+
+    async def command_as(
+        self, workspace: str, channel: str, person: str, command: str, text: str = ""
+    ) -> Outcome:
+        """A person types `/command text`: "@Name" and "#channel" are escaped, as an app asks."""
+        team, place, who = self._member(workspace, channel, person)
+        return await self._commands.give(team, place, who, command, self._typed(team, text))
+
+    async def press(self, press: Press) -> Outcome:
+        team, person, place = self._touched(press)
+        return await self._hands.press(team, person, place, press)
+
+    async def choose(self, choice: Choice) -> Outcome:
+        team, person, place = self._touched(choice)
+        return await self._hands.choose(team, person, place, choice)
+
+    async def fill(self, filled: Filled) -> Outcome:
+        team = self._team(filled.workspace)
+        return await self._hands.fill(team, self._person(team, filled.person), filled)
+
+    def forms(self, workspace: str, person: str) -> list[OpenForm]:
+        return self._hands.forms(self._team(workspace), person)
+
+    def whispers(self, workspace: str, person: str) -> list[Shown]:
+        team = self._team(workspace)
+        found = [
+            (channel, message)
+            for channel in team.channels.values()
+            for message in channel.whispers.values()
+            if message.audience == person
+        ]
+        found.sort(key=lambda each: each[1].at)
+        return [shown(team, channel, message) for channel, message in found]
+
+    def messages(self, workspace: str, channel: str) -> list[Shown]:
+        team, place = self._place(workspace, channel)
+        return [shown(team, place, place.messages[at]) for at in sorted(place.messages)]
+
+    def file_as_seen(self, file: str) -> Response | None:
+        """A file as a signed-in person's browser gets it: `url_private` asks for an app's token."""
+        found = next(
+            (t.files[file] for t in self.slack.workspaces.values() if file in t.files), None
+        )
+        if found is None or found.kept is None:
+            return None
+        return file_response(
+            self._around.files, found.kept, found.mimetype or "application/octet-stream",
+            {"Content-Security-Policy": "sandbox"},
+        )  # fmt: skip
+
+    async def set_request_url(self, app_id: str, url: str | None) -> None:
+        """Send an app's events to `url` after Slack's handshake; None: over Socket Mode again."""
+        app = self._app(app_id)
+        if url is not None:
+            await self.delivery.verify_url(app, url)
+        app.request_url = url
+        app.listening = True
+
+    @property
+    def connections(self) -> int:
+        """How many sockets of all apps are open."""
+        return len(self._sockets.of())
+
+    async def disconnect(self, reason: str = "") -> None:
+        """Close every app's socket; `reason` as in `Delivery.disconnect`."""
+        self.delivery.disconnect(reason=reason)
+
+    async def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        await self.delivery.close()
+
+    def _found(
+        self, workspace: str, channel: str, person: str
+    ) -> tuple[Workspace, Channel, Person]:
+        team, place = self._place(workspace, channel, person)
+        return team, place, self._person(team, person)
+
+    def _later(self, seconds: float, act: Callable[[], object]) -> None:
+        self._timers.append(asyncio.get_running_loop().call_later(seconds, act))
+
+    def _share_later(self, act: Callable[[], object]) -> None:
+        if self.pace.share_seconds:
+            self._later(self.pace.share_seconds, act)
+        else:
+            act()
+
+    def _say(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None,
+        shared: list[File] | None,
+    ) -> Shown:  # fmt: skip
+        team, place = self._place(workspace, channel, person)
+        speaker = self._person(team, person)
+        draft = Draft(
+            speaker.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()), files=shared
+        )
+        if thread is not None:
+            draft.parent = _open_parent(place, thread).at
+        return self._acts.post(team, place, draft)[1]
+
+    def _own(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[Workspace, Channel, Message]:
+        """A message that this person said; the local Slack has no admins who may do more."""
+        team, place = self._place(workspace, channel, person)
+        speaker = self._person(team, person)
+        found = place.find(message)
+        if found is None or found.removed:
+            raise NotFound(f"No message {message!r} in {channel!r}")
+        if found.app is not None or found.user != speaker.id:
+            raise Refused(f"{speaker.name!r} did not write message {message}")
+        return team, place, found
+
+    def _standing(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[Workspace, Channel, Message]:
+        """A message that a person of the workspace sees."""
+        team, place = self._place(workspace, channel, person)
+        self._person(team, person)
+        found = place.find(message)
+        if found is None or found.removed:
+            raise NotFound(f"No message {message!r} in {channel!r}")
+        return team, place, found
+
+    def _give_file(self, team: Workspace, person: Person, value: Any) -> File:
+        """A file that a person picks on their own machine."""
+        try:
+            given = GivenFile.model_validate(value)
+        except ValidationError as error:
+            raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
+        file = files.new_file(
+            team, self._around.base_url, name=given.name, title=given.name, user=person.id,
+            app=None, now=int(self._acts.now()), size=len(given.data), alt=given.alt,
+        )  # fmt: skip
+        files.fill(file, self._around.files.keep(given.data), given.content_type)
+        return file
+
+    def _touched(
+        self, wanted: Press | Choice
+    ) -> tuple[Workspace, Person, tuple[Channel, Message] | None]:
+        """Who does it, and the message that they do it to, if it is one."""
+        team = self._team(wanted.workspace)
+        person = self._person(team, wanted.person)
+        if wanted.form:
+            return team, person, None
+        _, place = self._place(wanted.workspace, wanted.channel, wanted.person)
+        at = at_of(wanted.message)
+        found = place.messages.get(at) if at is not None else None
+        if found is None and at is not None:
+            found = place.whispers.get(at)
+        if found is None or found.audience not in (None, person.id):
+            raise NotFound(f"No message {wanted.message!r} in {wanted.channel!r}")
+        return team, person, (place, found)
+
+    def _team(self, workspace: str) -> Workspace:
+        team = self.slack.workspaces.get(workspace)
+        if team is None:
+            raise NotFound(f"No workspace {workspace!r}; see `world().places`")
+        return team
+
+    def _person(self, team: Workspace, person: str) -> Person:
+        found = team.people.get(person)
+        if found is None:
+            raise NotFound(f"No person {person!r} in {team.id!r}; see `world().people`")
+        return found
+
+    def _typed(self, team: Workspace, text: str) -> str:
+        people = {person.handle: person.id for person in team.people.values()}
+        people |= {person.name: person.id for person in team.people.values()}
+        channels = {name: channel.id for name, channel in team.by_name.items()}
+        return typed_text(text, people, channels)
+
+    def _place(self, workspace: str, channel: str, person: str = "") -> tuple[Workspace, Channel]:
+        team = self.slack.workspaces.get(workspace)
+        place = team.channels.get(channel) if team else None
+        if team and place is None and channel in team.people and person in team.people:
+            place = team.direct(person, channel, self._acts.now())
+        if team is None or place is None:
+            raise NotFound(f"No channel {channel!r} in {workspace!r}; see `world().places`")
+        return team, place
+
+    def _app(self, app_id: str) -> App:
+        app = self.slack.apps.get(app_id)
+        if app is None:
+            raise NotFound(f"No app {app_id!r}; see `world().apps`")
+        return app
+
+    async def _socket(self, websocket: WebSocket) -> None:
+        await self._sockets.serve(websocket, self.delivery.acknowledge)
+
+    async def _avatar(self, request: Request) -> Response:
+        key: str = request.path_params["name"]
+        for team in self.slack.workspaces.values():
+            if key == team.id:
+                return _svg(avatar_svg(key, team.name))
+            if person := team.people.get(key):
+                return _svg(avatar_svg(key, person.name))
+        return Response(status_code=404)
+
+    async def _control_url(self, request: Request) -> Response:
+        try:
+            wanted = _RequestUrl.model_validate_json(await request.body())
+            await self.set_request_url(wanted.app, wanted.url)
+        except (BridgeError, ValidationError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return Response(status_code=204)
+
+    async def _control_pace(self, request: Request) -> Response:
+        try:
+            self.pace = self.delivery.pace = Pace.model_validate_json(await request.body())
+        except ValidationError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return Response(status_code=204)
+
+
+def _open_parent(channel: Channel, thread: str) -> Message:
+    parent = _parent(channel, thread)
+    if parent.locked:
+        raise Refused(f"The thread of message {parent.ts} is locked")
+    return parent
+
+
+def _parent(channel: Channel, thread: str) -> Message:
+    found = channel.find(thread)
+    if found is None:
+        raise NotFound(f"No message {thread!r} in {channel.id!r} to answer in a thread")
+    return found if found.parent is None else channel.messages[found.parent]
+
+
+def _reaction_name(emoji: str) -> str:
+    name = emoji.strip(":") if emoji.startswith(":") else short_name_of(emoji)
+    if not name:
+        raise InvalidData(f"Slack has no emoji {emoji!r}")
+    return name
+
+
+def _svg(text: str) -> Response:
+    return Response(text, media_type="image/svg+xml")

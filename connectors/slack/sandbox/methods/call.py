@@ -1,0 +1,102 @@
+"""One Web API call on its way to its method: who calls, with what, on which workspace."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from connectors.slack.sandbox.acts import Acts
+from connectors.slack.sandbox.arguments import ApiError, Arguments
+from connectors.slack.sandbox.sockets import Sockets
+from connectors.slack.sandbox.state import App, Channel, Message, Slack, Workspace
+from connectors.slack.sandbox.uploads import Uploads
+from connectors.slack.sandbox.views import Views
+
+Json = dict[str, Any]
+Item = TypeVar("Item")
+_LONGEST_NUMBER = 18  # digits; more is no cursor of ours
+KIND_SCOPES = {"channel": "channels", "group": "groups", "im": "im"}
+
+
+@dataclass(slots=True)
+class Call:
+    """What a method needs; it answers the JSON without `ok`, or raises ApiError."""
+
+    slack: Slack
+    acts: Acts
+    sockets: Sockets
+    workspace: Workspace
+    app: App
+    args: Arguments
+    base_url: str
+    uploads: Uploads
+    views: Views
+
+    def need(self, scope: str) -> None:
+        if scope not in self.app.scopes:
+            raise ApiError(
+                "missing_scope", needed=scope, provided=",".join(sorted(self.app.scopes))
+            )
+
+    def channel(self, *, name: str = "channel", by_name: bool = False) -> Channel:
+        """The channel that was asked for, if the app may know of it."""
+        wanted = self.args.required(name)
+        channel = self.workspace.channels.get(wanted)
+        if channel is None and by_name:
+            channel = self.workspace.by_name.get(wanted.removeprefix("#"))
+        if channel is None or not self.may_see(channel):
+            raise ApiError("channel_not_found")
+        return channel
+
+    def may_see(self, channel: Channel) -> bool:
+        return channel.kind == "channel" or self.app.bot_user in channel.members
+
+    def need_kind(self, channel: Channel, right: str) -> None:
+        """The scope for this kind of channel: channels:history, groups:history, im:history ..."""
+        self.need(f"{KIND_SCOPES[channel.kind]}:{right}")
+
+    def need_member(self, channel: Channel) -> None:
+        if self.app.bot_user not in channel.members:
+            raise ApiError("not_in_channel")
+
+    def message(self, channel: Channel, name: str = "ts") -> Message:
+        found = channel.find(self.args.required(name))
+        if found is None or found.removed:
+            raise ApiError("message_not_found")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How to call a method: its code, the scope that it always needs, requests per minute."""
+
+    run: Callable[[Call], Json]
+    per_minute: int
+    scope: str | None = None
+
+
+def page(call: Call, items: Sequence[Item], default: int, most: int) -> tuple[Sequence[Item], str]:
+    """One page of a list and the cursor of the next ("" at the end)."""
+    start = 0
+    if cursor := call.args.text("cursor"):
+        start = read_cursor(cursor, "start")[1]
+    end = start + call.args.limit(default, most)
+    return items[start:end], cursor_of("start", end) if end < len(items) else ""
+
+
+def cursor_of(kind: str, number: int) -> str:
+    """Cursors are base64 of a small text, as Slack's own."""
+    return base64.b64encode(f"{kind}:{number}".encode()).decode()
+
+
+def read_cursor(cursor: str, *kinds: str) -> tuple[str, int]:
+    try:
+        kind, _, number = base64.b64decode(cursor, validate=True).decode("ascii").partition(":")
+    except (binascii.Error, ValueError) as error:
+        raise ApiError("invalid_cursor") from error
+    if kind not in kinds or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+        raise ApiError("invalid_cursor")
+    return kind, int(number)

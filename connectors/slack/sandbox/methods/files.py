@@ -1,0 +1,142 @@
+"""files.*: uploading in two steps, sharing, looking up.
+
+Sources: docs.slack.dev `files.getUploadURLExternal`, `files.completeUploadExternal` (2026-08).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from connectors.slack.sandbox import files
+from connectors.slack.sandbox.acts import Draft
+from connectors.slack.sandbox.arguments import invalid_arguments
+from connectors.slack.sandbox.blocks import checked_blocks
+from connectors.slack.sandbox.content import LONGEST_TEXT, block_context, with_pictures
+from connectors.slack.sandbox.methods.call import ApiError, Call, Json
+from connectors.slack.sandbox.state import Channel, File, at_of
+from connectors.slack.sandbox.text import posted_text
+
+MOST_FILES = 100  # in one call; no number is published
+
+
+def get_upload_url(call: Call) -> Json:
+    name = call.args.required("filename")
+    length = call.args.required("length")
+    if not length.isascii() or not length.isdecimal() or int(length[:15]) < 1:
+        raise invalid_arguments("must be greater than 0 [json-pointer:/length]")
+    if int(length) > files.MOST_BYTES:
+        raise ApiError("file_upload_size_restricted")
+    alt = call.args.text("alt_txt")
+    if len(alt) > files.MOST_ALT:
+        raise ApiError("alt_txt_too_large")
+    file = files.new_file(
+        call.workspace, call.base_url, name=name, title=name, user=call.app.bot_user, app=call.app,
+        now=int(call.acts.now()), size=int(length), alt=alt,
+    )  # fmt: skip
+    return {"upload_url": call.uploads.open(file), "file_id": file.id}
+
+
+def complete_upload(call: Call) -> Json:
+    """The second step: the files get their titles and stand where they were sent.
+
+    Sharing is asynchronous with Slack: the answer does not say yet where they stand
+    (slackapi/bolt-js#2115).
+    """
+    found = [_uploaded(call, each) for each in _wanted(call)]
+    channels = _channels(call)
+    thread = call.args.text("thread_ts")
+    if thread and at_of(thread) is None:
+        raise ApiError("invalid_thread_ts")
+    blocks = _blocks(call)
+    for file, title in found:
+        file.title = title or file.title
+        file.completed = True
+    shown = [file for file, _ in found]
+    answer = {"files": [files.file_json(file) for file in shown]}
+    for channel in channels:
+        call.uploads.share_later(partial(_share, call, channel, shown, thread, blocks))
+    return answer
+
+
+def info(call: Call) -> Json:
+    """What is not complete is discarded by Slack one day, and is no file before."""
+    file = _file(call)
+    if file.app is not None and not file.completed:
+        raise ApiError("file_not_found")
+    page: Json = {"comments": [], "response_metadata": {"next_cursor": ""}}
+    return {"file": files.with_shares(file, call.workspace)} | page
+
+
+def delete(call: Call) -> Json:
+    file = _file(call)
+    if file.app is not call.app:
+        raise ApiError("cant_delete_file")
+    call.acts.delete_file(call.workspace, file)
+    return {}
+
+
+def _wanted(call: Call) -> list[Json]:
+    given = call.args.items("files", "invalid_arguments")
+    if not given:
+        raise invalid_arguments("missing required field: files")
+    if len(given) > MOST_FILES:
+        raise invalid_arguments(f"no more than {MOST_FILES} items allowed [json-pointer:/files]")
+    for index, each in enumerate(given):
+        if not isinstance(each, dict) or not isinstance(each.get("id"), str):
+            raise invalid_arguments(f"missing required field: id [json-pointer:/files/{index}]")
+    return given
+
+
+def _uploaded(call: Call, each: Json) -> tuple[File, str]:
+    """A file of this app whose bytes have come and which was not completed before."""
+    file = call.workspace.files.get(each["id"])
+    if file is None or file.app is not call.app or file.kept is None or file.completed:
+        raise ApiError("file_not_found")
+    return file, str(each.get("title") or "")
+
+
+def _channels(call: Call) -> list[Channel]:
+    wanted = call.args.text("channel_id") or call.args.text("channels")
+    found: list[Channel] = []
+    for own_id in filter(None, wanted.replace(" ", "").split(",")):
+        channel = call.workspace.channels.get(own_id)
+        if channel is None and own_id in call.workspace.people:
+            channel = call.workspace.direct(call.app.bot_user, own_id, call.acts.now())
+        if channel is None or not call.may_see(channel):
+            raise ApiError("channel_not_found")
+        if channel.archived:
+            raise ApiError("is_archived")
+        call.need_member(channel)
+        found.append(channel)
+    return found
+
+
+def _blocks(call: Call) -> list[Any] | None:
+    """Blocks stand instead of the comment."""
+    blocks = call.args.items("blocks", "invalid_blocks_format")
+    if not blocks:
+        return None
+    checked = checked_blocks(blocks, block_context(call.workspace, call.app))
+    return with_pictures(checked, call.workspace)
+
+
+def _share(
+    call: Call, channel: Channel, shown: list[File], thread: str, blocks: list[Any] | None
+) -> None:
+    text = "" if blocks else posted_text(call.args.text("initial_comment")[:LONGEST_TEXT])
+    left = [file for file in shown if file.id in call.workspace.files]
+    if not left:
+        return
+    draft = Draft(call.app.bot_user, text, app=call.app, blocks=blocks, files=left)
+    target = channel.find(thread) if thread else None
+    if target is not None:
+        draft.parent = target.at if target.parent is None else target.parent
+    call.acts.post(call.workspace, channel, draft)
+
+
+def _file(call: Call) -> File:
+    file = call.workspace.files.get(call.args.required("file"))
+    if file is None or not files.may_see(call.workspace, call.app, file):
+        raise ApiError("file_not_found")
+    return file

@@ -1,0 +1,145 @@
+"""The addresses of Slack's files: bytes come in at one, and go out to those who hold a token."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from urllib.parse import quote
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.files import KeptFile, TooMuch, file_response
+from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
+from bridge.sandbox.platform import Surroundings
+from connectors.slack.sandbox import files
+from connectors.slack.sandbox.broken import Broken
+from connectors.slack.sandbox.state import App, File, Slack
+
+_SLACK_OF_MULTIPART = 64 * 1024  # what boundaries and part heads may take beside the file
+_MOST_WAITING = 10_000  # addresses that nobody has used yet
+_LOGIN_PAGE = "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body></body></html>"
+
+
+class Uploads:
+    """Upload addresses work once, for as many bytes as were announced; `share_later` does what
+    Slack does after it has answered that files are complete.
+
+    Faults: `slack:files.upload:-` and `slack:files.download:-`.
+    """
+
+    def __init__(
+        self, around: Surroundings, slack: Slack,
+        share_later: Callable[[Callable[[], object]], object],
+    ) -> None:  # fmt: skip
+        self.share_later = share_later
+        self._around = around
+        self._slack = slack
+        self._waiting: dict[str, File] = {}
+
+    def routes(self) -> list[BaseRoute]:
+        tail = "/{key}/{name}"
+        return [
+            Route("/slack/upload/v1/{ticket}", self._take, methods=["POST"]),
+            Route("/slack/files-pri" + tail, self._give),
+            Route("/slack/files-pri/{key}/download/{name}", self._give_download),
+            Route("/slack/files-tmb" + tail, self._give),
+            Route("/slack/login", self._login),
+        ]
+
+    def open(self, file: File) -> str:
+        """The address that the bytes of a new file are to be sent to."""
+        ticket = secrets.token_urlsafe(32)
+        self._waiting[ticket] = file
+        while len(self._waiting) > _MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+        return f"{self._around.base_url}/slack/upload/v1/{ticket}"
+
+    async def _take(self, request: Request) -> Response:
+        fault = self._around.faults.take("slack:files.upload:-", "status", "rate_limited", "hang")
+        if fault is not None:
+            return await self._fail(fault, "files.upload")
+        ticket = request.path_params["ticket"]
+        file = self._waiting.get(ticket)
+        if file is None:
+            return self._refuse(404, "not found")
+        try:
+            kept = await self._received(request, file.size)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except (TooMuch, BadMultipart) as error:
+            return self._refuse(413 if isinstance(error, TooMuch) else 400, str(error))
+        if kept.size != file.size:
+            self._around.files.forget(kept)
+            return self._refuse(400, f"{kept.size} bytes came, {file.size} were announced")
+        del self._waiting[ticket]
+        files.fill(file, kept)
+        if self._around.faults.take("slack:files.upload:-", "lose_answer"):
+            return Broken()
+        return PlainTextResponse(f"OK - {kept.size}")
+
+    async def _received(self, request: Request, size: int) -> KeptFile:
+        kind = request.headers.get("content-type", "")
+        if not kind.startswith("multipart/form-data"):
+            return await self._around.files.take(request.stream(), size)
+        bounds = Bounds(file=size, values=_SLACK_OF_MULTIPART, body=size + _SLACK_OF_MULTIPART)
+        parts = await read_multipart(kind, request.stream(), self._around.files, bounds)
+        found = [part.file for part in parts if part.file is not None]
+        for extra in found[1:]:
+            self._around.files.forget(extra)
+        if not found:
+            raise BadMultipart("no part is a file")
+        return found[0]
+
+    async def _give(self, request: Request) -> Response:
+        return await self._served(request, download=False)
+
+    async def _give_download(self, request: Request) -> Response:
+        return await self._served(request, download=True)
+
+    async def _served(self, request: Request, *, download: bool) -> Response:
+        where = "slack:files.download:-"
+        if fault := self._around.faults.take(where, "status", "rate_limited", "hang"):
+            return await self._fail(fault, "files.download")
+        team_id, _, file_id = request.path_params["key"].partition("-")
+        team = self._slack.workspaces.get(team_id)
+        file = team.files.get(file_id) if team else None
+        app = self._app(request)
+        if team is None or app is None or app.team != team_id or "files:read" not in app.scopes:
+            # Whoever may not see it is sent to the page where people sign in, as by Slack.
+            back = quote(str(request.url.path))
+            return RedirectResponse(f"{self._around.base_url}/slack/login?redir={back}", 302)
+        if file is None or file.kept is None or not files.may_see(team, app, file):
+            return self._refuse(404, "file_not_found", "files.download")
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
+        kind = file.mimetype or "application/octet-stream"
+        answer = file_response(self._around.files, file.kept, kind, headers if download else None)
+        if answer is None:
+            return self._refuse(404, "file_not_found", "files.download")
+        if self._around.faults.take(where, "lose_answer"):
+            return Broken()
+        return answer
+
+    async def _login(self, _request: Request) -> Response:
+        return Response(_LOGIN_PAGE, media_type="text/html")
+
+    def _app(self, request: Request) -> App | None:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        app = self._slack.bot_tokens.get(token.strip()) if scheme.lower() == "bearer" else None
+        return app if app is not None and app.active else None
+
+    async def _fail(self, fault: Fault, where: str) -> Response:
+        if fault.kind == "rate_limited":
+            self._around.feed.refused("slack", "429", where)
+            wait = {"Retry-After": str(max(1, int(fault.seconds)))}
+            return Response(status_code=429, headers=wait)
+        if fault.kind == "hang":
+            await asyncio.sleep(fault.seconds)
+        return self._refuse(504 if fault.kind == "hang" else fault.status, "error", where)
+
+    def _refuse(self, status: int, text: str, where: str = "files.upload") -> Response:
+        self._around.feed.refused("slack", str(status), where)
+        return PlainTextResponse(text, status)

@@ -1,0 +1,48 @@
+"""A local Teams: the Bot Framework connector, its identity provider and one seeded tenant.
+
+Addresses, all under `{base_url}/teams`:
+
+| address | what |
+|---|---|
+| `/svc/v3/...` | the connector; `serviceUrl` of bots with authentication is `/teams/svc/` |
+| `/noauth/{app_id}/v3/...` | the same for bots with authentication off (APP_ID "" in botbuilder) |
+| `/login/{tenant}/oauth2/v2.0/token` | client credentials -> token (msal: see `login.py`) |
+| `/keys/openidconfiguration`, `/keys/jwks` | the keys that sign what Teams posts to bots |
+| `/svc/v3/attachments/{id}/views/original` | pictures in messages, for bots with their token |
+| `/drive/...` | files: downloads with an end, upload sessions: `drive.py` |
+| `/_control/...` | endpoints of bots, installs, new keys, what was delivered: `control.py` |
+
+Names of operations for faults (`status`, `rate_limited`, `hang`, `lose_answer`, `late_answer`):
+`teams:activity.post:<conversation>` (replies too), `activity.update`, `activity.delete`,
+`conversation.create` (of the channel, or the person's id), `members.list`, `members.get`,
+`members.paged`, `team.get`, `team.channels`, `attachment.info`, `attachment.get`; the conversation
+is the bare channel or chat id. For files `teams:file.download:<conversation>` and
+`teams:file.upload:<conversation>`.
+`status` also for `teams:token:<app id>` and `teams:keys:`. Events for bots (`drop`, `delay`,
+`duplicate`, `reorder`): `teams:event:<conversation>`; of invokes (`drop`, `delay`):
+`teams:invoke:<conversation>`. Refusals are counted as
+`teams:<status>:<operation>`.
+
+Bots with `hears_all` (resource-specific consent) get every message of people, others those that
+mention them; nobody gets what bots say. What a person edits or deletes is told by the same rule,
+of the words as they stood last. A post without an answer of 2xx is tried once more after 502, 503,
+504, 15 s or a broken connection, then it is lost: `LocalTeams.outbox.lost`. An invoke is asked once
+and has 10 s.
+
+People press and fill in as their clients let them: what is typed or chosen waits for the press
+(`Action.Submit`: a message with `value`; `Action.Execute`: an invoke, whose card is for that person
+alone), dialogs are forms, a file that is offered is pressed at `Accept` or `Decline`.
+"""
+
+from __future__ import annotations
+
+from bridge.sandbox.platform import Surroundings
+from connectors.teams.sandbox.events import Delivering, Lost
+from connectors.teams.sandbox.local import LocalTeams
+
+__all__ = ["Delivering", "LocalTeams", "Lost", "local_platform"]
+
+
+def local_platform(around: Surroundings) -> LocalTeams:
+    """Seed and build the local Teams."""
+    return LocalTeams(around)

@@ -1,0 +1,49 @@
+"""What else people do on the local Teams: come and go, give channels and group chats names."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from bridge.errors import InvalidData, Refused
+from connectors.teams.sandbox.room import Room
+from connectors.teams.sandbox.state import Conversation, Person
+
+LONGEST_NAME = {"channel": 50, "groupChat": 250}
+
+
+class Deeds(ABC):
+    """Each deed takes the tenant, the conversation and the person first."""
+
+    _room: Room
+
+    @abstractmethod
+    def _found(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
+        """Where it is done, and by whom."""
+
+    async def join_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person enters a group chat, or the team that a channel belongs to."""
+        where, who = self._found(workspace, channel, person)
+        if where.kind == "personal":
+            raise InvalidData("Nobody joins or leaves a personal chat")
+        if who not in where.people:
+            self._room.come_or_go(where, who, joined=True)
+
+    async def leave_as(self, workspace: str, channel: str, person: str) -> None:
+        """A person leaves a group chat, or the team that a channel belongs to."""
+        where, who = self._member(workspace, channel, person)
+        self._room.come_or_go(where, who, joined=False)
+
+    async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
+        """A person gives a channel or a group chat another name; General keeps its own."""
+        where, who = self._member(workspace, channel, person)
+        if not 1 <= len(name.strip()) <= LONGEST_NAME[where.kind]:
+            raise InvalidData(f"A name has 1 to {LONGEST_NAME[where.kind]} characters")
+        if where.team is not None and where is where.team.channels[0]:
+            raise Refused(f"{where.name!r} is the team's General and keeps its name")
+        self._room.rename(where, who, name.strip())
+
+    def _member(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
+        where, who = self._found(workspace, channel, person)
+        if where.kind == "personal" or who not in where.people:
+            raise Refused(f"{who.name!r} is not a member of {where.name!r}")
+        return where, who

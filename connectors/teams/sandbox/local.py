@@ -1,0 +1,359 @@
+"""The local Teams as the sandbox sees it: routes, the seeded world, people's hands, controls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from starlette.routing import BaseRoute, Mount
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Shown
+from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
+from bridge.sandbox.platform import SeededPerson, SeededPlace, Surroundings, World
+from connectors.teams.sandbox import shapes
+from connectors.teams.sandbox.api import Connector
+from connectors.teams.sandbox.control import control_routes
+from connectors.teams.sandbox.deeds import Deeds
+from connectors.teams.sandbox.drive import Drive
+from connectors.teams.sandbox.events import Outbox
+from connectors.teams.sandbox.login import LoginPages
+from connectors.teams.sandbox.presses import Presses
+from connectors.teams.sandbox.reactions import reaction_type
+from connectors.teams.sandbox.room import Room
+from connectors.teams.sandbox.seed import new_channel, personal_chat, seed
+from connectors.teams.sandbox.state import Bot, Conversation, Json, Message, Person, Team
+from connectors.teams.sandbox.tokens import Keys, Login, PushTokens
+
+
+class LocalTeams(Deeds):
+    """One tenant of Teams; see the package's docstring for its addresses and controls."""
+
+    name = "teams"
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self.tenant = seed(around.channels)
+        self.keys = Keys()
+        login = Login(self.tenant, self.keys)
+        self.push_tokens = PushTokens(self.keys)
+        self.outbox = Outbox(around, self.push_tokens, self.tenant.id)
+        self.drive = Drive(around)
+        self._room = Room(around, self.tenant, self.outbox, self.drive)
+        self._presses = Presses(self._room)
+        self._connector = Connector(around, self._room, login)
+        self._login_pages = LoginPages(around, login, self.keys)
+
+    def routes(self) -> list[BaseRoute]:
+        inner = [
+            Mount("/svc", routes=self._connector.routes()),
+            Mount("/noauth/{app}", routes=self._connector.routes()),
+            *self.drive.routes(),
+            *self._login_pages.routes(),
+            *control_routes(self),
+        ]
+        return [Mount("/teams", routes=inner)]
+
+    def world(self) -> World:
+        tenant = self.tenant
+        places = [
+            SeededPlace(
+                workspace=tenant.id, workspace_name=team.name,
+                channel=channel.id, channel_name=channel.name,
+            )
+            for team in tenant.teams.values()
+            if team.apps
+            for channel in team.channels
+        ]  # fmt: skip
+        people = [
+            SeededPerson(workspace=tenant.id, id=person.id, name=person.name)
+            for person in tenant.people.values()
+        ]
+        apps = [self._app(bot) for bot in tenant.bots.values()]
+        return World(platform=self.name, apps=apps, places=places, people=people)
+
+    async def post_as(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
+    ) -> Shown:
+        return self._room.say(self._message(workspace, channel, person, text, thread))
+
+    async def post_files(
+        self,
+        workspace: str,
+        channel: str,
+        person: str,
+        files: Sequence[GivenFile],
+        text: str = "",
+        thread: str | None = None,
+    ) -> Shown:
+        """Pictures stand inside the message, other files are shared from the person's drive."""
+        if not files:
+            raise InvalidData("A message with files has one at least")
+        message = self._message(workspace, channel, person, text, thread)
+        message.files = [self.drive.keep(file, message.conversation) for file in files]
+        return self._room.say(message)
+
+    async def edit_as(
+        self, workspace: str, channel: str, person: str, message: str, text: str
+    ) -> Shown:
+        """A person changes a message of theirs; who would hear it as a post hears of it."""
+        found = self._own(workspace, channel, person, message)
+        if not text.strip() and not found.files:
+            raise InvalidData("A message of Teams has words or files: delete it instead")
+        return self._room.edit(found, text)
+
+    async def remove_file_as(
+        self, workspace: str, channel: str, person: str, message: str, name: str
+    ) -> Shown:
+        """A person takes a file or picture out of a message of theirs, which is an edit."""
+        found = self._own(workspace, channel, person, message)
+        rest = [one for one in found.files if one.name != name]
+        if len(rest) == len(found.files) or not (rest or found.text.strip()):
+            raise Refused(f"Message {message!r} has no file {name!r}, or nothing else")
+        found.files = rest
+        return self._room.edit(found, found.text)
+
+    async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person deletes a message of theirs; nobody else may."""
+        self._room.delete(self._own(workspace, channel, person, message))
+
+    async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
+        """A person presses Stop under a message that is being streamed."""
+        self._seen(workspace, channel, person, message)
+        if not self._connector.stop_stream(message):
+            raise Refused(f"Nothing is being written in message {message!r}")
+
+    def stop_all(self, channel: str) -> bool:
+        """A person presses Stop on what has no text yet. False: nothing grows in this chat."""
+        growing = self._connector.open_streams(channel)
+        for one in growing:
+            self._connector.stop_stream(one)
+        return bool(growing)
+
+    def informed(self, channel: str) -> list[str]:
+        """What bots said in this chat of what they do, before they streamed any text."""
+        return self._connector.informed(channel)
+
+    async def react_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        """Unicode, or a type of Teams between colons."""
+        by, found = self._seen(workspace, channel, person, message)
+        self._room.react(found, by, reaction_type(emoji), added=True)
+
+    async def unreact_as(
+        self, workspace: str, channel: str, person: str, message: str, emoji: str
+    ) -> None:
+        by, found = self._seen(workspace, channel, person, message)
+        self._room.react(found, by, reaction_type(emoji), added=False)
+
+    async def pin_as(
+        self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
+    ) -> None:
+        """A person pins a message, or takes its pin away."""
+        _, found = self._seen(workspace, channel, person, message)
+        self._room.pin(found, pinned=pinned)
+
+    async def typing_as(self, workspace: str, channel: str, person: str) -> None:
+        conversation = self._conversation(workspace, channel)
+        self._room.type_in(conversation, self._person(conversation, person))
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """Where typing was shown of late, and whose: conversation and account ids."""
+        return list(self._room.typed)
+
+    async def press(self, press: Press) -> Outcome:
+        if press.form:
+            by = self._known_person(press.workspace, press.person)
+            return await self._presses.press_in_form(by, press.form, press.action, press.values)
+        by, message = self._seen(press.workspace, press.channel, press.person, press.message)
+        return await self._presses.press(by, message, press.action, press.values)
+
+    async def choose(self, choice: Choice) -> Outcome:
+        if choice.form:
+            by = self._known_person(choice.workspace, choice.person)
+            return self._presses.choose_in_form(by, choice.form, choice.action, choice.value)
+        by, message = self._seen(choice.workspace, choice.channel, choice.person, choice.message)
+        return self._presses.choose(by, message, choice.action, choice.value)
+
+    async def fill(self, filled: Filled) -> Outcome:
+        by = self._known_person(filled.workspace, filled.person)
+        if filled.close:
+            return self._presses.close_form(by, filled.form)
+        return await self._presses.submit_form(by, filled.form, filled.values)
+
+    def forms(self, workspace: str, person: str) -> list[OpenForm]:
+        return self._presses.forms(self._known_person(workspace, person).id)
+
+    def whispers(self, workspace: str, person: str) -> list[Shown]:
+        """The messages in which cards changed for this person alone."""
+        by = self._known_person(workspace, person)
+        return [
+            self._room.shown(message, by.id)
+            for conversation in self.tenant.conversations.values()
+            for message in conversation.visible()
+            if any(viewer == by.id for viewer, _ in message.views)
+        ]
+
+    def messages(self, workspace: str, channel: str) -> list[Shown]:
+        conversation = self._conversation(workspace, channel)
+        return [self._room.shown(message) for message in conversation.visible()]
+
+    async def disconnect(self, reason: str = "") -> None:
+        """Teams has no sockets: this only ends the deliveries in progress."""
+        await self.outbox.break_connections()
+
+    async def close(self) -> None:
+        await self.outbox.close()
+
+    def set_endpoint(self, app: str, url: str | None, *, auth: bool | None = None) -> None:
+        """Tell where a bot listens (None: nowhere); `auth` switches its tokens on or off."""
+        bot = self._bot(app)
+        bot.endpoint = url
+        bot.auth = bot.auth if auth is None else auth
+
+    def service_url(self, app: str) -> str:
+        return self._room.service_url(self._bot(app))
+
+    def install(self, app: str, where: str) -> None:
+        """Install a bot in a team, a group chat or for a person; it hears of it, each time."""
+        bot, conversation = self._bot(app), self._installable(app, where)
+        conversation.installed.add(bot.app_id)
+        now, url, by = time.time(), self.service_url(app), conversation.people[0]
+        added = shapes.members_added(self.tenant, conversation, by, bot, url, now)
+        update = shapes.installation_update(self.tenant, conversation, by, bot, url, now, "add")
+        self.outbox.push(bot, conversation.id, added)
+        self.outbox.push(bot, conversation.id, update)
+
+    def uninstall(self, app: str, where: str) -> None:
+        bot, conversation = self._bot(app), self._installable(app, where)
+        conversation.installed.discard(bot.app_id)
+        now, url, by = time.time(), self.service_url(app), conversation.people[0]
+        update = shapes.installation_update(self.tenant, conversation, by, bot, url, now, "remove")
+        self.outbox.push(bot, conversation.id, update)
+
+    def block(self, app: str, conversation: str) -> None:
+        """A person forbids a bot to write in a conversation."""
+        self._conversation(self.tenant.id, conversation).blocked.add(self._bot(app).app_id)
+
+    def create_channel(self, team: str, name: str) -> str:
+        """Create a channel in a team; its bots hear of it. Returns its id."""
+        found = self._team(team)
+        channel = new_channel(found.name, name)
+        channel.team = found
+        found.channels.append(channel)
+        self.tenant.conversations[channel.id] = channel
+        for bot in self._room.bots_in(channel):
+            created = shapes.channel_created(
+                self.tenant,
+                channel,
+                found.people[0],
+                bot,
+                self._room.service_url(bot),
+                time.time(),
+            )
+            self.outbox.push(bot, found.id, created)
+        return channel.id
+
+    def personal_chat(self, app: str, person: str) -> str:
+        """The id of the chat of a person with a bot that is installed for them."""
+        chat = self.tenant.personal.get((self._bot(app).app_id, person))
+        if chat is None:
+            raise NotFound(f"{app!r} is not installed for {person!r}; install it first")
+        return chat.id
+
+    def _app(self, bot: Bot) -> Json:
+        base = f"{self._around.base_url}/teams"
+        tenant = self.tenant
+        chat = next(c for c in tenant.conversations.values() if c.kind == "groupChat")
+        closed = next(team for team in tenant.teams.values() if not team.apps)
+        return {
+            "key": bot.key,
+            "app_id": bot.app_id,
+            "app_password": bot.password,
+            "name": bot.name,
+            "bot_id": bot.id,
+            "tenant": tenant.id,
+            "auth": bot.auth,
+            "hears_all": bot.hears_all,
+            "service_url": self.service_url(bot.app_id),
+            "token_url": f"{base}/login/{tenant.id}/oauth2/v2.0/token",
+            "openid_url": f"{base}/keys/openidconfiguration",
+            "teams": [{"id": t.id, "name": t.name} for t in tenant.teams.values() if t.apps],
+            "group_chat": chat.id,
+            "not_installed": closed.id,
+        }
+
+    def _bot(self, app: str) -> Bot:
+        if (bot := self.tenant.bot(app)) is None:
+            raise NotFound(f"No bot {app!r} in the local Teams; see /_control/world for its apps")
+        return bot
+
+    def _team(self, team: str) -> Team:
+        if (found := self.tenant.teams.get(team)) is None:
+            raise NotFound(f"No team {team!r} in the local Teams; a team's id is its General's")
+        return found
+
+    def _conversation(self, workspace: str, channel: str) -> Conversation:
+        found = self.tenant.conversations.get(channel)
+        if found is None or workspace != self.tenant.id:
+            raise NotFound(f"No channel {channel!r} in {workspace!r}; see /_control/world")
+        return found
+
+    def _installable(self, app: str, where: str) -> Conversation:
+        """The team (as its General), group chat or personal chat to install a bot in."""
+        if where in self.tenant.people:
+            app_id = self._bot(app).app_id
+            if (app_id, where) not in self.tenant.personal:
+                self.tenant.add_chat(personal_chat(self.tenant.people[where], app_id))
+            return self.tenant.personal[app_id, where]
+        return self._conversation(self.tenant.id, where)
+
+    def _message(
+        self, workspace: str, channel: str, person: str, text: str, thread: str | None
+    ) -> Message:
+        conversation = self._conversation(workspace, channel)
+        author = self._person(conversation, person)
+        root = self._root(conversation, thread) if thread else None
+        return Message(self.tenant.next_id(time.time()), conversation, author, root, text)
+
+    def _seen(
+        self, workspace: str, channel: str, person: str, message: str
+    ) -> tuple[Person, Message]:  # fmt: skip
+        """A message that a person can touch."""
+        conversation = self._conversation(workspace, channel)
+        by = self._person(conversation, person)
+        found = self.tenant.message(conversation, message)
+        if found is None:
+            raise NotFound(f"No message {message!r} in {channel!r}")
+        return by, found
+
+    def _own(self, workspace: str, channel: str, person: str, message: str) -> Message:
+        """A message that this person said: members of Teams change nobody else's."""
+        by, found = self._seen(workspace, channel, person, message)
+        if found.author is not by:
+            raise Refused(f"{by.name!r} did not write message {message}")
+        return found
+
+    def _known_person(self, workspace: str, person: str) -> Person:
+        found = self.tenant.people.get(person)
+        if found is None or workspace != self.tenant.id:
+            raise NotFound(f"No person {person!r} in the local Teams; see /_control/world")
+        return found
+
+    def _found(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
+        found = self._conversation(workspace, channel)
+        return found, self._known_person(workspace, person)
+
+    def _person(self, conversation: Conversation, person: str) -> Person:
+        found = self._known_person(self.tenant.id, person)
+        if found not in conversation.people:
+            raise Refused(f"{found.name!r} is not a member of {conversation.name!r}")
+        return found
+
+    def _root(self, conversation: Conversation, thread: str) -> str:
+        root = self.tenant.message(conversation, thread)
+        if conversation.kind != "channel" or root is None:
+            raise NotFound(f"No message {thread!r} with a reply chain in {conversation.id!r}")
+        return root.root or root.id

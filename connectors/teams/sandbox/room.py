@@ -1,0 +1,157 @@
+"""What people say and do in a conversation: it is seen there, and told to the bots in it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Literal, TypeAlias
+
+from bridge.sandbox.feed import Change, Shown
+from bridge.sandbox.platform import Surroundings
+from connectors.teams.sandbox import shapes
+from connectors.teams.sandbox.drive import Drive
+from connectors.teams.sandbox.events import Outbox
+from connectors.teams.sandbox.state import Bot, Conversation, Json, Message, Person, Tenant
+from connectors.teams.sandbox.text import Typed, typed
+
+Happening: TypeAlias = Literal["posted", "edited", "deleted", "marked"]
+
+
+class Room:
+    """The tenant with all that hears of what happens in it."""
+
+    def __init__(
+        self, around: Surroundings, tenant: Tenant, outbox: Outbox, drive: Drive
+    ) -> None:  # fmt: skip
+        self.tenant = tenant
+        self.outbox = outbox
+        self.drive = drive
+        self.typed: deque[tuple[str, str]] = deque(maxlen=1000)  # conversation, who
+        self._around = around
+
+    def service_url(self, bot: Bot) -> str:
+        path = "svc/" if bot.auth else f"noauth/{bot.app_id}/"
+        return f"{self._around.base_url}/teams/{path}"
+
+    def bots_in(self, conversation: Conversation) -> list[Bot]:
+        bots = self.tenant.bots
+        return [bot for app_id, bot in bots.items() if app_id in conversation.installed]
+
+    def publish(self, kind: Happening, message: Message) -> Shown:
+        shown = self.shown(message)
+        self._around.feed.publish(Change(kind=kind, message=shown))
+        return shown
+
+    def shown(self, message: Message, viewer: str = "") -> Shown:
+        """A message as everybody sees it, or as one person does."""
+        return shapes.shown(self.tenant, message, self.drive, viewer)
+
+    def say(self, message: Message, also: Bot | None = None) -> Shown:
+        """A person's message stands, and is told to those who hear it; to `also` in any case."""
+        self.tenant.add_message(message)
+        shown = self.publish("posted", message)
+        said = self._typed(message)
+        for bot in self._hearing(message, said, also):
+            self.outbox.push(bot, message.conversation.id, self._activity(message, said, bot))
+        return shown
+
+    def edit(self, message: Message, text: str) -> Shown:
+        """Other words stand there; told to those who would hear them as a post."""
+        message.text = text
+        message.edited = True
+        shown = self.publish("edited", message)
+        said, now = self._typed(message), self._now()
+        for bot in self._hearing(message, said):
+            activity = shapes.edited(self._activity(message, said, bot), now)
+            self.outbox.push(bot, message.conversation.id, activity)
+        return shown
+
+    def delete(self, message: Message) -> None:
+        """A message stands no more; told to those who would have heard its last words."""
+        message.deleted = True
+        self.publish("deleted", message)
+        now = self._now()
+        for bot in self._hearing(message, self._typed(message)):
+            url = self.service_url(bot)
+            activity = shapes.message_deleted(self.tenant, message, bot, url, now)
+            self.outbox.push(bot, message.conversation.id, activity)
+
+    def come_or_go(self, where: Conversation, person: Person, *, joined: bool) -> None:
+        """A person is in a team or group chat from now on, or not any more."""
+        if joined:
+            where.people.append(person)
+        else:
+            where.people.remove(person)
+        told = where.team.id if where.team else where.id
+        for bot in self.bots_in(where):
+            url, now = self.service_url(bot), self._now()
+            activity = shapes.people_changed(
+                self.tenant, where, person, bot, url, now, joined=joined
+            )
+            self.outbox.push(bot, told, activity)
+
+    def rename(self, where: Conversation, by: Person, name: str) -> None:
+        where.name = name
+        told = where.team.id if where.team else where.id
+        for bot in self.bots_in(where):
+            url, now = self.service_url(bot), self._now()
+            self.outbox.push(bot, told, shapes.renamed(self.tenant, where, by, bot, url, now))
+
+    def react(self, message: Message, by: Person | Bot, kind: str, *, added: bool) -> None:
+        """Somebody reacts, or takes it back. A bot is told of people's reactions to its own
+        messages alone (msteams-docs "Bot messages and reactions", 2026)."""
+        who = message.reactions.setdefault(kind, [])
+        if added != (by in who):
+            who.append(by) if added else who.remove(by)
+            if isinstance(by, Person) and isinstance(message.author, Bot):
+                self._tell_reaction(message, message.author, by, kind, added=added)
+        if not who:
+            del message.reactions[kind]
+        self.publish("marked", message)
+
+    def pin(self, message: Message, *, pinned: bool) -> None:
+        """People pin; the Bot Framework tells no bot of it."""
+        message.pinned = pinned
+        self.publish("marked", message)
+
+    def _tell_reaction(
+        self, message: Message, bot: Bot, by: Person, kind: str, *, added: bool
+    ) -> None:
+        if bot.endpoint and bot in self.bots_in(message.conversation):
+            activity = shapes.reacted(
+                self.tenant, message, by, bot, self.service_url(bot), self._now(), kind, added=added
+            )
+            self.outbox.push(bot, message.conversation.id, activity)
+
+    def type_in(self, conversation: Conversation, by: Person | Bot) -> None:
+        """Somebody writes; bots hear of it in their own chats."""
+        self.typed.append((conversation.id, by.id))
+        if isinstance(by, Person) and conversation.kind == "personal":
+            for bot in self.bots_in(conversation):
+                if bot.endpoint:
+                    activity = shapes.typing(
+                        self.tenant, conversation, by, bot, self.service_url(bot), self._now()
+                    )
+                    self.outbox.push(bot, conversation.id, activity)
+
+    def _hearing(self, message: Message, said: Typed, also: Bot | None = None) -> list[Bot]:
+        """The bots that are told of a person's message."""
+        mentioned = {mention["mentioned"]["id"] for mention in said.mentions}
+        personal = message.conversation.kind == "personal"
+        return [
+            bot
+            for bot in self.bots_in(message.conversation)
+            if bot.endpoint and (bot.hears_all or bot.id in mentioned or personal or bot is also)
+        ]
+
+    def _typed(self, message: Message) -> Typed:
+        conversation = message.conversation
+        return typed(message.text, [*conversation.people, *self.bots_in(conversation)])
+
+    def _activity(self, message: Message, said: Typed, bot: Bot) -> Json:
+        url = self.service_url(bot)
+        return shapes.message_activity(self.tenant, message, said, bot, url, self.drive)
+
+    def _now(self) -> float:
+        """A moment after all that was said, to the millisecond that Teams writes."""
+        return int(self.tenant.next_id(time.time())) / 1000

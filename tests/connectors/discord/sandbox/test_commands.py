@@ -1,0 +1,135 @@
+"""Programs on discord.py register commands; people give them, and are answered in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import discord
+import pytest
+from discord import app_commands
+
+from bridge.errors import InvalidData, NotFound, Refused
+from connectors.discord.sandbox.permissions import Permission
+from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, until
+
+Json = dict[str, Any]
+
+
+class Office(discord.Client):
+    """Has the command `/plain` with one text, and answers as it says."""
+
+    def __init__(self) -> None:
+        super().__init__(intents=discord.Intents.default(), guild_ready_timeout=READY_AFTER_S)
+        self.heard: list[discord.Interaction] = []
+        self.tree = app_commands.CommandTree(self)
+
+        @self.tree.command(name="plain", description="Does what it is told")
+        async def _plain(interaction: discord.Interaction, text: str = "") -> None:
+            self.heard.append(interaction)
+            match text:
+                case "say":
+                    await interaction.response.send_message("to all")
+                case "whisper":
+                    await interaction.response.send_message("to you", ephemeral=True)
+                case "think":
+                    await interaction.response.defer(ephemeral=True, thinking=True)
+                    await interaction.edit_original_response(content="thought about")
+                    await interaction.followup.send("and more", ephemeral=True)
+                case _:
+                    pass
+
+
+async def own_commands(local: Running) -> str:
+    _, application, _ = await local.ask("GET", "/applications/@me")
+    return f"/applications/{application['id']}/commands"
+
+
+async def test_a_program_registers_commands_and_hears_them(local: Running) -> None:
+    office = Office()
+    async with local.program(office):
+        (synced,) = await office.tree.sync()
+        again = await office.tree.sync()
+        given = await local.discord.command_as(
+            local.guild, local.channel, local.person, "/plain", "say"
+        )
+
+    assert [one.id for one in again] == [synced.id]  # what keeps its name keeps its id
+    assert given.answered
+    (heard,) = office.heard
+    data: Any = heard.data
+    assert heard.type is discord.InteractionType.application_command
+    assert (data["id"], data["name"], data["type"]) == (str(synced.id), "plain", 1)
+    assert data["options"] == [{"type": 3, "name": "text", "value": "say"}]
+    assert str(heard.user.id) == local.person
+    assert local.said() == ["to all"]
+
+
+async def test_answers_can_be_for_the_asker_alone(local: Running) -> None:
+    office = Office()
+    async with local.program(office):
+        await office.tree.sync()
+        for text in ("whisper", "think"):
+            given = await local.discord.command_as(
+                local.guild, local.channel, local.person, "/plain", text
+            )
+            assert given.answered
+        whispers = local.discord.whispers
+        await until(lambda: len(whispers(local.guild, local.person)) == 3)
+
+    whispered = [one.text for one in local.discord.whispers(local.guild, local.person)]
+    assert whispered == ["to you", "thought about", "and more"]
+    assert local.said() == []
+
+
+async def test_who_does_not_answer_in_time_has_failed(local: Running) -> None:
+    local.discord.desk.patience = 0.2
+    office = Office()
+    async with local.program(office):
+        await office.tree.sync()
+        given = await local.discord.command_as(local.guild, local.channel, local.person, "/plain")
+        await until(lambda: office.heard)
+
+    assert len(office.heard) == 1
+    assert given.failed == "The application did not respond"
+
+
+async def test_only_commands_that_are_there_are_given_by_those_who_may(local: Running) -> None:
+    async def give(command: str, text: str = "") -> None:
+        await local.discord.command_as(local.guild, local.channel, local.person, command, text)
+
+    with pytest.raises(NotFound, match="has a command"):
+        await give("/plain")
+    path = await own_commands(local)
+    status, made, _ = await local.ask("POST", path, {"name": "plain", "description": "x"})
+    assert status == 201
+    status, again, _ = await local.ask("POST", path, {"name": "plain", "description": "y"})
+    assert (status, again["id"], again["description"]) == (200, made["id"], "y")
+    assert again["version"] != made["version"]
+    with pytest.raises(InvalidData, match="takes no text"):
+        await give("/plain", "words")
+    guild = local.discord.state.guilds[int(local.guild)]
+    everyone = guild.roles[guild.id]
+    everyone.permissions &= ~Permission.USE_APPLICATION_COMMANDS
+    with pytest.raises(Refused, match="may not do that"):
+        await give("/plain")
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"name": "Upper", "description": "x"}, "name"),
+        ({"name": "two words", "description": "x"}, "name"),
+        ({"name": "x" * 33, "description": "x"}, "name"),
+        ({"name": "fine"}, "description"),
+        ({"name": "fine", "description": "x" * 101}, "description"),
+        ({"name": "fine", "description": "x", "options": [{"type": 3, "name": "a"}]}, "options"),
+    ],
+)
+async def test_a_wrong_command_is_refused(local: Running, body: Json, where: str) -> None:
+    path = await own_commands(local)
+
+    status, answer, _ = await local.ask("POST", path, body)
+
+    assert (status, answer["code"]) == (400, 50035)
+    assert where in answer["errors"]
+    assert (await local.ask("GET", path))[1] == []

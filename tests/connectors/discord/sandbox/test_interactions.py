@@ -1,0 +1,447 @@
+"""People press, choose and fill in; programs on discord.py hear of it and answer in time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import discord
+import pytest
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.faults import Fault
+from bridge.sandbox.hands import GivenFile, Hand
+from connectors.discord.sandbox.pictures import avatar_png
+from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, until
+from tests.connectors.discord.sandbox.test_plain_programs import text_channel
+from tests.connectors.discord.sandbox.test_rich_refusals import V2, button, menu, option, row, text
+from tests.sandbox.discord.running import READY_AFTER_S, Running, until
+from tests.sandbox.discord.test_plain_programs import text_channel
+from tests.sandbox.discord.test_rich_refusals import V2, button, menu, option, row, text
+from tests.waiting import LONGEST_WAIT
+
+Json = dict[str, Any]
+
+
+class Form(discord.ui.Modal, title="A form"):
+    name = discord.ui.Label(text="Your name", component=discord.ui.TextInput(custom_id="name"))
+    colour = discord.ui.Label(
+        text="Colour",
+        component=discord.ui.Select(
+            custom_id="colour", required=False, min_values=0,
+            options=[discord.SelectOption(label="Red", value="r"),
+                     discord.SelectOption(label="Blue", value="b")],
+        ),
+    )  # fmt: skip
+
+
+class Office(discord.Client):
+    """Answers each press as the button's id says, and keeps what it heard."""
+
+    def __init__(self) -> None:
+        super().__init__(intents=discord.Intents.default(), guild_ready_timeout=READY_AFTER_S)
+        self.heard: list[discord.Interaction] = []
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        self.heard.append(interaction)
+        data: Any = interaction.data
+        respond = interaction.response
+        match data["custom_id"]:
+            case "say":
+                await respond.send_message("to all")
+            case "whisper":
+                await respond.send_message("to you", ephemeral=True)
+            case "update":
+                await respond.edit_message(content="updated", view=None)
+            case "defer":
+                await respond.defer()
+                await interaction.edit_original_response(content="changed later")
+            case "think":
+                await respond.defer(thinking=True)
+                await interaction.followup.send("the answer")
+                await interaction.followup.send("and more")
+            case "ask":
+                await respond.send_modal(Form(custom_id="form"))
+            case "menu":
+                await respond.send_message(f"chose {', '.join(data['values'])}")
+            case "silent":
+                pass
+            case _:  # a modal's own
+                await respond.send_message("got it", ephemeral=True)
+
+
+def hand(local: Running) -> Hand:
+    return Hand(local.discord, local.guild, local.channel, local.person)
+
+
+async def card(local: Running, *components: Json, **more: Any) -> str:
+    body = {"content": "card", "components": list(components), **more}
+    status, answer, _ = await local.ask("POST", f"/channels/{local.channel}/messages", body)
+    assert status == 200, answer
+    return answer["id"]
+
+
+async def test_a_press_reaches_the_application_as_discord_shapes_it(local: Running) -> None:
+    message = await card(local, row(button("say"), button("x", label="X")))
+    payloads: list[Json] = []
+    async with local.program(bot := Office()):
+        parse = bot._connection.parsers["INTERACTION_CREATE"]  # pyright: ignore[reportPrivateUsage]  # raw frames are the point
+
+        def note(data: Any) -> None:
+            payloads.append(dict(data))
+            parse(data)
+
+        bot._connection.parsers["INTERACTION_CREATE"] = note  # pyright: ignore[reportPrivateUsage]  # as above
+        outcome = await hand(local).press(message, "Go")
+
+    payload = payloads[0]
+    source, channel, member = (payload.pop(name) for name in ("message", "channel", "member"))
+    app = local.app()["application_id"]
+    assert (outcome.sent, outcome.answered, outcome.failed, outcome.raw) == (
+        True, True, "", {"type": 4},
+    )  # fmt: skip
+    assert (source["id"], source["components"][0]["components"][0]["id"]) == (message, 2)
+    assert (channel["id"], member["user"]["id"]) == (local.channel, local.person)
+    assert int(payload.pop("app_permissions")) & 1 << 11
+    assert len(payload.pop("token")) > 100
+    assert payload.pop("id").isdecimal()
+    assert payload == {
+        "application_id": app, "type": 3, "version": 1, "channel_id": local.channel,
+        "guild_id": local.guild, "guild": {"id": local.guild, "locale": "en-US", "features": []},
+        "locale": "en-US", "guild_locale": "en-US", "entitlements": [], "entitlement_sku_ids": [],
+        "authorizing_integration_owners": {"0": local.guild}, "context": 0,
+        "attachment_size_limit": 10 << 20,
+        "data": {"component_type": 2, "custom_id": "say", "id": 2},
+    }  # fmt: skip
+
+
+async def test_an_answer_stands_as_a_reply_to_the_card(local: Running) -> None:
+    message = await card(local, row(button("say")))
+    async with local.program(Office()):
+        await hand(local).press(message, "say")
+
+    answer = local.discord.messages(local.guild, local.channel)[1].raw
+    app = local.app()["application_id"]
+    assert (answer["content"], answer["type"], answer["webhook_id"], answer["application_id"]) == (
+        "to all", 19, app, app,
+    )  # fmt: skip
+    assert answer["message_reference"]["message_id"] == message
+    assert answer["author"]["id"] == local.app()["bot_id"]
+    assert answer["interaction_metadata"]["interacted_message_id"] == message
+    assert answer["interaction_metadata"]["user"]["id"] == local.person
+
+
+async def test_a_whispered_answer_is_seen_by_one_person(local: Running) -> None:
+    message = await card(local, row(button("whisper")))
+    async with local.program(bot := Office()):
+        outcome = await hand(local).press(message, "whisper")
+        whisper = hand(local).whispers()[0]
+        original = await bot.heard[0].original_response()
+        await bot.heard[0].edit_original_response(content="still to you")
+
+    assert (outcome.said, whisper.text, original.flags.ephemeral) == ("to you", "to you", True)
+    assert [m.text for m in hand(local).whispers()] == ["still to you"]
+    assert local.said() == ["card"]
+    status, _, _ = await local.ask("GET", f"/channels/{local.channel}/messages/{whisper.id}")
+    assert status == 404
+
+
+@pytest.mark.parametrize(
+    ("custom_id", "said"),
+    [
+        ("update", ["updated"]),
+        ("defer", ["changed later"]),
+        ("think", ["card", "the answer", "and more"]),
+    ],
+)
+async def test_answers_that_change_the_card_or_come_later(
+    local: Running, custom_id: str, said: list[str]
+) -> None:
+    message = await card(local, row(button(custom_id)))
+    async with local.program(Office()):
+        outcome = await hand(local).press(message, custom_id)
+        await until(lambda: local.said() == said)
+
+    assert outcome.answered
+
+
+async def test_what_is_chosen_is_told(local: Running) -> None:
+    people = {"type": 5, "custom_id": "who", "max_values": 2}
+    message = await card(
+        local, row(menu(option("a"), option("b"), option("c"), max_values=2, custom_id="menu")),
+        row(people), row({"type": 8, "custom_id": "where"}), row({"type": 7, "custom_id": "any"}),
+    )  # fmt: skip
+    async with local.program(bot := Office()):
+        await hand(local).choose(message, "menu", ["a", "c"])
+        await hand(local).choose(message, "who", [local.person])
+        await hand(local).choose(message, "where", local.other_channel)
+        await hand(local).choose(message, "any", [local.guild])
+        data: list[Any] = [heard.data for heard in bot.heard]
+
+    assert local.said()[1] == "chose a, c"
+    assert data[0] == {"component_type": 3, "custom_id": "menu", "id": 2, "values": ["a", "c"]}
+    assert list(data[1]["resolved"]) == ["users", "members"]
+    assert data[2]["resolved"]["channels"][local.other_channel]["name"] == "random"
+    assert data[3]["resolved"]["roles"][local.guild]["name"] == "@everyone"
+
+
+async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
+    message = await card(local, row(button("ask")))
+    async with local.program(bot := Office()):
+        opened = await hand(local).press(message, "ask")
+        assert opened.form
+        empty = await hand(local).submit_form(opened.form.id)
+        sent = await hand(local).submit_form(
+            opened.form.id, {"Your name": "Zoë", "colour": ["Blue"]}
+        )
+        data: Any = bot.heard[1].data
+
+    assert (opened.form.title, opened.form.fields) == (
+        "A form", {"name": "Your name", "colour": "Colour"},
+    )  # fmt: skip
+    assert (empty.sent, empty.errors) == (False, {"name": "This field is required"})
+    assert (sent.answered, sent.said, hand(local).forms()) == (True, "got it", [])
+    assert [c["component"] for c in data["components"]] == [
+        {"type": 4, "id": 2, "custom_id": "name", "value": "Zoë"},
+        {"type": 3, "id": 4, "custom_id": "colour", "values": ["b"]},
+    ]
+    assert bot.heard[1].message
+    assert str(bot.heard[1].message.id) == message
+
+
+async def modal_before(local: Running, *components: Json) -> str:
+    """A modal that an application without the library opens."""
+    message = await card(local, row(button("raw")))
+
+    async def answer(payload: Json) -> None:
+        data = {"custom_id": "f", "title": "T", "components": list(components)}
+        path = f"/interactions/{payload['id']}/{payload['token']}/callback"
+        status, body, _ = await local.ask("POST", path, {"type": 9, "data": data}, app=None)
+        assert status == 204, body
+
+    opened = (await asyncio.gather(hand(local).press(message, "raw"), answering(local, answer)))[0]
+    assert opened.form, opened
+    return opened.form.id
+
+
+def answering(local: Running, answer: Any) -> Any:
+    """Be the application for the next interaction: take it from the state, answer over REST."""
+    state = local.discord.state
+    before = set(state.interactions)
+
+    async def wait() -> Any:
+        await until(lambda: set(state.interactions) - before)
+        interaction = state.interactions[(set(state.interactions) - before).pop()]
+        return await answer({"id": str(interaction.id), "token": interaction.token})
+
+    return wait()
+
+
+@pytest.fixture
+async def attended(local: Running) -> Any:
+    """With a program in session that answers nothing, so that the test can."""
+    async with local.program(discord.Client(intents=discord.Intents.default())):
+        yield local
+
+
+LABEL = {"type": 18, "label": "L"}
+
+
+async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Running) -> None:
+    local = attended
+    controls: list[Json] = [
+        {"type": 4, "custom_id": "text", "style": 2, "value": "as it was"},
+        {"type": 21, "custom_id": "radio", "options": [option("a"), option("b", default=True)]},
+        {"type": 22, "custom_id": "boxes", "max_values": 2, "options": [option("a"), option("b")]},
+        {"type": 23, "custom_id": "box"},
+        {"type": 19, "custom_id": "file"},
+    ]
+    form = await modal_before(local, *[{**LABEL, "component": c} for c in controls])
+    heard: list[Any] = []
+
+    async def answer(payload: Json) -> None:
+        interaction = local.discord.state.interactions[payload["token"]]
+        heard.append(interaction.data)
+        await local.ask("POST", f"/interactions/{payload['id']}/{payload['token']}/callback",
+                        {"type": 6}, app=None)  # fmt: skip
+
+    file = GivenFile(name="a.png", data=avatar_png("a")).model_dump()
+    given = {"boxes": ["a", "b"], "box": True, "file": [file]}
+    sent, _ = await asyncio.gather(
+        hand(local).submit_form(form, given), answering(local, answer)
+    )  # fmt: skip
+
+    found = {c["component"]["custom_id"]: c["component"] for c in heard[0]["components"]}
+    upload = found["file"]["values"][0]
+    assert sent.answered
+    names = ("text", "radio", "boxes", "box")
+    assert [found[name].get("value", found[name].get("values")) for name in names] == [
+        "as it was", "b", ["a", "b"], True,
+    ]  # fmt: skip
+    assert heard[0]["resolved"]["attachments"][upload]["content_type"] == "image/png"
+
+
+async def test_the_older_rows_of_a_modal_still_work(attended: Running) -> None:
+    local = attended
+    field = {"type": 4, "custom_id": "t", "style": 1, "label": "Old", "min_length": 3}
+    form = await modal_before(local, row(field))
+
+    short = await hand(local).submit_form(form, {"Old": "no"})
+    unanswered = local.discord.desk.patience
+    local.discord.desk.patience = 0.05
+    late = await hand(local).submit_form(form, {"t": "long enough"})
+    local.discord.desk.patience = unanswered
+
+    assert short.errors == {"t": "Must be between 3 and 4000 in length."}
+    assert late.failed == "Something went wrong. Try again."
+    assert [f.id for f in hand(local).forms()] == [form]
+    await hand(local).close_form(form)
+    assert hand(local).forms() == []
+
+
+async def test_an_application_that_does_not_answer_fails_before_the_person(local: Running) -> None:
+    message = await card(local, row(button("silent")))
+    absent = await hand(local).press(message, "silent")
+    local.discord.desk.patience = 0.2
+    async with local.program(bot := Office()):
+        late = await hand(local).press(message, "silent")
+        await until(lambda: bot.heard)
+        with pytest.raises(discord.NotFound) as refused:
+            await bot.heard[0].response.send_message("too late")
+
+    assert (absent.failed, late.failed) == ("This interaction failed", "This interaction failed")
+    assert refused.value.code == 10062
+
+
+async def test_interactions_go_wrong_on_request(local: Running) -> None:
+    message = await card(local, row(button("say")))
+    local.discord.desk.patience = 0.2
+    async with local.program(bot := Office()):
+        local.around.faults.add(Fault(kind="drop", where=f"discord:interaction:{local.channel}"))
+        lost = await hand(local).press(message, "say")
+        local.around.faults.add(Fault(kind="status", where="discord:interaction.callback:*"))
+        broken = await hand(local).press(message, "say")
+        await until(lambda: not local.around.faults._waiting)  # pyright: ignore[reportPrivateUsage]
+        local.discord.desk.patience = LONGEST_WAIT
+        told = await hand(local).press(message, "say")
+
+    failed = "This interaction failed"  # the library tries again, too late
+    assert (lost.failed, broken.failed, told.failed) == (failed, failed, "")
+    assert len(bot.heard) == 2
+    assert local.said() == ["card", "to all"]
+
+
+async def test_what_discord_refuses_of_answers(attended: Running) -> None:
+    local = attended
+    message = await card(local, row(button("raw")))
+    found: list[Any] = []
+
+    async def answer(payload: Json) -> None:
+        path = f"/interactions/{payload['id']}/{payload['token']}/callback"
+        hook = f"/webhooks/{local.app()['application_id']}/{payload['token']}"
+
+        async def ask(method: str, where: str, body: Any = None) -> None:
+            status, body, _ = await local.ask(method, where, body, app=None)
+            found.append((status, (body or {}).get("code"), body))
+
+        await ask("POST", f"/interactions/1/{payload['token']}/callback", {"type": 4})
+        await ask("POST", path.replace("/callback", "x/callback"), {"type": 4})
+        await ask("POST", hook, {"content": "too early"})
+        await ask("POST", path, {"type": 3})
+        await ask("POST", path, {"type": 8, "data": {"choices": []}})
+        await ask("POST", path, {"type": 4})
+        await ask("POST", path, {"type": 4, "data": {"content": "x" * 2001}})
+        await ask("POST", path, {"type": 9, "data": {"custom_id": "m", "title": "x" * 46}})
+        await ask("POST", path + "?with_response=true", {"type": 4, "data": {"content": "yes"}})
+        await ask("POST", path, {"type": 4, "data": {"content": "again"}})
+        await ask("GET", hook + "/messages/@original")
+        await ask("PATCH", hook + "/messages/@original", {"content": ""})
+        await ask("POST", hook, {"content": "more", "flags": 64})
+        await ask("GET", hook + "/messages/1")
+        await ask("DELETE", hook + "/messages/@original")
+        await ask("GET", hook + "/messages/@original")
+        local.discord.state.interactions[payload["token"]].made -= 16 * 60
+        await ask("POST", hook, {"content": "after a quarter of an hour"})
+
+    await asyncio.gather(hand(local).press(message, "raw"), answering(local, answer))
+
+    assert [(status, code) for status, code, _ in found] == [
+        (404, 10062), (404, 10062), (404, 10015), (400, 50035), (400, 50035), (400, 50006),
+        (400, 50035), (400, 50035), (200, None), (400, 40060), (200, None), (400, 50006),
+        (200, None), (404, 10008), (204, None), (404, 10008), (401, 50027),
+    ]  # fmt: skip
+    assert list(found[6][2]["errors"]) == ["data"]
+    assert list(found[7][2]["errors"]["data"]) == ["title", "components"]
+    response = found[8][2]
+    assert response["resource"]["message"]["content"] == "yes"
+    assert response["interaction"]["response_message_loading"] is False
+    assert local.said() == ["card"]
+    assert [m.text for m in hand(local).whispers()] == ["more"]
+
+
+async def test_files_come_with_answers_too(local: Running) -> None:
+    import io
+
+    class Giver(Office):
+        async def on_interaction(self, interaction: discord.Interaction) -> None:
+            await interaction.response.send_message(
+                "here", file=discord.File(io.BytesIO(b"hi"), "hi.txt"), ephemeral=True
+            )
+            await interaction.followup.send(file=discord.File(io.BytesIO(b"ho"), "ho.txt"))
+
+    message = await card(local, row(button("any")))
+    async with local.program(Giver()):
+        await hand(local).press(message, "any")
+        await until(lambda: len(local.said()) == 2)
+
+    whisper = hand(local).whispers()[0].raw["attachments"][0]
+    shown = local.discord.messages(local.guild, local.channel)[1].raw["attachments"][0]
+    assert (whisper["filename"], whisper["ephemeral"], shown["filename"]) == (
+        "hi.txt", True, "ho.txt",
+    )  # fmt: skip
+
+
+async def test_a_press_in_a_direct_message_and_on_a_webhooks_card(local: Running) -> None:
+    async with local.program(bot := Office()):
+        person = await bot.fetch_user(int(local.person))
+        view = discord.ui.View(timeout=None)
+        view.add_item(discord.ui.Button(label="Go", custom_id="say"))
+        sent = await person.send("private", view=view)
+        webhook = await text_channel(bot, local.channel).create_webhook(name="relay")
+        hooked = await webhook.send("through a hook", username="Zoë", view=view, wait=True)
+        privately = Hand(local.discord, "@me", str(sent.channel.id), local.person)
+        one = await privately.press(str(sent.id), "say")
+        two = await hand(local).press(str(hooked.id), "say")
+
+    assert (one.answered, two.answered) == (True, True)
+    assert bot.heard[0].context.dm_channel
+    assert bot.heard[1].guild_id == int(local.guild)
+
+
+async def test_what_a_hand_cannot_do_is_said(local: Running) -> None:
+    said = await local.say("no card")
+    link = {"type": 2, "style": 5, "label": "Open", "url": "https://x.example"}
+    message = await card(
+        local, row(button("go"), link, button("off", disabled=True)), row(menu(option("a")))
+    )
+    newer = await card(local, text("only text"), flags=V2, content=None)
+    here = hand(local)
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (here.press(said.id, "go"), NotFound, "nothing"),
+        (here.press("1", "go"), NotFound, "not found"),
+        (here.press(message, "stop"), NotFound, "it has 'go'"),
+        (here.press(message, "m"), InvalidData, "choose"),
+        (here.press(message, "go", {"m": "a"}), InvalidData, "no inputs"),
+        (here.press(message, "off"), Refused, "disabled"),
+        (here.choose(message, "go", "x"), InvalidData, "is pressed"),
+        (here.choose(message, "m", "z"), InvalidData, "not among the options"),
+        (here.choose(message, "m", ["a", "a"]), InvalidData, "Make between 1 and 1 selections"),
+        (here.press(newer, "go"), NotFound, "nothing"),
+        (here.submit_form("1"), NotFound, "No form"),
+        (here.press("", "go", form="1"), InvalidData, "modal"),
+    ]
+
+    assert not (await here.press(message, "Open")).sent
+    for doing, error, words in cases:
+        with pytest.raises(error, match=words):
+            await doing

@@ -1,0 +1,113 @@
+"""What people do on the local Discord, and what the feed and the pages see of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bridge.errors import InvalidData, NotFound, Refused
+from bridge.sandbox.feed import Change
+from bridge.sandbox.platform import Surroundings
+from connectors.discord.sandbox import local_platform
+from tests.connectors.discord.sandbox.running import Running, running_discord
+
+
+async def test_the_seeded_world_names_what_a_client_needs() -> None:
+    async with running_discord(channels=5) as local:
+        world = local.discord.world()
+
+    assert [p.channel_name for p in world.places if p.workspace_name == "Acme"] == [
+        "general", "random", "help", "ch-4", "ch-5",
+    ]  # fmt: skip
+    assert len(world.places) == 10
+    assert [app["name"] for app in world.apps] == ["bridge", "plain", "narrow"]
+    assert {p.name for p in world.people} == {
+        "Ana Ramos", "Bob Lindqvist", "Chen Wei", "Dana Okafor",
+    }  # fmt: skip
+
+
+async def test_the_seeded_ids_are_the_same_at_every_start() -> None:
+    one = local_platform(Surroundings(base_url="http://127.0.0.1:1")).world()
+    other = local_platform(Surroundings(base_url="http://127.0.0.1:2")).world()
+
+    assert one == other
+
+
+async def test_a_post_is_shown_as_a_person_reads_it(local: Running) -> None:
+    guild = local.discord.state.guilds[int(local.guild)]
+    guild.members[int(local.person)].nick = "Bobby"
+    text = f"<@{local.person}> see <#{local.other_channel}> <:party:123> `<@{local.person}>`"
+
+    shown = await local.say(text)
+
+    assert shown.text == f"@Bobby see #random :party: `<@{local.person}>`"
+    assert (shown.author, shown.author_id, shown.bot, shown.edited) == (
+        "Bobby", local.person, False, False,
+    )  # fmt: skip
+    assert (shown.workspace, shown.channel, shown.thread) == (local.guild, local.channel, None)
+    assert shown.raw["content"] == text
+
+
+async def test_an_answer_to_a_message_without_a_thread_starts_one(local: Running) -> None:
+    root = await local.say("Lunch?\nAt noon")
+
+    first = await local.say("yes", thread=root.id)
+    second = await local.say("no", thread=root.id)
+
+    assert (first.thread, second.thread, first.channel) == (root.id, root.id, local.channel)
+    thread = local.discord.state.channels[int(root.id)]
+    assert thread.name == "Lunch?"
+    shown = local.discord.messages(local.guild, local.channel)
+    assert [(m.text, m.thread) for m in shown] == [
+        ("Lunch?\nAt noon", None), ("yes", root.id), ("no", root.id),
+    ]  # fmt: skip
+
+
+async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> None:
+    seen: list[Change] = []
+
+    async def watch() -> None:
+        async for change in local.around.feed.watch():
+            seen.append(change)  # noqa: PERF401  # each as it comes; the stream has no end
+
+    watching = asyncio.create_task(watch())
+    await asyncio.sleep(0)
+    posted = await local.say("one")
+    await local.hand.edit(posted.id, "two")
+    await local.hand.delete(posted.id)
+    await asyncio.sleep(0)
+    watching.cancel()
+
+    assert [(c.kind, c.message.text, c.message.edited) for c in seen] == [
+        ("posted", "one", False), ("edited", "two", True), ("deleted", "two", True),
+    ]  # fmt: skip
+    assert local.said() == []
+
+
+async def test_ids_rise_through_all_channels(local: Running) -> None:
+    said = [await local.say("x", channel=c) for c in (local.channel, local.other_channel) * 20]
+    ids = [int(shown.id) for shown in said]
+
+    assert ids == sorted(set(ids))
+
+
+async def test_what_a_person_cannot_do_is_an_error(local: Running) -> None:
+    forum, hidden = (local.app()[kind][local.guild] for kind in ("forums", "no_access"))
+    here, who = local.channel, local.person
+    cases: list[tuple[str, str, str, str | None, type[Exception]]] = [
+        ("1", who, "x", None, NotFound),
+        ("general", who, "x", None, NotFound),
+        (here, "1", "x", None, NotFound),
+        (here, local.app()["bot_id"], "x", None, NotFound),
+        (here, who, "x", "1", NotFound),
+        (here, who, "", None, InvalidData),
+        (here, who, "x" * 2001, None, InvalidData),
+        (forum, who, "x", None, InvalidData),
+        (hidden, who, "x", None, Refused),
+    ]
+
+    for channel, person, text, thread, error in cases:
+        with pytest.raises(error):
+            await local.discord.post_as(local.guild, channel, person, text, thread)
+    assert local.said() == []

@@ -1,0 +1,371 @@
+"""Programs as people write them on discord.py, run against the local Discord."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import discord
+import pytest
+
+from connectors.discord.sandbox.pictures import avatar_png
+from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, a_client, until
+
+
+class Echo(discord.Client):
+    """Answers every person in the place where they spoke."""
+
+    def __init__(self) -> None:
+        intents = discord.Intents.default()
+        intents.message_content = True
+        super().__init__(intents=intents, guild_ready_timeout=READY_AFTER_S)
+        self.heard: list[tuple[str, str]] = []
+
+    async def on_message(self, message: discord.Message) -> None:
+        self.heard.append((message.author.display_name, message.content))
+        if not message.author.bot:
+            await message.channel.send(f"You said: {message.content}")
+
+
+class Recorder(discord.Client):
+    """Writes down what happens."""
+
+    def __init__(self, intents: discord.Intents | None = None) -> None:
+        super().__init__(
+            intents=intents or discord.Intents.all(), guild_ready_timeout=READY_AFTER_S
+        )
+        self.events: list[Any] = []
+        self.messages: list[discord.Message] = []
+
+    async def on_message(self, message: discord.Message) -> None:
+        self.messages.append(message)
+
+    async def on_message_edit(self, before: discord.Message, after: discord.Message) -> None:
+        self.events.append(("edit", before.content, after.content))
+
+    async def on_message_delete(self, message: discord.Message) -> None:
+        self.events.append(("delete", message.content))
+
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        self.events.append(("deleted at once", payload.message_ids))
+
+    async def on_thread_create(self, thread: discord.Thread) -> None:
+        self.events.append(("thread", thread.name))
+
+    async def on_raw_thread_update(self, payload: discord.RawThreadUpdateEvent) -> None:
+        self.events.append(("thread update", payload.data["thread_metadata"]["archived"]))
+
+    async def on_webhooks_update(self, channel: Any) -> None:
+        self.events.append(("webhooks", channel.name))
+
+    async def on_raw_reaction_add(self, payload: discord.RawReactionActionEvent) -> None:
+        self.events.append(("reaction", str(payload.emoji)))
+
+    async def on_raw_reaction_clear(self, payload: discord.RawReactionClearEvent) -> None:
+        self.events.append(("cleared", payload.message_id))
+
+    async def on_guild_channel_delete(self, channel: Any) -> None:
+        self.events.append(("channel gone", channel.name))
+
+    async def on_typing(self, channel: Any, user: Any, _when: Any) -> None:
+        self.events.append(("typing", channel.name, user.name))
+
+
+def text_channel(client: discord.Client, channel: str) -> discord.TextChannel:
+    found = client.get_channel(int(channel))
+    assert isinstance(found, discord.TextChannel)
+    return found
+
+
+async def test_an_echo_bot_hears_people_and_answers(local: Running) -> None:
+    async with local.program(bot := Echo()):
+        await local.say("hello")
+        await until(lambda: len(bot.heard) == 2)
+
+    assert bot.heard == [("Bob Lindqvist", "hello"), ("bridge", "You said: hello")]
+    assert local.said() == ["hello", "You said: hello"]
+
+
+async def test_a_bot_knows_its_guilds_channels_and_members(local: Running) -> None:
+    async with local.program(bot := a_client()):
+        seen = {g.name: [c.name for c in g.channels] for g in bot.guilds}
+        member = bot.guilds[0].get_member(int(local.person))
+
+        assert seen == {
+            name: ["general", "random", "help", "ideas", "board-only"]
+            for name in ("Acme", "Globex")
+        }
+        assert member is not None
+        assert member.display_name == "Bob Lindqvist"
+        avatar = await member.display_avatar.read()
+        assert avatar.startswith(b"\x89PNG")
+
+
+async def test_two_programs_see_one_another(local: Running) -> None:
+    async with local.program(one := Recorder()), local.program(other := Recorder(), "plain"):
+        await text_channel(one, local.channel).send("from the bridge")
+        await until(lambda: other.messages and one.messages)
+
+        assert [(m.author.name, m.content) for m in other.messages] == [
+            ("bridge", "from the bridge")
+        ]
+
+
+async def test_a_webhook_speaks_under_any_name(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        webhook = await channel.create_webhook(name="relay")
+
+        sent = await webhook.send(
+            "hi",
+            username="Zoë from Slack",
+            avatar_url="http://127.0.0.1/zoe.png",
+            wait=True,
+            allowed_mentions=discord.AllowedMentions.none(),
+        )
+        await until(lambda: bot.messages)
+
+        heard = bot.messages[0]
+        assert (heard.id, heard.webhook_id, heard.author.name) == (
+            sent.id, webhook.id, "Zoë from Slack",
+        )  # fmt: skip
+        assert heard.application_id == bot.application_id
+        assert ("webhooks", "general") in bot.events
+        shown = local.discord.messages(local.guild, local.channel)[0]
+        assert (shown.author, shown.picture, shown.bot) == (
+            "Zoë from Slack", "http://127.0.0.1/zoe.png", True,
+        )  # fmt: skip
+
+
+async def test_a_webhook_mends_and_takes_back_what_it_posted(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        webhook = await text_channel(bot, local.channel).create_webhook(name="relay")
+        sent = await webhook.send("frist", wait=True)
+        await until(lambda: bot.messages)
+
+        await webhook.edit_message(sent.id, content="first")
+        assert (await webhook.fetch_message(sent.id)).content == "first"
+        assert local.said() == ["first"]
+        await webhook.delete_message(sent.id)
+        await until(lambda: ("delete", "first") in bot.events)
+
+        assert ("edit", "frist", "first") in bot.events
+        assert local.said() == []
+
+
+async def test_a_webhook_by_its_id_and_token_alone_posts_into_a_thread(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        made = await channel.create_webhook(name="relay")
+        thread = await channel.create_thread(name="plans", type=discord.ChannelType.public_thread)
+        assert made.token
+        webhook = discord.Webhook.partial(made.id, made.token, session=local.http)
+
+        sent = await webhook.send("in here", thread=discord.Object(thread.id), wait=True)
+        await webhook.edit_message(sent.id, content="in there", thread=discord.Object(thread.id))
+
+        with pytest.raises(discord.NotFound, match="Unknown Message"):
+            await webhook.edit_message(sent.id, content="nowhere")
+    shown = local.discord.messages(local.guild, local.channel)[-1]
+    assert (shown.text, shown.thread) == ("in there", str(thread.id))
+
+
+async def test_a_deleted_webhook_is_unknown(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        webhook = await text_channel(bot, local.channel).create_webhook(name="relay")
+        await webhook.delete()
+
+        with pytest.raises(discord.NotFound) as refused:
+            await webhook.send("anybody?")
+
+    assert refused.value.code == 10015
+
+
+async def test_a_thread_from_a_message_has_its_id(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        asked = await local.say("Lunch?")
+        await until(lambda: bot.messages)
+
+        thread = await bot.messages[0].create_thread(name="Lunch")
+        await thread.send("pizza")
+        await local.say("pasta", thread=asked.id)
+        await until(lambda: len(bot.messages) == 4)
+
+        assert str(thread.id) == asked.id
+        assert [(m.type.name, m.content, m.channel.id == thread.id) for m in bot.messages] == [
+            ("default", "Lunch?", False),
+            ("thread_starter_message", "", True),
+            ("default", "pizza", True),
+            ("default", "pasta", True),
+        ]
+        again = await bot.fetch_channel(thread.id)
+        assert isinstance(again, discord.Thread)
+        assert again.message_count == 2
+
+
+async def test_posting_wakes_an_archived_thread(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        thread = await channel.create_thread(name="old", type=discord.ChannelType.public_thread)
+        await thread.edit(archived=True)
+        assert [t.name async for t in channel.archived_threads()] == ["old"]
+
+        await local.say("still here?", thread=str(thread.id))
+        await until(lambda: ("thread update", False) in bot.events)
+
+        assert ("thread update", True) in bot.events
+        assert [t.id for t in await bot.guilds[0].active_threads()] == [thread.id]
+
+
+async def test_a_forum_post_is_a_thread_with_its_first_message(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        forum = bot.get_channel(int(local.app()["forums"][local.guild]))
+        assert isinstance(forum, discord.ForumChannel)
+
+        post = await forum.create_thread(
+            name="An idea", content="Let us", applied_tags=[forum.available_tags[0]]
+        )
+        webhook = await forum.create_webhook(name="relay")
+        other = await webhook.send("Another", thread_name="More", wait=True)
+
+        assert post.message.id == post.thread.id
+        assert post.thread.applied_tags == [forum.available_tags[0]]
+        assert other.id == other.channel.id
+        await until(lambda: len(bot.messages) == 2)
+        assert [e for e in bot.events if e[0] == "thread"] == [
+            ("thread", "An idea"), ("thread", "More"),
+        ]  # fmt: skip
+
+
+async def test_history_is_read_in_pages(local: Running) -> None:
+    for number in range(250):
+        await local.say(f"message {number}")
+    async with local.program(bot := a_client()):
+        channel = text_channel(bot, local.channel)
+
+        newest_first = [m.content async for m in channel.history(limit=None)]
+        middle = [m async for m in channel.history(limit=3, oldest_first=True)][2]
+        after = [m.content async for m in channel.history(limit=None, after=middle)]
+        around = [m.content async for m in channel.history(limit=3, around=middle)]
+
+    assert newest_first == [f"message {n}" for n in reversed(range(250))]
+    assert after == [f"message {n}" for n in range(3, 250)]
+    assert around == ["message 3", "message 2", "message 1"]
+
+
+async def test_a_reply_mentions_the_one_it_answers(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        await local.say("question")
+        await until(lambda: bot.messages)
+
+        loud = await bot.messages[0].reply("answer")
+        quiet = await bot.messages[0].reply("answer", mention_author=False)
+
+        assert [user.name for user in loud.mentions] == ["bob"]
+        assert quiet.mentions == []
+        assert loud.reference is not None
+        assert isinstance(loud.reference.resolved, discord.Message)
+        assert loud.reference.resolved.content == "question"
+
+
+async def test_reactions_typing_and_channel_changes_are_told(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        message = await channel.send("vote")
+        await message.add_reaction("👍")
+        async with channel.typing():
+            pass
+        reactions = (await channel.fetch_message(message.id)).reactions
+        assert [(r.emoji, r.count, r.me) for r in reactions] == [("👍", 1, True)]
+        await message.remove_reaction("👍", bot.guilds[0].me)
+        await text_channel(bot, local.other_channel).delete()
+        await until(lambda: ("channel gone", "random") in bot.events)
+
+        assert [e for e in bot.events if e[0] != "channel gone"] == [
+            ("reaction", "👍"), ("typing", "general", "bridge"),
+        ]  # fmt: skip
+
+
+async def test_what_people_put_on_a_message_is_told_and_seen(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        shown = await local.say("vote")
+        where = (local.guild, local.channel, local.person)
+        await local.discord.react_as(*where, shown.id, "👍")
+        await local.discord.unreact_as(*where, shown.id, "👍")
+        await local.discord.react_as(*where, shown.id, "🎉")
+        await local.discord.typing_as(*where)
+        await until(lambda: any(event[0] == "typing" for event in bot.events))
+        message = await text_channel(bot, local.channel).fetch_message(int(shown.id))
+        await message.pin()
+        pins = [one async for one in text_channel(bot, local.channel).pins()]
+        seen = local.discord.messages(local.guild, local.channel)[0]
+        await message.unpin()
+        await message.clear_reactions()
+        await until(lambda: ("cleared", message.id) in bot.events)
+
+    assert [event[:2] for event in bot.events if event[0] in ("reaction", "typing")] == [
+        ("reaction", "👍"), ("reaction", "🎉"), ("typing", "general"),
+    ]  # fmt: skip
+    assert [one.id for one in pins] == [message.id]
+    assert (seen.reactions, seen.pinned) == ({"🎉": (local.person,)}, True)
+    assert not local.discord.messages(local.guild, local.channel)[0].pinned
+
+
+async def test_a_person_and_the_bot_speak_in_a_dm(local: Running) -> None:
+    async with local.program(bot := Echo()):
+        shown = await local.discord.post_as("@me", local.person, local.person, "psst")
+        await until(lambda: len(bot.heard) == 2)
+        user = await bot.fetch_user(int(local.person))
+        await user.send("I remember you")
+
+    said = local.discord.messages("@me", shown.channel)
+    assert [(m.author, m.text) for m in said] == [
+        ("Bob Lindqvist", "psst"), ("bridge", "You said: psst"), ("bridge", "I remember you"),
+    ]  # fmt: skip
+
+
+async def test_several_messages_are_deleted_at_once(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        sent = [await channel.send(str(n)) for n in range(4)]
+        await until(lambda: len(bot.messages) == 4)
+        await channel.delete_messages(sent[1:])
+        await until(lambda: bot.events)
+
+    assert bot.events == [("deleted at once", {m.id for m in sent[1:]})]
+    assert local.said() == ["0"]
+
+
+async def test_a_webhooks_own_picture_is_served(local: Running) -> None:
+    picture = avatar_png("a relay")
+    async with local.program(bot := a_client()):
+        webhook = await text_channel(bot, local.channel).create_webhook(
+            name="relay", avatar=picture
+        )
+        sent = await webhook.send("hi", wait=True)
+
+        assert await sent.author.display_avatar.with_static_format("png").read() == picture
+
+
+async def test_the_same_nonce_posts_once(local: Running) -> None:
+    async with local.program(bot := a_client()):
+        channel = text_channel(bot, local.channel)
+
+        one = await channel.send("once", nonce="abc")
+        same = await channel.send("once", nonce="abc")
+
+        assert one.id == same.id
+        assert local.said() == ["once"]
+        await one.delete()
+        with pytest.raises(discord.NotFound):
+            await channel.send("once", nonce="abc")
+
+
+async def test_posts_at_the_same_time_all_arrive_in_one_order(local: Running) -> None:
+    async with local.program(bot := Recorder()):
+        channel = text_channel(bot, local.channel)
+        await asyncio.gather(*(channel.send(str(n)) for n in range(40)))
+        await until(lambda: len(bot.messages) == 40)
+
+        assert [m.content for m in bot.messages] == local.said()
+        assert sorted(local.said()) == sorted(str(n) for n in range(40))

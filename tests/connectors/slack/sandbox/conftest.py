@@ -1,0 +1,95 @@
+"""A running local Slack on a free port, and what a plain program needs to reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import httpx
+import pytest
+from bridge.sandbox.slack import LocalSlack
+from bridge.sandbox.slack.delivery import Pace
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from starlette.applications import Starlette
+
+from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.server import serve_sandbox
+from connectors.slack.sandbox import LocalSlack
+from connectors.slack.sandbox.delivery import Pace
+from tests.waiting import LONGEST_WAIT
+
+GENERAL, RANDOM, HELP = "C0ACME001", "C0ACME002", "C0ACME003"
+ADA = "U0ACME01"
+
+
+@dataclass
+class Running:
+    """The local Slack while it serves."""
+
+    around: Surroundings
+    slack: LocalSlack
+
+    def app(self, name: str = "plain", workspace: str = "T0ACME") -> dict[str, Any]:
+        apps = self.slack.world().apps
+        return next(a for a in apps if (a["name"], a["workspace"]) == (name, workspace))
+
+    def client(self, name: str = "plain", workspace: str = "T0ACME") -> AsyncWebClient:
+        app = self.app(name, workspace)
+        return AsyncWebClient(token=app["bot_token"], base_url=app["api_url"])
+
+    async def says(self, text: str, channel: str = GENERAL, thread: str | None = None) -> str:
+        """Ada says something in Acme; her message's ts."""
+        return (await self.slack.post_as("T0ACME", channel, ADA, text, thread)).id
+
+    def texts(self, channel: str = GENERAL) -> list[str]:
+        return [shown.text for shown in self.slack.messages("T0ACME", channel)]
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Running]:
+    ready: asyncio.Future[Running] = asyncio.get_running_loop().create_future()
+
+    def on_ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
+        ready.set_result(Running(around, cast(LocalSlack, platforms["slack"])))
+
+    serving = asyncio.create_task(serve_sandbox(names=("slack",), on_ready=on_ready))
+    await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
+    yield await ready
+    serving.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving
+
+
+async def until(check: Callable[[], bool], seconds: float = LONGEST_WAIT) -> None:
+    """Wait until `check()` is true."""
+    async with asyncio.timeout(seconds):
+        while not check():  # noqa: ASYNC110  # the state under test has no event to wait for
+            await asyncio.sleep(0.01)
+
+
+@contextlib.contextmanager
+def refused(code: str) -> Any:
+    """The body refuses with this error code, answered as JSON."""
+    with pytest.raises(SlackApiError) as caught:
+        yield caught
+    assert caught.value.response["error"] == code
+
+
+@pytest.fixture
+async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
+    """See `desk.Desk`."""
+    from tests.connectors.slack.sandbox.desk import Clock, Desk
+
+    around, clock = Surroundings("http://sandbox"), Clock()
+    around.limits.on = False
+    slack = LocalSlack(around, Pace(share_seconds=0.0), clock)
+    transport = httpx.ASGITransport(Starlette(routes=slack.routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as http:
+        desk = Desk(slack, around, http, clock)
+        monkeypatch.setattr(around.feed, "publish", desk.changes.append)
+        yield desk
+    await slack.close()

@@ -1,0 +1,116 @@
+"""People type slash commands; plain programs on slack-bolt hear of them and answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_bolt.async_app import AsyncApp
+
+from bridge.errors import NotFound
+from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running
+from tests.connectors.slack.sandbox.desk import Desk
+from tests.connectors.slack.sandbox.test_plain_programs import over_http, over_sockets
+
+Json = dict[str, Any]
+TEAM, BEN = "T0ACME", "U0ACME02"
+
+
+def program(running: Running, heard: list[Json], secret: str = "unused") -> AsyncApp:
+    """Answers as the text of the command says."""
+    app = AsyncApp(client=running.client(), signing_secret=secret)
+
+    @app.command("/plain")
+    async def _given(ack: Any, command: Json, respond: Any) -> None:
+        heard.append(command)
+        match command["text"]:
+            case "say":
+                await ack("to you alone")
+            case "shout":
+                await ack({"response_type": "in_channel", "text": "to all"})
+            case "later":
+                await ack()
+                await respond("with more words")
+            case "never":
+                pass
+            case _:
+                await ack()
+
+    return app
+
+
+async def test_a_command_reaches_its_app_as_slack_shapes_it(running: Running) -> None:
+    heard: list[Json] = []
+    async with over_sockets(program(running, heard), running.app()["app_token"]):
+        given = "block @ben in #random"
+        outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", given)
+
+    (command,) = heard
+    assert outcome.answered
+    assert command["text"] == f"block <@{BEN}|ben> in <#{RANDOM}|random>"
+    assert {key: command[key] for key in ("command", "user_id", "user_name", "channel_id")} == {
+        "command": "/plain", "user_id": ADA, "user_name": "ada", "channel_id": GENERAL,
+    }  # fmt: skip
+    assert command["api_app_id"] == running.app()["app_id"]
+    assert command["trigger_id"]
+    assert running.texts() == []  # nobody sees the command itself
+
+
+@pytest.mark.parametrize("way", ["socket", "http"])
+async def test_the_answer_is_for_the_asker_unless_the_channel_is_asked_for(
+    running: Running, way: str
+) -> None:
+    facts, heard = running.app(), list[Json]()
+    app = program(running, heard, facts["signing_secret"])
+
+    async def give() -> None:
+        for text in ("say", "shout", "later"):
+            outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", text)
+            assert outcome.answered
+
+    if way == "socket":
+        async with over_sockets(app, facts["app_token"]):
+            await give()
+    else:
+        async with over_http(app) as url:
+            await running.slack.set_request_url(facts["app_id"], url)
+            await give()
+
+    whispered = [one.text for one in running.slack.whispers(TEAM, ADA)]
+    assert whispered == ["to you alone", "with more words"]
+    assert running.slack.whispers(TEAM, BEN) == []
+    assert running.texts() == ["to all"]
+
+
+async def test_who_does_not_answer_in_time_has_failed(running: Running) -> None:
+    running.slack.pace.ack_seconds = 0.2
+    heard: list[Json] = []
+    async with over_sockets(program(running, heard), running.app()["app_token"]):
+        outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", "never")
+
+    assert len(heard) == 1  # commands are not sent again
+    assert not outcome.answered
+    assert outcome.failed == '/plain failed with the error "operation_timeout"'
+
+
+async def test_nobody_hears_a_command_that_no_app_has(desk: Desk) -> None:
+    with pytest.raises(NotFound, match="not a valid command"):
+        await desk.slack.command_as(TEAM, GENERAL, ADA, "/nothing")
+    desk.without("commands")
+    with pytest.raises(NotFound, match="not a valid command"):
+        await desk.slack.command_as(TEAM, GENERAL, ADA, "/bridge")
+
+
+async def test_a_command_is_given_over_the_control_api(running: Running) -> None:
+    heard: list[Json] = []
+    body = {
+        "workspace": TEAM, "channel": GENERAL, "person": ADA, "command": "/plain", "text": "say",
+    }  # fmt: skip
+    address = f"{running.around.base_url}/_control/slack/deeds/command"
+    async with (
+        over_sockets(program(running, heard), running.app()["app_token"]),
+        aiohttp.ClientSession() as http,
+        http.post(address, json=body) as answer,
+    ):
+        assert (await answer.json())["said"] == "to you alone"
