@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bridge.errors import ConfigError
 from bridge.ports.discovery import connector_type
-from bridge.sandbox.platform import World
+from bridge.ports.local_platform import HasLocalPlatform
+from bridge.sandbox.platform import CallsBridge, LocalPlatform, World
 
 
 def local_accounts(
@@ -17,7 +19,24 @@ def local_accounts(
     accounts: dict[str, Any] = {}
     environment: dict[str, str] = {}
     for name, world in worlds.items():
-        own = dict(connector_type(name).sandbox_settings(world.apps[0], base_url))
+        own = app_settings(name, world.apps[0], base_url)
         environment |= own.pop("environment", {})
         accounts[name] = {"platform": name, **own}
     return accounts, environment
+
+
+def app_settings(platform: str, app: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """The settings of one app of a local platform, with its secrets under `environment`. Raises
+    ConfigError where the platform has no local twin."""
+    kind = connector_type(platform)
+    if not isinstance(kind, HasLocalPlatform):
+        raise ConfigError(f"The platform {platform!r} has no local twin")
+    return dict(kind.sandbox_settings(app, base_url))
+
+
+def tell_local_platforms(platforms: Mapping[str, LocalPlatform], bridge_url: str) -> None:
+    """What operators enter in a platform's own settings: where the bridge serves its account. The
+    accounts are those of `local_accounts`."""
+    for name, platform in platforms.items():
+        if isinstance(platform, CallsBridge):
+            platform.set_account_url(f"{bridge_url}/{name}")

@@ -488,9 +488,3 @@ class ConnectorType(Protocol):
         """The steps by which a person installs us there; `settings` may hold name, public_url,
         client_id and the like, as `setup` was given them."""
         ...
-
-    def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
-        """Settings as they would stand in the YAML for an app of the local sandbox (an entry of
-        `World.apps`). Secrets are `{"env": NAME}`; their values stand under the extra key
-        `environment` ({NAME: value}), which the caller takes out and puts into its own."""
-        ...

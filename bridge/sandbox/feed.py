@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SANDBOX_PLATFORMS = ("slack", "discord", "teams")
-
 
 class Shown(BaseModel):
     """A message as a person sees it on a local platform; `raw` is the platform's own object.

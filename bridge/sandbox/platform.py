@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from bridge.sandbox.demo_side import DemoSide
 from bridge.sandbox.faults import Faults
 from bridge.sandbox.feed import Feed, Shown
 from bridge.sandbox.files import FileStore
@@ -113,3 +116,56 @@ class LocalPlatform(Protocol):
     async def close(self) -> None:
         """Stop deliveries and leave nothing running."""
         ...
+
+
+@runtime_checkable
+class Starts(Protocol):
+    """A local platform that listens on an address of its own, beside the sandbox's web server."""
+
+    async def start(self) -> None:
+        """Called once, before `world`; `close` ends it."""
+        ...
+
+
+@runtime_checkable
+class CallsBridge(Protocol):
+    """A local platform that calls the bridge over HTTP, and needs to know where."""
+
+    def set_account_url(self, url: str) -> None:
+        """`url` is where the bridge serves the account of the platform's first app: its public
+        address and the account's name, without a slash at the end."""
+        ...
+
+
+@runtime_checkable
+class ShowsFiles(Protocol):
+    """A local platform whose files have addresses that ask for an app's token."""
+
+    def file_as_seen(self, file: str) -> Response | None:
+        """A file as the browser of a signed-in person gets it; None where there is none."""
+        ...
+
+
+@runtime_checkable
+class TakesNewcomers(Protocol):
+    """A local platform on which people appear who were not seeded."""
+
+    def add_person(self, name: str) -> None:
+        """Somebody of this name joins the first workspace and all its channels."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalPlatformType:
+    """What `local_platform` of a connector type returns: how its twin is named, built and drawn.
+
+    `order`: platforms stand in this order in the sandbox's configuration and on the demo's page.
+    `demo`: None leaves the platform out of the demo. `sdk_loggers`: loggers of the SDK that the
+    connector uses; the demo switches them off.
+    """
+
+    label: str  # as people write the platform's name
+    build: Callable[[Surroundings], LocalPlatform]
+    order: int = 100
+    demo: DemoSide | None = None
+    sdk_loggers: tuple[str, ...] = ()

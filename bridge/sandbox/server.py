@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from importlib import import_module
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -17,18 +16,19 @@ from starlette.types import Receive, Scope, Send
 
 from bridge.ports.serving import PromptServer
 from bridge.sandbox.control import control_routes
-from bridge.sandbox.feed import SANDBOX_PLATFORMS
+from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.local_only import LocalOnly
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, Starts, Surroundings
 
 _FOUND = "uacs.route"
 
 
 def local_platforms(
-    around: Surroundings, names: Sequence[str] = SANDBOX_PLATFORMS
+    around: Surroundings, names: Sequence[str] | None = None
 ) -> dict[str, LocalPlatform]:
-    """Seed and build the named local platforms."""
-    return {name: _builder(name)(around) for name in names}
+    """Seed and build the named local platforms; None: those of all installed connectors."""
+    types = local_platform_types()
+    return {name: types[name].build(around) for name in (types if names is None else names)}
 
 
 def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> Starlette:
@@ -58,7 +58,7 @@ async def serve_sandbox(
     port: int = 0,
     channels: int = 3,
     limits: bool = True,
-    names: Sequence[str] = SANDBOX_PLATFORMS,
+    names: Sequence[str] | None = None,
     on_ready: Callable[[Surroundings, dict[str, LocalPlatform]], None] | None = None,
 ) -> None:
     """Serve until cancelled; port 0 takes a free one, told to `on_ready` in `base_url`."""
@@ -78,6 +78,9 @@ async def serve_sandbox(
     server = PromptServer(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     try:
+        for platform in platforms.values():
+            if isinstance(platform, Starts):
+                await platform.start()
         while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn has no event
             await asyncio.sleep(0.005)
         if on_ready and not serving.done():
@@ -122,7 +125,3 @@ class _Grouped(BaseRoute):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         await scope[_FOUND].handle(scope, receive, send)
-
-
-def _builder(name: str) -> Callable[[Surroundings], LocalPlatform]:
-    return import_module(f"connectors.{name}.sandbox").local_platform

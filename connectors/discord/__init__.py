@@ -47,6 +47,11 @@ class DiscordType:
 
         return setup_steps(settings)
 
+    def local_platform(self) -> object:
+        from connectors.discord.sandbox import LOCAL  # a production bridge imports no twin
+
+        return LOCAL
+
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
         """Settings for an app of the local Discord (`World.apps`: its `token`)."""
         name = f"SANDBOX_DISCORD_TOKEN_{app['application_id']}"

@@ -42,6 +42,11 @@ class SlackType:
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         return steps(settings)
 
+    def local_platform(self) -> object:
+        from connectors.slack.sandbox import LOCAL  # a production bridge imports no twin
+
+        return LOCAL
+
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
         names = {
             key: f"SANDBOX_{app['app_id']}_{key.upper()}"

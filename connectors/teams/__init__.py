@@ -54,6 +54,11 @@ class TeamsType:
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         return setup_steps(settings)
 
+    def local_platform(self) -> object:
+        from connectors.teams.sandbox import LOCAL  # a production bridge imports no twin
+
+        return LOCAL
+
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
         """Signed like the real thing: only the addresses differ."""
         password = f"SANDBOX_TEAMS_{str(app['key']).upper().replace('-', '_')}_PASSWORD"

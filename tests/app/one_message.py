@@ -16,7 +16,6 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from bridge.app.cli import main
-from bridge.sandbox.feed import SANDBOX_PLATFORMS
 from tests.e2e.house import configuration, running, street
 
 PAGE = Path(__file__).parents[2] / "docs" / "one-message.md"
@@ -62,7 +61,7 @@ async def explained() -> str:
             async with running(local, settings) as (bridge, _):
                 native = await local.say("slack", "general", TEXT)
                 await local.until(
-                    lambda: all(local.standing(name, "general") for name in SANDBOX_PLATFORMS)
+                    lambda: all(local.standing(name, "general") for name in local.platforms)
                 )
                 await bridge.router.settled()
                 result = await asyncio.to_thread(

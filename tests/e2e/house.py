@@ -14,10 +14,10 @@ from typing import Any
 import aiohttp
 
 from bridge.app.build import Bridge
+from bridge.app.local_accounts import app_settings
 from bridge.app.run import run
 from bridge.app.settings.file import settings_of
-from bridge.ports.discovery import connector_type
-from bridge.sandbox.feed import SANDBOX_PLATFORMS, Shown
+from bridge.sandbox.feed import Shown
 from bridge.sandbox.platform import LocalPlatform, Surroundings
 from bridge.sandbox.server import serve_sandbox
 from tests.waiting import LONGEST_WAIT
@@ -33,7 +33,7 @@ class Street:
     def account(self, platform: str, app: int = 0) -> dict[str, Any]:
         """The settings of an app of the local platform; its secrets go into the environment."""
         found = self.platforms[platform].world().apps[app]
-        settings = dict(connector_type(platform).sandbox_settings(found, self.around.base_url))
+        settings = app_settings(platform, found, self.around.base_url)
         os.environ.update(settings.pop("environment", {}))
         return {"platform": platform, **settings}
 
@@ -67,7 +67,7 @@ class Street:
 
 @asynccontextmanager
 async def street(
-    *, channels: int = 3, limits: bool = True, names: Sequence[str] = SANDBOX_PLATFORMS
+    *, channels: int = 3, limits: bool = True, names: Sequence[str] | None = None
 ) -> AsyncGenerator[Street, None]:
     """The local platforms in this process."""
     ready: asyncio.Future[Street] = asyncio.get_running_loop().create_future()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bridge.sandbox.discord import LocalDiscord
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge

@@ -22,10 +22,10 @@ from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
 from bridge.ports.clock import SystemClock
 from bridge.router.runtime.timeouts import Policy
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.slack import LocalSlack
-from bridge.sandbox.teams import Delivering
-from bridge.sandbox.teams.local import LocalTeams
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
+from connectors.slack.sandbox import LocalSlack
+from connectors.teams.sandbox import Delivering
+from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.house import Street, configuration, running, street
 from tests.waiting import LONGEST_WAIT, pass_time
 

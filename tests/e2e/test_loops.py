@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from bridge.sandbox.discord.local import LocalDiscord
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge

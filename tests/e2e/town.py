@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 import yaml
 
-from bridge.ports.discovery import connector_type
+from bridge.app.local_accounts import app_settings
 from bridge.sandbox.feed import Shown
 from tests.free_ports import free_port
 from tests.waiting import LONGEST_WAIT
@@ -57,7 +57,7 @@ class Town:
 
     def account(self, platform: str, app: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of an app; its secrets go into the environment."""
-        settings = dict(connector_type(platform).sandbox_settings(app, self.url))
+        settings = app_settings(platform, app, self.url)
         os.environ.update(settings.pop("environment", {}))
         return {"platform": platform, **settings}
 

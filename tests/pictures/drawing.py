@@ -10,21 +10,27 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, Route
 
 import bridge.app.demo
+from bridge.app.demo.world import demo_types
 from bridge.app.translation.translate import translate
 from bridge.content.text.emoji import emoji_by_name
 from bridge.errors import BridgeError
 
-PLATFORMS = ("slack", "discord", "teams")
+_DRAWN = {name: local.demo.static for name, local in demo_types().items() if local.demo}
+PLATFORMS = tuple(_DRAWN)
 _HERE = "http://pictures.invalid"
 _FOLDERS = {
     "static": Path(bridge.app.demo.__file__).parent / "static",
     "page": Path(__file__).parent / "page",
+    **{f"platforms/{name}": folder for name, folder in _DRAWN.items()},
 }
-_SHEETS = ("page", "slack", "discord", "teams", "rich")
+_SHEETS = (
+    "/static/page.css", "/static/rich.css",
+    *(f"/platforms/{name}/draw.css" for name in PLATFORMS), "/page/drawing.css",
+)  # fmt: skip
 _HTML = (
     "<!doctype html><meta charset=utf-8>"
-    + "".join(f'<link rel=stylesheet href="/static/{name}.css">' for name in _SHEETS)
-    + '<link rel=stylesheet href="/page/drawing.css"><main></main>'
+    + "".join(f'<link rel=stylesheet href="{sheet}">' for sheet in _SHEETS)
+    + f'<body data-platforms="{" ".join(PLATFORMS)}"><main></main>'
     '<script type=module src="/page/drawing.js"></script>'
 )
 # Every picture looks like this one.
@@ -75,9 +81,9 @@ def _served(route: Route) -> None:
     if f"{address.scheme}://{address.netloc}" != _HERE:
         route.fulfill(body=_STAND_IN, content_type="image/svg+xml")
         return
-    _, folder, *rest = address.path.split("/")
+    folder, _, name = address.path.strip("/").rpartition("/")
     if folder not in _FOLDERS:
         route.fulfill(body=_HTML, content_type="text/html")
         return
-    file = _FOLDERS[folder].joinpath(*rest)
+    file = _FOLDERS[folder] / name
     route.fulfill(path=file, content_type=mimetypes.guess_type(file.name)[0] or "text/plain")

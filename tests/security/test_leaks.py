@@ -16,8 +16,8 @@ import aiohttp
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from bridge.app.local_accounts import app_settings
 from bridge.app.logs.redaction import hide_inputs
-from bridge.ports.discovery import connector_type
 from tests.app.running import child, cli, events, write
 from tests.e2e.house import Street, configuration, connect, street
 
@@ -33,7 +33,7 @@ def secrets_of(local: Street) -> dict[str, str]:
     found: dict[str, str] = {"the store's key": KEY}
     for platform in local.platforms:
         for number, app in enumerate(local.platforms[platform].world().apps):
-            made = connector_type(platform).sandbox_settings(app, local.around.base_url)
+            made = app_settings(platform, app, local.around.base_url)
             for name, value in made.get("environment", {}).items():
                 found[f"{name} {number}"] = str(value)
             for name in ("signing_secret", "verification_token", "app_token", "bot_token"):

@@ -24,7 +24,7 @@ atexit.register(gc.freeze)
 # imports no command, for some of them take a second.
 COMMANDS = {
     "demo": "Show the bridge at work: local platforms, an agent, and one page to write on.",
-    "sandbox": "Serve a local Slack, Discord and Teams to try things out with.",
+    "sandbox": "Serve local platforms to try things out with: those of the installed connectors.",
     "init": "Write a first configuration: a short file that `check` and `run` take.",
     "setup": "Say step by step how to install the bridge on a platform.",
     "check": "Find what is wrong before the start, and say what to do about it.",

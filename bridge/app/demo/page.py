@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bridge.app.demo.running import Demo
 from bridge.app.demo.views import Json, explanation_view, private_view, shown_view
-from bridge.app.demo.world import ROOMS
+from bridge.app.demo.world import ROOMS, demo_types
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.content.text.emoji import emoji_by_name
 from bridge.errors import BridgeError, NotFound
@@ -33,6 +33,7 @@ _HERE = Path(__file__).parent
 _MOST_BYTES = 16_000_000  # of a request: a file of 10 MB in base64, and some more
 _FIRST = asyncio.FIRST_COMPLETED
 _ALIVE = 15.0  # seconds between two signs of life of a silent stream
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 _LOOK = 0.2  # seconds between two looks at what single people see
 
 Play = Callable[[], Coroutine[Any, Any, None]]
@@ -54,6 +55,7 @@ def page_app(demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> S
         Route("/healthz", page.health),
         Route("/metrics", page.health),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
+        *_drawings(),
     ]
     return Starlette(
         routes=routes,
@@ -78,7 +80,10 @@ class _Page:
 
     async def show(self, request: Request) -> Response:
         sides = list(self._demo.sides.values())
-        return self._templates.TemplateResponse(request, "page.html", {"sides": sides})
+        *most, last = [side.label for side in sides]
+        named = {"labels": f"{', '.join(most)} and {last}" if most else last}
+        named["count"] = _COUNTS.get(len(sides), str(len(sides)))
+        return self._templates.TemplateResponse(request, "page.html", {"sides": sides, **named})
 
     async def events(self, _request: Request) -> Response:
         return StreamingResponse(
@@ -187,6 +192,15 @@ class _Page:
             name: private_view(demo.street.platforms[name], side)
             for name, side in demo.sides.items()
         }
+
+
+def _drawings() -> list[Mount]:
+    """The scripts and styles by which each platform's messages are drawn."""
+    return [
+        Mount(f"/platforms/{name}", StaticFiles(directory=local.demo.static))
+        for name, local in demo_types().items()
+        if local.demo
+    ]
 
 
 async def archived(demo: Demo, room: str) -> Conversation:

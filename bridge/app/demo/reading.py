@@ -1,25 +1,18 @@
-"""What stands on a local platform -> what a person reads there: the author and the bare words.
-
-Written from how the platforms show text, not from how our connectors write it. Pure.
-"""
+"""What stands on a local platform -> what a person reads there: the author and the bare words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from html import unescape
-from typing import Any
 
 from bridge.content.markdown import markdown_to_text, text_to_plain
 from bridge.content.messages.metadata import select_parts
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.installed import local_platform_types
 from bridge.uacs import Message, TextPart
 
-_MARKS = re.compile(r"\\([^\w\s])|```(?:\w+\n)?|\*\*|__|~~|\|\||[*`]|^(?:> |-# )", re.MULTILINE)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_BYLINE = re.compile(r"\*\*(.+?)\*\*\n\n(.*)", re.DOTALL)
 _ITEM = re.compile(r"^\s*(?:[-•*]|\d{1,3}\.)\s+|^> ?", re.MULTILINE)
 
 
@@ -36,8 +29,9 @@ class Read:
 
 
 def read(shown: Shown) -> Read:
-    """A message as a person reads it on its platform."""
-    author, text = _READERS[shown.platform](shown)
+    """A message as a person reads it on its platform, which must be one that the demo shows."""
+    side = local_platform_types()[shown.platform].demo
+    author, text = side.read(shown) if side else (shown.author, shown.text)
     thread = None if shown.thread == shown.id else shown.thread
     return Read(shown.id, author, text, shown.time, shown.bot, thread)
 
@@ -53,50 +47,6 @@ def bare(text: str) -> str:
     """What two texts must have in common: all but spaces, invisible characters, list signs."""
     plain = _ITEM.sub("", text)
     return "".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Zs", "Cc"))
-
-
-def _read_slack(shown: Shown) -> tuple[str, str]:
-    blocks = [b for b in shown.raw.get("blocks") or [] if b.get("type") == "rich_text"]
-    if not blocks:
-        return shown.author, shown.text
-    return shown.author, "\n".join(_rich_words(block["elements"]) for block in blocks)
-
-
-def _rich_words(elements: Sequence[dict[str, Any]]) -> str:
-    words: list[str] = []
-    for element in elements:
-        match element["type"]:
-            case "text" | "link":
-                words.append(element.get("text") or element.get("url", ""))
-            case "emoji":
-                words.append(f":{element['name']}:")
-            case "user":
-                words.append(f"@{element['user_id']}")
-            case _:
-                words.append(_rich_words(element.get("elements", ())) + "\n")
-    return "".join(words)
-
-
-def _read_discord(shown: Shown) -> tuple[str, str]:
-    return shown.author, _without_marks(shown.text)
-
-
-def _read_teams(shown: Shown) -> tuple[str, str]:
-    """A bot's message begins with its author in bold: a bot has one name only."""
-    text = str(shown.raw.get("text", ""))
-    if shown.raw.get("textFormat") != "markdown":
-        return shown.author, text
-    found = _BYLINE.fullmatch(text)
-    author, rest = found.groups() if found else (shown.author, text)
-    with_breaks = rest.replace("<br>", "\n")
-    return unescape(author), unescape(_without_marks(_TAG.sub("", with_breaks)))
-
-
-def _without_marks(text: str) -> str:
-    return _MARKS.sub(lambda match: match[1] or "", text)
-
-
-_READERS = {"slack": _read_slack, "discord": _read_discord, "teams": _read_teams}
 
 
 def in_order(messages: Iterable[Shown]) -> list[Read]:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,17 +14,16 @@ from starlette.responses import Response
 
 from bridge.app.build import Bridge
 from bridge.app.demo.desk import serving_desk
-from bridge.app.demo.world import Side, configuration, sides_of
+from bridge.app.demo.lines import Line
+from bridge.app.demo.world import Side, configuration, demo_types, sides_of
+from bridge.app.local_accounts import tell_local_platforms
 from bridge.app.run import run
 from bridge.app.settings.file import settings_of
 from bridge.app.web.server import health_of
 from bridge.errors import BridgeError
 from bridge.sandbox.feed import Feed, Shown
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, ShowsFiles, Surroundings, TakesNewcomers
 from bridge.sandbox.server import serve_sandbox
-from connectors.slack.sandbox import LocalSlack
-from connectors.slack.sandbox.state import Person
-from connectors.teams.sandbox.local import LocalTeams
 
 STORE = "demo.sqlite3"
 _CONNECTS = 30.0  # seconds that the bridge may take to connect everywhere
@@ -67,7 +66,7 @@ class Demo:
     def file(self, platform: str, file: str) -> Response | None:
         """The bytes of a file that people see on a platform; None where it has none of this id."""
         local = self.street.platforms.get(platform)
-        return local.file_as_seen(file) if isinstance(local, LocalSlack) else None
+        return local.file_as_seen(file) if isinstance(local, ShowsFiles) else None
 
     def standing(self, platform: str, channel: str) -> list[Shown]:
         """What is to be seen in a channel."""
@@ -77,15 +76,14 @@ class Demo:
 
 @contextlib.asynccontextmanager
 async def running_demo(
-    folder: Path, *, pace: float, newcomers: tuple[str, ...] = ()
+    folder: Path, *, pace: float, lines: Sequence[Line] = ()
 ) -> AsyncGenerator[tuple[Demo, asyncio.Task[None]]]:
     """A demo that keeps its store in `folder`, and the task that ends when the bridge does.
 
-    `newcomers` are names of people who join the local Slack.
+    Who speaks in `lines` and was not seeded joins the platform before the bridge starts.
     """
     async with _street() as street, serving_desk() as desk:
-        for number, name in enumerate(newcomers):
-            _join_slack(street, number, name)
+        _add_newcomers(street, lines)
         worlds = {name: platform.world() for name, platform in street.platforms.items()}
         base_url = street.around.base_url
         settings, environment = configuration(
@@ -104,7 +102,7 @@ async def running_demo(
                     running.result()
                     raise asyncio.CancelledError  # a signal came first
                 bridge, url = ready.result()
-                _tell_teams(street, url)
+                tell_local_platforms(street.platforms, url)
                 await _connected(bridge)
                 yield Demo(street, sides_of(street.platforms), bridge, url), running
             finally:
@@ -124,6 +122,7 @@ async def _street() -> AsyncGenerator[Street]:
     serving = asyncio.create_task(
         serve_sandbox(
             channels=2,
+            names=tuple(demo_types()),
             on_ready=lambda around, platforms: ready.set_result(Street(around, platforms)),
         )
     )
@@ -160,26 +159,13 @@ def _environment(values: Mapping[str, str]) -> Generator[None]:
                 os.environ[name] = value
 
 
-def _join_slack(street: Street, number: int, name: str) -> None:
-    slack = street.platforms["slack"]
-    if not isinstance(slack, LocalSlack):
-        return
-    workspace = next(iter(slack.slack.workspaces.values()))
-    neighbour = next(iter(workspace.people.values()))
-    user = f"{neighbour.id[:-2]}9{number}"
-    handle = "".join(name.lower().split())
-    picture = neighbour.picture.replace(neighbour.id, user)
-    workspace.people[user] = Person(user, handle, name, picture, updated=neighbour.updated)
-    for channel in workspace.channels.values():
-        if neighbour.id in channel.members:
-            channel.members[user] = None
-
-
-def _tell_teams(street: Street, url: str) -> None:
-    """What an operator enters in the Azure portal: the bot's messaging endpoint."""
-    teams = street.platforms["teams"]
-    if isinstance(teams, LocalTeams):
-        teams.set_endpoint(teams.world().apps[0]["app_id"], f"{url}/teams/messages")
+def _add_newcomers(street: Street, lines: Sequence[Line]) -> None:
+    for line in lines:
+        local = street.platforms[line.platform]
+        if any(person.name == line.person for person in local.world().people):
+            continue
+        if isinstance(local, TakesNewcomers):
+            local.add_person(line.person)
 
 
 async def _connected(bridge: Bridge) -> None:

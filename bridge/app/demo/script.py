@@ -13,11 +13,11 @@ import click
 import orjson
 
 from bridge.app.demo.acting import Cast
-from bridge.app.demo.lines import REFUSED_NAME, SCRIPT, Line
+from bridge.app.demo.lines import Line, lines_of
 from bridge.app.demo.page import archived
 from bridge.app.demo.reading import Read, bare, in_order, read, read_archived
 from bridge.app.demo.running import Demo
-from bridge.app.demo.world import AGENT, ROOMS
+from bridge.app.demo.world import AGENT, ROOMS, demo_types
 from bridge.errors import BridgeError
 from bridge.sandbox.feed import Shown
 from bridge.uacs import Conversation
@@ -25,7 +25,6 @@ from bridge.uacs import Conversation
 ARCHIVE_MARK = "--- The archive of the room, one UACS Conversation in JSON ---"
 PATIENCE = 20.0  # seconds until a line must be seen everywhere
 _LOOK = 0.005
-_DISCORD_LIMIT = 2000
 _WIDEST = 110  # characters of a line of the transcript
 _MOST_LINES = 6
 
@@ -76,7 +75,7 @@ async def _play(demo: Demo, patience: float) -> Played:
     cast = Cast(demo, patience=patience)
     watching = asyncio.create_task(_watch(demo, played))
     try:
-        for number, line in enumerate(SCRIPT):
+        for number, line in enumerate(lines_of("script", demo_types())):
             began = time.monotonic()
             try:
                 await cast.say(line)
@@ -172,20 +171,8 @@ def _compare_side(demo: Demo, platform: str, played: Played) -> list[str]:
     problems = _difference(
         f"{demo.sides[platform].label} does not show what it should", wanted, shown
     )
-    if platform == "discord":
-        problems += _compare_discord(list(map(read, messages)))
-    return problems
-
-
-def _compare_discord(reads: Sequence[Read]) -> list[str]:
-    problems = [
-        f"Discord: a message of {len(one.text)} characters"
-        for one in reads
-        if len(one.text) > _DISCORD_LIMIT
-    ]
-    names = [one.author for one in reads if bare(one.author) == bare(REFUSED_NAME)]
-    if REFUSED_NAME in names:
-        problems.append(f"Discord: the name {REFUSED_NAME!r} is one that the real one refuses")
+    if look := demo_types()[platform].demo:
+        problems += look.complaints(messages)
     return problems
 
 

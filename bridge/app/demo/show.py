@@ -15,10 +15,11 @@ import structlog
 from starlette.applications import Starlette
 
 from bridge.app.demo.acting import act_out
-from bridge.app.demo.lines import CARD, OPENING, REFUSED_NAME, SCENE, Line
+from bridge.app.demo.lines import Line, lines_of
 from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, running_demo
 from bridge.app.demo.script import play_script
+from bridge.app.demo.world import demo_types
 from bridge.app.run import stop_signals
 from bridge.app.web.server import WebServer
 from bridge.errors import BridgeError, ConfigError
@@ -61,7 +62,8 @@ async def show(wishes: Wishes) -> int:
 
 
 async def _script(wishes: Wishes, folder: Path) -> int:
-    async with running_demo(folder, pace=_SCRIPT_PACE, newcomers=(REFUSED_NAME,)) as (
+    lines = lines_of("script", demo_types())
+    async with running_demo(folder, pace=_SCRIPT_PACE, lines=lines) as (
         demo,
         running,
     ):
@@ -79,13 +81,16 @@ async def _page(wishes: Wishes, folder: Path) -> int:
         contextlib.AsyncExitStack() as ends,
         running_demo(folder, pace=_PAGE_PACE) as (demo, running),
     ):
+        types = demo_types()
         plays = {
-            "scene": lambda: _acted(demo, running, SCENE, 1.3),
-            "card": lambda: _acted(demo, running, CARD, 0.0),
+            "scene": lambda: _acted(demo, running, lines_of("scene", types), 1.3),
+            "card": lambda: _acted(demo, running, lines_of("card", types), 0.0),
         }
         app = page_app(demo, plays, closing)
         server = await _served(app, wishes.port)
-        opening = () if wishes.quiet_room else OPENING  # the page does not begin empty
+        opening = (
+            () if wishes.quiet_room else lines_of("opening", types)
+        )  # the page does not begin empty
         background = asyncio.create_task(_acted(demo, running, opening, 0.15))
         try:
             click.echo(f"The demo is at {server.url} (Ctrl-C stops it and all that it started)")

@@ -61,11 +61,13 @@ def private_view(platform: LocalPlatform, side: Side) -> Json:
 def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:
     """The way of one message: received, decided, placed, sent, and the message itself."""
     stored, raw = found.stored, found.raw
+    said_on = None if stored.place is None else stored.place.channel.platform
     return {
         "id": stored.message.message_id,
         "author": stored.author.name,
         "said_at": _time(stored.time),
-        "said_on": None if stored.place is None else stored.place.channel.platform,
+        "said_on": said_on,
+        "said_on_label": _label(said_on, sides),
         "thread_of": stored.root,
         "state": stored.state,
         "outcome": found.outcome,
@@ -79,13 +81,18 @@ def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:
     }
 
 
+def _label(platform: str | None, sides: Mapping[str, Side]) -> str | None:
+    side = sides.get(platform or "")
+    return side.label if side else platform
+
+
 def _timeline_view(timeline: Timeline, number: int, sides: Mapping[str, Side]) -> Json:
     where = timeline.name if timeline.kind == "room" else _place_name(timeline.name, sides)
     return {"kind": timeline.kind, "where": where, "number": number, "id": str(timeline.id)}
 
 
 def _place_name(key: str, sides: Mapping[str, Side]) -> str:
-    """A place's key as people know the channel: `Slack #general`."""
+    """A place's key as people know the channel: the platform's label, then `#general`."""
     platform, _workspace, channel, *_thread = split_key(key)
     side = sides.get(platform)
     if side is None or channel not in side.names:
@@ -99,7 +106,7 @@ def _operation_view(record: OperationRecord, sides: Mapping[str, Side], kept: fl
     return {
         "type": operation.type,
         "platform": operation.channel.platform,
-        "label": side.label if side else operation.channel.platform,
+        "label": _label(operation.channel.platform, sides),
         "channel": side.names.get(operation.channel.channel, "") if side else "",
         "state": record.state,
         "attempts": record.attempts,

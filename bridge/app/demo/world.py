@@ -10,13 +10,19 @@ from pydantic import BaseModel, ConfigDict
 
 from bridge.app.local_accounts import local_accounts
 from bridge.errors import NotFound
-from bridge.sandbox.platform import LocalPlatform, SeededPerson, SeededPlace, World
+from bridge.sandbox.demo_side import DemoSide
+from bridge.sandbox.installed import local_platform_types
+from bridge.sandbox.platform import (
+    LocalPlatform,
+    LocalPlatformType,
+    SeededPerson,
+    SeededPlace,
+    World,
+)
 
 ROOMS = ("general", "random")
 AGENT = "echo"
 DESK = "desk"
-_LABELS = {"slack": "Slack", "discord": "Discord", "teams": "Teams"}
-_WRITERS = {"slack": "Ada Park", "discord": "Chen Wei", "teams": "Noor Haddad"}
 
 
 class SideChannel(BaseModel):
@@ -52,6 +58,9 @@ class Side(BaseModel):
     writer: str  # id of the person who writes there unless another is chosen
     names: dict[str, str]  # native id -> name, of people, bots and channels
     bot: str  # the bridge's own name there
+    channels_heading: str
+    people_heading: str
+    placeholder: str  # in the empty text box
 
     def channel_of(self, room: str) -> str:
         return next(channel.id for channel in self.channels if channel.room == room)
@@ -63,12 +72,25 @@ class Side(BaseModel):
         raise NotFound(f"Nobody is called {name!r} on the local {self.label}")
 
 
+def demo_types() -> dict[str, LocalPlatformType]:
+    """The local platforms that the demo can show, by name, from the left."""
+    return {name: local for name, local in local_platform_types().items() if local.demo}
+
+
 def sides_of(platforms: Mapping[str, LocalPlatform]) -> dict[str, Side]:
     """What the demo shows: the first workspace of each platform."""
-    return {name: _side(platform.world()) for name, platform in platforms.items()}
+    return _sides({name: platform.world() for name, platform in platforms.items()})
 
 
-def _side(world: World) -> Side:
+def _sides(worlds: Mapping[str, World]) -> dict[str, Side]:
+    return {
+        name: _side(worlds[name], local.label, local.demo)
+        for name, local in demo_types().items()
+        if local.demo and name in worlds
+    }
+
+
+def _side(world: World, label: str, look: DemoSide) -> Side:
     first = world.places[0]
     places = [place for place in world.places if _beside(place, first)]
     people = [person for person in world.people if person.workspace == first.workspace]
@@ -79,25 +101,23 @@ def _side(world: World) -> Side:
     ]
     return Side(
         platform=world.platform,
-        label=_LABELS.get(world.platform, world.platform),
+        label=label,
         workspace=first.workspace,
         workspace_name=first.workspace_name,
         channels=tuple(channels),
         people=tuple(SidePerson(id=person.id, name=person.name) for person in people),
-        writer=_writer(world.platform, people),
+        writer=next((one.id for one in people if one.name == look.writer), people[0].id),
         names=_names(world, places, people),
         bot=str(world.apps[0]["name"]),
+        channels_heading=look.channels,
+        people_heading=look.people,
+        placeholder=look.placeholder,
     )
 
 
 def _beside(place: SeededPlace, first: SeededPlace) -> bool:
-    """In the same workspace; a tenant of Teams has several teams."""
+    """In the same workspace; one workspace may have several teams."""
     return (place.workspace, place.workspace_name) == (first.workspace, first.workspace_name)
-
-
-def _writer(platform: str, people: list[SeededPerson]) -> str:
-    wanted = _WRITERS.get(platform)
-    return next((person.id for person in people if person.name == wanted), people[0].id)
 
 
 def _names(
@@ -121,7 +141,7 @@ def configuration(
     the local platforms are given as its public one, so that files can be shown everywhere.
     """
     accounts, environment = local_accounts(worlds, base_url)
-    sides = {name: _side(world) for name, world in worlds.items()}
+    sides = _sides(worlds)
     settings = {
         "accounts": accounts,
         "agents": {

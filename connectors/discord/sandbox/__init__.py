@@ -27,12 +27,17 @@ answer: Discord's 3 s unless a test says otherwise.
 
 from __future__ import annotations
 
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatformType
+from connectors.discord.sandbox.demo import SIDE
 from connectors.discord.sandbox.local import LocalDiscord
 
-__all__ = ["LocalDiscord", "local_platform"]
+__all__ = ["LOCAL", "LocalDiscord"]
 
 
-def local_platform(around: Surroundings) -> LocalPlatform:
-    """Seed and build the local Discord."""
-    return LocalDiscord(around)
+LOCAL = LocalPlatformType(
+    label="Discord",
+    build=LocalDiscord,
+    order=20,
+    demo=SIDE,
+    sdk_loggers=("discord",),
+)

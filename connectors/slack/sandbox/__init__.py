@@ -20,13 +20,18 @@ other servers are not fetched: only files uploaded to the local Slack are measur
 
 from __future__ import annotations
 
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import LocalPlatformType
 from connectors.slack.sandbox.delivery import Pace
+from connectors.slack.sandbox.demo import SIDE
 from connectors.slack.sandbox.local import LocalSlack
 
-__all__ = ["LocalSlack", "Pace", "local_platform"]
+__all__ = ["LOCAL", "LocalSlack", "Pace"]
 
 
-def local_platform(around: Surroundings) -> LocalSlack:
-    """Seed and build the local Slack."""
-    return LocalSlack(around)
+LOCAL = LocalPlatformType(
+    label="Slack",
+    build=LocalSlack,
+    order=10,
+    demo=SIDE,
+    sdk_loggers=("slack_sdk", "slack_bolt"),
+)

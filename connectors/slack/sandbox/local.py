@@ -88,6 +88,18 @@ class LocalSlack(Deeds):
     def world(self) -> World:
         return world_of(self.slack, self._around.base_url)
 
+    def add_person(self, name: str) -> None:
+        """Somebody joins the first workspace, and the channels of its first person."""
+        workspace = next(iter(self.slack.workspaces.values()))
+        neighbour = next(iter(workspace.people.values()))
+        user = f"{neighbour.id[:-2]}9{len(workspace.people)}"
+        handle = "".join(name.lower().split())
+        picture = neighbour.picture.replace(neighbour.id, user)
+        workspace.people[user] = Person(user, handle, name, picture, updated=neighbour.updated)
+        for channel in workspace.channels.values():
+            if neighbour.id in channel.members:
+                channel.members[user] = None
+
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:

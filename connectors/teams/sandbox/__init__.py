@@ -36,13 +36,17 @@ alone), dialogs are forms, a file that is offered is pressed at `Accept` or `Dec
 
 from __future__ import annotations
 
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import LocalPlatformType
+from connectors.teams.sandbox.demo import SIDE
 from connectors.teams.sandbox.events import Delivering, Lost
 from connectors.teams.sandbox.local import LocalTeams
 
-__all__ = ["Delivering", "LocalTeams", "Lost", "local_platform"]
+__all__ = ["LOCAL", "Delivering", "LocalTeams", "Lost"]
 
 
-def local_platform(around: Surroundings) -> LocalTeams:
-    """Seed and build the local Teams."""
-    return LocalTeams(around)
+LOCAL = LocalPlatformType(
+    label="Teams",
+    build=LocalTeams,
+    order=30,
+    demo=SIDE,
+)

@@ -213,6 +213,10 @@ class LocalTeams(Deeds):
         bot.endpoint = url
         bot.auth = bot.auth if auth is None else auth
 
+    def set_account_url(self, url: str) -> None:
+        """The messaging endpoint of the first app, as an operator enters it in the portal."""
+        self.set_endpoint(self.world().apps[0]["app_id"], f"{url}/messages")
+
     def service_url(self, app: str) -> str:
         return self._room.service_url(self._bot(app))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bridge.app.demo.acting import act_out
-from bridge.app.demo.lines import OPENING
+from bridge.app.demo.lines import lines_of
 from bridge.app.demo.running import Demo, running_demo
-from bridge.app.demo.world import ROOMS
+from bridge.app.demo.world import ROOMS, demo_types
 from bridge.sandbox.feed import Shown
 
 
@@ -32,7 +32,7 @@ async def test_each_line_of_the_opening_waits_for_the_copies_of_the_one_before(
 
     monkeypatch.setattr(Demo, "say", counting)
     async with running_demo(tmp_path, pace=0.0) as (demo, _):
-        await act_out(demo, OPENING, pause=0.0)
+        await act_out(demo, lines_of("opening", demo_types()), pause=0.0)
         standing.append(count(demo))
 
     assert standing == [[number] * 3 for number in range(5)]

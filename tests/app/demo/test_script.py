@@ -10,11 +10,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from bridge.app.demo.lines import REFUSED_NAME
+from bridge.app.demo.lines import lines_of
 from bridge.app.demo.running import running_demo
 from bridge.app.demo.script import ARCHIVE_MARK, play_script
+from bridge.app.demo.world import demo_types
 from bridge.sandbox.faults import Fault
 from bridge.uacs import Conversation
+from connectors.slack.sandbox.demo import REFUSED_NAME
 
 _SCHEMA = Path(__file__).parents[3] / "docs" / "uacs.schema.json"
 _AUTHORS = [
@@ -53,7 +55,10 @@ def test_the_script_prints_three_sides_and_one_valid_conversation(tmp_path: Path
 async def test_what_is_missing_on_a_side_is_told_and_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with running_demo(tmp_path, pace=0.0, newcomers=(REFUSED_NAME,)) as (demo, _):
+    async with running_demo(tmp_path, pace=0.0, lines=lines_of("script", demo_types())) as (
+        demo,
+        _,
+    ):
         deaf = Fault(kind="drop", where="slack:event:*", times=None)
         demo.street.around.faults.add(deaf)
 

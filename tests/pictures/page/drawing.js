@@ -1,12 +1,12 @@
 // Native payloads, drawn by the demo's own renderers; nothing can be pressed here.
 
 import { el } from "/static/dom.js";
-import { renderDiscord } from "/static/discord.js";
 import { Fields } from "/static/fields.js";
-import { renderSlack } from "/static/slack.js";
-import { renderTeams } from "/static/teams.js";
 
-const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
+const RENDER = {}; // platform -> `render` of its draw.js
+for (const platform of document.body.dataset.platforms.split(" ")) {
+  RENDER[platform] = (await import(`/platforms/${platform}/draw.js`)).render;
+}
 const ADAPTIVE = "application/vnd.microsoft.card.adaptive";
 
 /** Payloads come as whole messages, or as the part that matters: blocks, components, one card. */
@@ -22,7 +22,7 @@ function drawn(platform, payload, emoji) {
     press: async () => {}, choose: async () => {},
   };
   try {
-    return RENDER[platform](WHOLE[platform](payload), ui);
+    return RENDER[platform](WHOLE[platform]?.(payload) ?? payload, ui);
   } catch (error) {
     return [el("p", { class: "unknown" }, `the renderer failed: ${error.stack}`)];
   }

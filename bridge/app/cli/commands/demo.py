@@ -39,7 +39,7 @@ def command(
 ) -> None:  # fmt: skip
     """Show the bridge at work: local platforms, an agent, and one page to write on.
 
-    A small Slack, Discord and Teams start on this machine, the bridge joins them through the
+    A small twin of each platform starts on this machine, the bridge joins them through the
     platforms' own SDKs, and an agent listens for @echo. No account and no network are needed.
 
     \b
@@ -52,11 +52,12 @@ def command(
     import logging
 
     from bridge.app.demo.show import Wishes, show
+    from bridge.app.demo.world import demo_types
     from bridge.app.logs.setup import configure_logs
     from bridge.app.settings.file import LogSettings
 
     configure_logs(LogSettings(level="warning", format="text"))
-    for sdk in ("discord", "slack_sdk", "slack_bolt"):
+    for sdk in (logger for local in demo_types().values() for logger in local.sdk_loggers):
         # They miss voice, and an open socket at the end; connectors say themselves what is wrong.
         logging.getLogger(sdk).setLevel(logging.CRITICAL)
     wishes = Wishes(scripted or json_only, json_only, port, browser, quiet_room, data)

@@ -33,13 +33,13 @@ _ENVIRONMENT = "sandbox.env"
 @click.option("--limits/--no-limits", default=True, show_default=True,
               help="Whether rate limits are kept, as on the real platforms.")  # fmt: skip
 @click.option("--bridge-port", default=8080, show_default=True, type=click.IntRange(1, 65535),
-              help="Where the bridge will listen: the local Teams calls it there.")  # fmt: skip
+              help="Where the bridge will listen: platforms that call it do so there.")  # fmt: skip
 @click.option("--write-config", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help=f"Write {_CONFIG} and {_ENVIRONMENT} into this folder.")  # fmt: skip
 def command(
     port: int, channels: int, limits: bool, bridge_port: int, write_config: Path | None
 ) -> None:
-    """Serve a local Slack, Discord and Teams to try things out with.
+    """Serve local platforms to try things out with: those of the installed connectors.
 
     They speak the platforms' own protocols, forget everything when they stop, and need no
     accounts. Prints a configuration for them; people's hands and eyes are under /_control.
@@ -56,6 +56,7 @@ def command(
 async def _serve(
     port: int, channels: int, limits: bool, bridge_port: int, folder: Path | None
 ) -> None:
+    from bridge.app.local_accounts import tell_local_platforms
     from bridge.app.run import stop_signals
     from bridge.app.web.server import listen
     from bridge.sandbox.server import serve_sandbox
@@ -64,7 +65,7 @@ async def _serve(
         listen("127.0.0.1", port).close()  # says what is wrong, where the server would only exit
 
     def ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
-        _tell_teams(platforms, bridge_port)
+        tell_local_platforms(platforms, f"http://127.0.0.1:{bridge_port}")
         worlds = {name: platform.world() for name, platform in platforms.items()}
         settings, environment = sandbox_settings(worlds, around.base_url, bridge_port)
         click.echo(_told(around.base_url, settings, environment, folder))
@@ -123,16 +124,6 @@ def _rooms(worlds: Mapping[str, World]) -> dict[str, Any]:
             "agents": [{"agent": "echo", "listen": "mentions"}],
         }
     return rooms
-
-
-def _tell_teams(platforms: Mapping[str, LocalPlatform], bridge_port: int) -> None:
-    """What an operator enters in the Azure portal: the bot's messaging endpoint."""
-    from connectors.teams.sandbox.local import LocalTeams
-
-    teams = platforms.get("teams")
-    if isinstance(teams, LocalTeams):
-        app = teams.world().apps[0]["app_id"]
-        teams.set_endpoint(app, f"http://127.0.0.1:{bridge_port}/teams/messages")
 
 
 def _told(

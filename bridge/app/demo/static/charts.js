@@ -1,4 +1,4 @@
-// Tables and charts -> DOM nodes, for Slack's blocks and Adaptive Cards alike.
+// Tables and charts -> DOM nodes, for the cards of all platforms.
 
 import { el } from "./dom.js";
 

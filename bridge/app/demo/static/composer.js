@@ -127,11 +127,11 @@ export class Composer {
     return trouble(await act(pane.platform, "files", { ...post, files: await Promise.all(files.map(asGiven)) }));
   }
 
-  /** Commands are the bot's own on Slack and Discord; on Teams one mentions it. */
+  /** Commands are the bot's own where bots have some; else one mentions it. */
   async command(name, text) {
     const { pane } = this;
-    if (pane.platform === "teams") {
-      return trouble(await act("teams", "posts", { ...pane.where(), text: `@${pane.side.bot} ${text}`.trim() }));
+    if (!pane.client.commands) {
+      return trouble(await act(pane.platform, "posts", { ...pane.where(), text: `@${pane.side.bot} ${text}`.trim() }));
     }
     const answer = await act(pane.platform, "deeds/command", { ...pane.where(), command: `/${name}`, text });
     if (answer.ok && answer.body.said) pane.tellWriter(answer.body.said);

@@ -63,7 +63,6 @@ export async function showArchive(room) {
 
 // --- one message --------------------------------------------------------------------------------
 
-const NAMES = { slack: "Slack", discord: "Discord", teams: "Teams" };
 const DONE = { done: "delivered", dead: "dead letter", unproved: "unproved", waiting: "waiting", sending: "sending", cancelled: "cancelled" };
 
 export async function showExplanation(message) {
@@ -81,12 +80,12 @@ export async function showExplanation(message) {
 
 function explanation(found) {
   const nodes = [
-    el("p", { class: "subject" }, el("b", {}, found.author), ` ${found.said_on ? `on ${NAMES[found.said_on] ?? found.said_on}` : "(an agent behind the bridge)"}`),
+    el("p", { class: "subject" }, el("b", {}, found.author), ` ${found.said_on ? `on ${found.said_on_label}` : "(an agent behind the bridge)"}`),
     el("p", { class: "quiet mono" }, found.id),
   ];
   const steps = el("ol", { class: "steps" });
   if (found.received) {
-    steps.append(step("Received and kept", `${found.received.kind}, on disk before ${NAMES[found.said_on] ?? "the platform"} was told`, time(found.kept_at), null, found.said_on));
+    steps.append(step("Received and kept", `${found.received.kind}, on disk before ${found.said_on_label ?? "the platform"} was told`, time(found.kept_at), null, found.said_on));
   }
   steps.append(step("Decided", outcome(found.outcome), null, null));
   for (const line of found.timelines) steps.append(step(`No. ${line.number} in the ${line.kind}`, line.where, null, null, "quiet"));

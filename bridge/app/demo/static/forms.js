@@ -1,4 +1,4 @@
-// Forms that an app opened before a person: a modal of Slack or Discord, a dialog of Teams.
+// Forms that an app opened before a person: modals and dialogs.
 
 import { act, trouble } from "./acts.js";
 import { el } from "./dom.js";

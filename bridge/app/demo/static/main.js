@@ -1,23 +1,20 @@
 // The page: what the server tells goes to the panes, what people write goes to the server.
 
+import { CLIENT } from "./client.js";
 import { refresh, showArchive, showExplanation } from "./drawer.js";
-import { discordForm, renderDiscord } from "./discord.js";
 import { loadEmoji } from "./emoji.js";
 import { Pane } from "./pane.js";
-import { renderSlack, slackForm } from "./slack.js";
-import { renderTeams, teamsForm } from "./teams.js";
 
-const RENDER = { slack: renderSlack, discord: renderDiscord, teams: renderTeams };
-const FORM = { slack: slackForm, discord: discordForm, teams: teamsForm };
 const crossing = document.getElementById("crossing");
 let pressed = null; // where, when and as whom somebody at this page sent something
 let newest = null; // the message whose way is measured
 const seen = new Map(); // "platform channel id" -> when the page showed it
 let room = location.hash.slice(1) || "general";
 
-const panes = [...document.querySelectorAll(".pane")].map(
-  (node) => new Pane(node, { render: RENDER[node.dataset.platform], form: FORM[node.dataset.platform], explain: showExplanation, pressed: began, room: enter }),
-);
+const panes = await Promise.all([...document.querySelectorAll(".pane")].map(async (node) => {
+  const { render, form, client } = await import(`/platforms/${node.dataset.platform}/draw.js`);
+  return new Pane(node, { render, form, client: { ...CLIENT, ...client }, explain: showExplanation, pressed: began, room: enter });
+}));
 
 function enter(name) {
   room = name;
@@ -34,7 +31,8 @@ events.addEventListener("everything", (event) => {
   const { sides, messages, media_from: mediaFrom } = JSON.parse(event.data);
   for (const pane of panes) {
     const own = messages.filter((message) => message.platform === pane.platform);
-    pane.begin(sides.find((side) => side.platform === pane.platform), own, mediaFrom);
+    const others = sides.filter((side) => side.platform !== pane.platform).map((side) => side.label);
+    pane.begin(sides.find((side) => side.platform === pane.platform), own, mediaFrom, others);
   }
   const rooms = sides[0].channels.map((channel) => channel.room);
   enter(rooms.includes(room) ? room : rooms[0]);

@@ -15,11 +15,12 @@ const KEPT = 400; // messages of a channel that stay on the page
 const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export class Pane {
-  /** `on`: { render, form, explain(message), pressed(platform, person), room(name) } */
+  /** `on`: { render, form, client, explain(message), pressed(platform, person), room(name) } */
   constructor(node, on) {
     this.node = node;
     this.on = on;
     this.platform = node.dataset.platform;
+    this.client = on.client;
     this.log = node.querySelector(".messages");
     this.list = node.querySelector(".messages > ol");
     this.title = node.querySelector(".title");
@@ -86,8 +87,9 @@ export class Pane {
   // --- what is seen -----------------------------------------------------------------------------
 
   /** Everything anew: after the start, and after a lost connection. */
-  begin(side, messages, mediaFrom) {
+  begin(side, messages, mediaFrom, others) {
     this.side = side;
+    this.others = others; // labels of the other platforms
     this.mediaFrom = mediaFrom;
     this.byChannel = new Map(side.channels.map((channel) => [channel.id, new Map()]));
     for (const message of messages) this.byChannel.get(message.channel)?.set(message.id, message);
@@ -97,7 +99,7 @@ export class Pane {
   open(room) {
     this.channel = this.side.channels.find((channel) => channel.room === room);
     this.title.textContent = this.channel.name;
-    if (this.platform !== "teams") this.composer.input.placeholder = `Message #${this.channel.name}`;
+    this.composer.input.placeholder = this.client.placeholder?.(this.channel.name) ?? this.composer.input.placeholder;
     for (const button of this.node.querySelectorAll(".channel")) {
       const here = button.dataset.room === room;
       if (here) button.setAttribute("aria-current", "page");
@@ -179,7 +181,7 @@ export class Pane {
 
   /** Messages of one author one after another stand together under one name. */
   join(before, entry) {
-    if (!before?.dataset.id || this.platform === "teams" || entry.message.whisper) return;
+    if (!before?.dataset.id || !this.client.joins || entry.message.whisper) return;
     const previous = this.messages.get(before.dataset.id);
     const near = Date.parse(entry.message.time) - Date.parse(previous.message.time) < TOGETHER;
     const same = previous.message.author === entry.message.author && previous.message.author_id === entry.message.author_id;
@@ -187,9 +189,8 @@ export class Pane {
   }
 
   intro() {
-    const others = { slack: "Discord and Teams", discord: "Slack and Teams", teams: "Slack and Discord" }[this.platform];
-    const sign = this.platform === "teams" ? "" : "#";
-    return el("li", { class: "intro" }, el("b", {}, `${sign}${this.channel.name}`), `What is said here is also said on ${others}, and the other way round.`);
+    const others = new Intl.ListFormat("en-GB").format(this.others);
+    return el("li", { class: "intro" }, el("b", {}, `${this.client.sign}${this.channel.name}`), `What is said here is also said on ${others}, and the other way round.`);
   }
 
   // --- one message ------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ export class Pane {
     entry.body = el("div", { class: "text" });
     entry.marks = el("div", { class: "reactions" });
     entry.note = el("p", { class: "complaint", role: "alert", hidden: true });
-    entry.edited = el("small", { class: "edited", hidden: true }, this.platform === "teams" ? "Edited" : "(edited)");
+    entry.edited = el("small", { class: "edited", hidden: true }, this.client.edited);
     entry.pin = el("small", { class: "pin", hidden: true }, "📌 Pinned");
     const picture = avatar(message.author, message.picture, this.mediaFrom);
     if (message.bot) picture.classList.add("bot");
@@ -207,7 +208,7 @@ export class Pane {
     const head = el(
       "header", {},
       el("b", { class: "author" }, message.author),
-      message.bot ? el("span", { class: "badge" }, this.platform === "teams" ? "BOT" : "APP") : null,
+      message.bot ? el("span", { class: "badge" }, this.client.badge) : null,
       time, entry.edited, entry.pin,
     );
     const alone = message.whisper ? el("p", { class: "alone" }, "Only you can see this") : null;
@@ -219,7 +220,7 @@ export class Pane {
     article.addEventListener("keydown", (event) => this.key(event, entry, article));
     this.fill(entry);
     const item = el("li", { class: `post ${inThread ? "reply" : ""} ${message.whisper ? "whisper" : ""}`, "data-id": message.id }, article);
-    if (this.platform === "teams" && !inThread && !message.whisper) item.append(this.answerLine(entry));
+    if (this.client.answerLine && !inThread && !message.whisper) item.append(this.answerLine(entry));
     return item;
   }
 
@@ -364,7 +365,7 @@ export class Pane {
     const later = [...list.children].find((item) => inOrder(entry.message, this.messages.get(item.dataset.id).message) < 0);
     list.insertBefore(entry.item, later ?? null);
     const count = list.children.length;
-    label.textContent = { discord: `${count} Message${count > 1 ? "s" : ""} ›` }[this.platform] ?? (count > 1 ? `${count} replies` : "1 reply");
+    label.textContent = this.client.replies(count);
     const authors = [...list.children].map((item) => this.messages.get(item.dataset.id).message);
     const different = [...new Map(authors.map((message) => [message.author, message])).values()].slice(-3);
     faces.replaceChildren(...different.map((message) => avatar(message.author, message.picture, this.mediaFrom)));
@@ -374,7 +375,7 @@ export class Pane {
     const list = el("ol", { class: "replies" });
     const label = el("span", { class: "count" });
     const faces = el("span", { class: "faces", "aria-hidden": "true" });
-    const name = this.platform === "discord" ? el("b", { class: "name" }, threadName(root.body.textContent)) : null;
+    const name = this.client.namedThreads ? el("b", { class: "name" }, threadName(root.body.textContent)) : null;
     const toggle = el("button", { type: "button", class: "toggle", "aria-expanded": "true" }, name, faces, label);
     const section = el("section", { class: "thread", "aria-label": `Thread of ${root.message.author}, ${clock.format(new Date(root.message.time))}` }, toggle, list);
     toggle.addEventListener("click", () => {

@@ -13,8 +13,6 @@ import pytest
 
 from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, a_client, until
 from tests.connectors.discord.sandbox.test_plain_programs import Recorder
-from tests.sandbox.discord.running import READY_AFTER_S, Running, a_client, until
-from tests.sandbox.discord.test_plain_programs import Recorder
 from tests.waiting import LONGEST_WAIT
 
 GUILD_MESSAGES = 1 << 9

@@ -15,9 +15,6 @@ from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, until
 from tests.connectors.discord.sandbox.test_plain_programs import text_channel
 from tests.connectors.discord.sandbox.test_rich_refusals import V2, button, menu, option, row, text
-from tests.sandbox.discord.running import READY_AFTER_S, Running, until
-from tests.sandbox.discord.test_plain_programs import text_channel
-from tests.sandbox.discord.test_rich_refusals import V2, button, menu, option, row, text
 from tests.waiting import LONGEST_WAIT
 
 Json = dict[str, Any]

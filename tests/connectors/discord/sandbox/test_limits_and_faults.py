@@ -15,8 +15,6 @@ from connectors.discord.sandbox.api import GLOBAL
 from tests.connectors.discord.sandbox.running import Running, a_client, running_discord, until
 from tests.connectors.discord.sandbox.test_plain_programs import Recorder, text_channel
 from tests.router.fake_clock import FakeClock
-from tests.sandbox.discord.running import Running, a_client, running_discord, until
-from tests.sandbox.discord.test_plain_programs import Recorder, text_channel
 from tests.waiting import pass_time
 
 
@@ -30,7 +28,7 @@ async def limited() -> AsyncGenerator[Running, None]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     """The limits count by it."""
     clock = FakeClock()
-    monkeypatch.setattr("bridge.sandbox.discord.api.time", clock)
+    monkeypatch.setattr("connectors.discord.sandbox.api.time", clock)
     return clock
 
 

@@ -9,7 +9,7 @@ import pytest
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Change
 from bridge.sandbox.platform import Surroundings
-from connectors.discord.sandbox import local_platform
+from connectors.discord.sandbox import LOCAL
 from tests.connectors.discord.sandbox.running import Running, running_discord
 
 
@@ -28,8 +28,8 @@ async def test_the_seeded_world_names_what_a_client_needs() -> None:
 
 
 async def test_the_seeded_ids_are_the_same_at_every_start() -> None:
-    one = local_platform(Surroundings(base_url="http://127.0.0.1:1")).world()
-    other = local_platform(Surroundings(base_url="http://127.0.0.1:2")).world()
+    one = LOCAL.build(Surroundings(base_url="http://127.0.0.1:1")).world()
+    other = LOCAL.build(Surroundings(base_url="http://127.0.0.1:2")).world()
 
     assert one == other
 

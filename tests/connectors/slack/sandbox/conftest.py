@@ -10,8 +10,6 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from bridge.sandbox.slack import LocalSlack
-from bridge.sandbox.slack.delivery import Pace
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette

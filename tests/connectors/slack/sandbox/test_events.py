@@ -20,7 +20,6 @@ from starlette.routing import Route
 
 from bridge.sandbox.faults import Fault
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running, until
-from tests.sandbox.slack.conftest import ADA, GENERAL, RANDOM, Running, until
 from tests.waiting import LONGEST_WAIT, pass_time
 
 Json = dict[str, Any]

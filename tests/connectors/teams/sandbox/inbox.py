@@ -11,8 +11,6 @@ from aiohttp import web
 
 from tests.connectors.teams.sandbox.bots import listening
 from tests.connectors.teams.sandbox.running import RunningTeams
-from tests.sandbox.teams.bots import listening
-from tests.sandbox.teams.running import RunningTeams
 from tests.waiting import LONGEST_WAIT
 
 

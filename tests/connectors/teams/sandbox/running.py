@@ -20,7 +20,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import sandbox_app
-from connectors.teams.sandbox import local_platform
+from connectors.teams.sandbox import LocalTeams
 from connectors.teams.sandbox.state import Bot
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ class RunningTeams:
         self.around.limits.on = limits
 
     def __enter__(self) -> Self:
-        self.teams = local_platform(self.around)
+        self.teams = LocalTeams(self.around)
         self._host.apps[self._name] = sandbox_app(self.around, {"teams": self.teams})
         return self
 

@@ -2,16 +2,21 @@
 // "Types of cards", 2026-09).
 
 import { drawCard } from "./adaptive.js";
-import { el, link, picture } from "./dom.js";
-import { button, Fields } from "./fields.js";
-import { fileLine } from "./files.js";
-import { teamsText } from "./teams_text.js";
+import { el, link, picture } from "/static/dom.js";
+import { button, Fields } from "/static/fields.js";
+import { fileLine } from "/static/files.js";
+import { teamsText } from "./text.js";
 
 const ADAPTIVE = "application/vnd.microsoft.card.adaptive";
 const BUTTON_CARD = /^application\/vnd\.microsoft\.(?:teams\.)?card\.(?:hero|thumbnail|receipt|signin|oauth|list|o365connector)$/;
 
+/** What differs from the page's own defaults. */
+export const client = {
+  sign: "", placeholder: null, joins: false, badge: "BOT", edited: "Edited", answerLine: true, commands: false,
+};
+
 /** `ui`: { names, emoji, people, channels, mediaFrom, fields, press, choose } */
-export function renderTeams(native, ui) {
+export function render(native, ui) {
   const nodes = native.text ? teamsText(native.text, native.textFormat ?? "plain") : [];
   const cards = (native.attachments ?? []).map((one) => drawAttachment(one, ui)).filter(Boolean);
   if (native.attachmentLayout === "carousel" && cards.length > 1) nodes.push(el("div", { class: "carousel", tabindex: "0", role: "group", "aria-label": "Cards" }, cards));
@@ -48,7 +53,7 @@ function cardButton(action, ui) {
 }
 
 /** A dialog (task module) -> what it shows; its own buttons send it. */
-export function teamsForm(form, ui) {
+export function form(form, ui) {
   const card = form.raw.card?.content ?? {};
   const inside = { ...ui, press: (action, values) => ui.pressIn(form.id, action, values) };
   return { title: form.title, body: [drawCard(card, inside)], submit: null, cancel: "Close" };

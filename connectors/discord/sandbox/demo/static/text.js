@@ -1,7 +1,7 @@
 // Discord's Markdown -> DOM nodes (docs: "Markdown Text 101", message formatting; 2026-08).
 
-import { el } from "./dom.js";
-import { COMMON, markdown } from "./markdown.js";
+import { el } from "/static/dom.js";
+import { COMMON, markdown } from "/static/markdown.js";
 
 function dialectFor(names) {
   const named = (sign) => (match) =>

@@ -1,11 +1,11 @@
 // Adaptive Cards -> DOM nodes, as Teams draws them (adaptivecards.io 1.6, msteams-docs 2026-09).
 
-import { chart, figureTable } from "./charts.js";
-import { el, link, picture } from "./dom.js";
-import { button, Fields } from "./fields.js";
-import { COMMON, inline, markdown } from "./markdown.js";
+import { chart, figureTable } from "/static/charts.js";
+import { el, link, picture } from "/static/dom.js";
+import { button, Fields } from "/static/fields.js";
+import { COMMON, inline, markdown } from "/static/markdown.js";
 
-/** `ui`: as in teams.js; `ui.fields` are the inputs of this card and those around it. */
+/** `ui`: as in draw.js; `ui.fields` are the inputs of this card and those around it. */
 export function drawCard(card, ui) {
   const box = el("div", { class: "adaptive framed" });
   fill(box, card, ui, box);

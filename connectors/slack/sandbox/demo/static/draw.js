@@ -1,13 +1,13 @@
 // A message of Slack -> DOM nodes: text, blocks, attachments and files, as its client draws them.
 
-import { chart, figureTable } from "./charts.js";
-import { el, link, picture } from "./dom.js";
-import { button } from "./fields.js";
-import { fileLine } from "./files.js";
-import { commonMark, inlineText, mrkdwn, richText } from "./slack_text.js";
+import { chart, figureTable } from "/static/charts.js";
+import { el, link, picture } from "/static/dom.js";
+import { button } from "/static/fields.js";
+import { fileLine } from "/static/files.js";
+import { commonMark, inlineText, mrkdwn, richText } from "./text.js";
 
 /** `ui`: { names, emoji, people, channels, mediaFrom, fields, press, choose } */
-export function renderSlack(native, ui) {
+export function render(native, ui) {
   const nodes = native.blocks?.length ? drawBlocks(native.blocks, ui) : native.text ? mrkdwn(native.text, ui) : [];
   for (const attachment of native.attachments ?? []) nodes.push(drawAttachment(attachment, ui));
   const files = native.files ?? [];
@@ -201,7 +201,7 @@ function drawFile(file, ui) {
 // --- modals -------------------------------------------------------------------------------------
 
 /** A view -> what its dialog shows, and the words on its buttons. */
-export function slackForm(form, ui) {
+export function form(form, ui) {
   const view = form.raw;
   return {
     title: form.title, body: drawBlocks(view.blocks ?? [], { ...ui, press: (action) => ui.pressIn(form.id, action), choose: (action, value) => ui.chooseIn(form.id, action, value) }),

@@ -1,13 +1,16 @@
 // A message of Discord -> DOM nodes: content, embeds, components of both versions, files, polls, as
 // its client draws them (docs.discord.com, "Message object", "Components reference", 2026-08).
 
-import { el, link, picture } from "./dom.js";
-import { discordMarkdown } from "./discord_text.js";
-import { button } from "./fields.js";
-import { fileLine } from "./files.js";
+import { el, link, picture } from "/static/dom.js";
+import { discordMarkdown } from "./text.js";
+import { button } from "/static/fields.js";
+import { fileLine } from "/static/files.js";
+
+/** What differs from the page's own defaults. */
+export const client = { namedThreads: true, replies: (count) => `${count} Message${count > 1 ? "s" : ""} ›` };
 
 /** `ui`: { names, emoji, people, channels, mediaFrom, fields, press, choose, vote } */
-export function renderDiscord(native, ui) {
+export function render(native, ui) {
   const named = Object.fromEntries((native.mentions ?? []).map((user) => [String(user.id), user.global_name ?? user.username]));
   const text = (content) => discordMarkdown(content, ui, named);
   const nodes = native.content ? text(native.content) : [];
@@ -133,7 +136,7 @@ function drawPoll(poll, ui) {
 // --- modals -------------------------------------------------------------------------------------
 
 /** A modal -> what its dialog shows. Discord tells the app of nothing before it is sent. */
-export function discordForm(form, ui) {
+export function form(form, ui) {
   const text = (content) => discordMarkdown(content, ui);
   const body = (form.raw.components ?? []).flatMap((holder) => {
     if (holder.type === 10) return [el("div", {}, text(holder.content))];

@@ -1,8 +1,8 @@
 // Slack's texts -> DOM nodes: rich_text blocks, mrkdwn, plain text and Markdown blocks
 // (docs.slack.dev, "Rich text block" and "Formatting message text", 2026-08).
 
-import { el, link } from "./dom.js";
-import { COMMON, inline, markdown } from "./markdown.js";
+import { el, link } from "/static/dom.js";
+import { COMMON, inline, markdown } from "/static/markdown.js";
 
 /** A text object, or a string of mrkdwn -> nodes that flow in a line. */
 export function inlineText(text, ui) {

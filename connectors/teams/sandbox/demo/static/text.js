@@ -1,8 +1,8 @@
 // What Teams shows of Markdown mixed with a little HTML -> DOM nodes (msteams-docs, "Format your
 // bot messages", 2026-09). What people type there is plain text.
 
-import { el, link } from "./dom.js";
-import { COMMON, markdown } from "./markdown.js";
+import { el, link } from "/static/dom.js";
+import { COMMON, markdown } from "/static/markdown.js";
 
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 const TAGS = {

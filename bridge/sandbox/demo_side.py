@@ -1,0 +1,62 @@
+"""What a local platform brings to the demo: how its pane looks, who speaks there, what is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bridge.sandbox.feed import Shown
+
+_MARKS = re.compile(r"\\([^\w\s])|```(?:\w+\n)?|\*\*|__|~~|\|\||[*`]|^(?:> |-# )", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class DemoLine:
+    """Something that a person of the platform says in a scene of the demo.
+
+    `at` places it among the lines of the other platforms; `thread` is the `at` of the line in whose
+    thread it is said. `text` is what is typed, `reads` what everybody then reads (None: the same).
+    `person` is a seeded name, or that of somebody who joins for it. `answered`: an agent is
+    mentioned and answers.
+    """
+
+    at: int
+    person: str
+    text: str
+    reads: str | None = None
+    thread: int | None = None
+    answered: bool = False
+
+
+def _no_complaints(_messages: Sequence[Shown]) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class DemoSide:
+    """How the demo shows a local platform.
+
+    `static`: a folder that the page loads as `/platforms/<platform>/`. Its `draw.css` styles the
+    pane, `.pane.<platform>`; its `draw.js` exports `render(native, ui)`, the DOM nodes of a message
+    (`Shown.raw`), `form(form, ui)`, the content of a form, and `client`, what differs from
+    `CLIENT` in the page's `client.js`. Modules of the page are imported from `/static/`.
+    `read`: a message -> its author and its bare words, as a person reads them. `scenes`: lines by
+    the scene's name (`script`, `opening`, `card`, `scene`). `complaints`: what is wrong with the
+    messages of a channel once the script was played.
+    """
+
+    static: Path
+    writer: str  # the name of the person who writes unless another is chosen
+    read: Callable[[Shown], tuple[str, str]]
+    channels: str = "Channels"  # the heading above the channels
+    people: str = "People"  # the heading above the people
+    placeholder: str = "Message"  # in the empty text box
+    scenes: Mapping[str, Sequence[DemoLine]] = field(default_factory=dict[str, Sequence[DemoLine]])
+    complaints: Callable[[Sequence[Shown]], Sequence[str]] = _no_complaints
+
+
+def without_marks(text: str) -> str:
+    """Markdown as clients show it: without its signs. Pure."""
+    return _MARKS.sub(lambda match: match[1] or "", text)

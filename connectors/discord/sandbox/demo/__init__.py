@@ -1,0 +1,55 @@
+"""How the demo shows the local Discord, and what its people say there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from bridge.sandbox.demo_side import DemoLine, DemoSide, without_marks
+from bridge.sandbox.feed import Shown
+
+_LIMIT = 2000
+_REFUSED = re.compile("clyde|discord", re.IGNORECASE)  # in names of webhooks (resources/webhook)
+
+_SCRIPT = (
+    DemoLine(
+        10,
+        "Chen Wei",
+        "**Great**, *thanks*! ~~Friday~~ Thursday then?\n> two fixes\n`v1.4.0` it is",
+        "Great, thanks! Friday Thursday then?\ntwo fixes\nv1.4.0 it is",
+    ),
+    DemoLine(30, "Dana Okafor", "Which two?", thread=0),
+)
+_OPENING = (DemoLine(20, "Chen Wei", "**Great.** Which fixes are in?", thread=0),)
+_SCENE = (
+    DemoLine(0, "Dana Okafor", "Can somebody look at the *deployment*? It says `exit 137`."),
+    DemoLine(40, "Dana Okafor", "It runs. **Thank you all!**", thread=0),
+)
+
+
+def _read(shown: Shown) -> tuple[str, str]:
+    return shown.author, without_marks(shown.text)
+
+
+def _complaints(messages: Sequence[Shown]) -> list[str]:
+    """What the real Discord would not have taken."""
+    found = [
+        f"Discord: a message of {len(text)} characters"
+        for _, text in map(_read, messages)
+        if len(text) > _LIMIT
+    ]
+    names = dict.fromkeys(one.author for one in messages if _REFUSED.search(one.author))
+    found += [f"Discord: the name {name!r} is one that the real one refuses" for name in names]
+    return found
+
+
+SIDE = DemoSide(
+    static=Path(__file__).parent / "static",
+    writer="Chen Wei",
+    read=_read,
+    channels="Text channels",
+    people="Online",
+    scenes={"script": _SCRIPT, "opening": _OPENING, "scene": _SCENE},
+    complaints=_complaints,
+)

@@ -1,0 +1,48 @@
+"""How the demo shows the local Teams, and what its people say there."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+from bridge.sandbox.demo_side import DemoLine, DemoSide, without_marks
+from bridge.sandbox.feed import Shown
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_BYLINE = re.compile(r"\*\*(.+?)\*\*\n\n(.*)", re.DOTALL)
+
+_SCRIPT = (
+    DemoLine(
+        20,
+        "Noor Haddad",
+        "What looks like markup stays text: 2 * 3 * 4 < 30 & [no](link), **not bold**, <b>nor</b>",
+    ),
+    DemoLine(80, "Carmen Diaz", "Then Thursday it is. Thank you!", thread=0),
+)
+_OPENING = (DemoLine(10, "Noor Haddad", "Thank you! I will tell the customers."),)
+_SCENE = (
+    DemoLine(20, "Carmen Diaz", "I see it too: the second node is fine.", thread=0),
+    DemoLine(30, "Noor Haddad", "@echo what did you hear about the deployment?", answered=True),
+)
+
+
+def _read(shown: Shown) -> tuple[str, str]:
+    """A bot's message begins with its author in bold: a bot has one name only."""
+    text = str(shown.raw.get("text", ""))
+    if shown.raw.get("textFormat") != "markdown":
+        return shown.author, text
+    found = _BYLINE.fullmatch(text)
+    author, rest = found.groups() if found else (shown.author, text)
+    with_breaks = rest.replace("<br>", "\n")
+    return unescape(author), unescape(without_marks(_TAG.sub("", with_breaks)))
+
+
+SIDE = DemoSide(
+    static=Path(__file__).parent / "static",
+    writer="Noor Haddad",
+    read=_read,
+    people="Members",
+    placeholder="Start a post",
+    scenes={"script": _SCRIPT, "opening": _OPENING, "scene": _SCENE},
+)
