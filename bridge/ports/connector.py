@@ -414,6 +414,29 @@ class SetupStep:
     filename: str | None = None
 
 
+@dataclass(frozen=True)
+class SetupOption:
+    """An option of `uacs-bridge setup` that a platform needs beside those of all platforms.
+
+    `key` is its name in the `settings` that `ConnectorType.setup` takes. Platforms may share a key:
+    the command then takes the flags of all of them. `help` names the platform, and has no full
+    stop.
+    """
+
+    key: str
+    flags: tuple[str, ...]
+    help: str
+
+
+@runtime_checkable
+class HasSetupOptions(Protocol):
+    """A connector type whose `setup` needs more than name, account and public_url."""
+
+    def setup_options(self) -> Sequence[SetupOption]:
+        """The platform's own options. Cheap: they are read for the command's help."""
+        ...
+
+
 def refuse_unknown(given: Mapping[str, str], taken: Collection[str], platform: str) -> None:
     """Raises ConfigError for settings of `setup` that a platform has no use for."""
     for key in given.keys() - set(taken):
@@ -485,6 +508,7 @@ class ConnectorType(Protocol):
         ...
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
-        """The steps by which a person installs us there; `settings` may hold name, public_url,
-        client_id and the like, as `setup` was given them."""
+        """The steps by which a person installs us there; `settings` may hold name, account,
+        public_url and the keys of all platforms' `SetupOption`s, as the command was given them.
+        Raises ConfigError for a value that cannot be, or a key that the platform has no use for."""
         ...

@@ -1,1 +1,4 @@
-"""Local Slack, Discord and Teams: stateful, with the published limits and errors, on loopback."""
+"""What local platforms share: server, people's hands, faults, limits, files. On loopback only.
+
+The platforms themselves are in the connectors: `connectors/<platform>/sandbox/`.
+"""

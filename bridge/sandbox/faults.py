@@ -25,8 +25,8 @@ FaultKind = Literal[
 class Fault(BaseModel):
     """One thing to do wrong, `times` times (None: until cleared).
 
-    `where` is a glob over operation names: an API call is `slack:chat.postMessage:C0123`
-    (platform, method or route name, channel); an event is `slack:event:C0123`.
+    `where` is a glob over operation names: an API call is
+    `<platform>:<method or route name>:<channel>`; an event is `<platform>:event:<channel>`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

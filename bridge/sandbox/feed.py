@@ -50,7 +50,7 @@ class Feed:
 
     def __init__(self) -> None:
         self._watchers: set[asyncio.Queue[Change]] = set()
-        self.refusals: Counter[str] = Counter()  # "slack:429:chat.postMessage" -> how often
+        self.refusals: Counter[str] = Counter()  # "<platform>:<code>:<operation>" -> how often
 
     def publish(self, change: Change) -> None:
         for watcher in self._watchers:

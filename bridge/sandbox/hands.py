@@ -1,9 +1,8 @@
-"""What people do on a local platform beside writing, in one shape for all three.
+"""What people do on a local platform beside writing, in one shape for all.
 
 They press buttons, choose, fill forms in, give files, change and delete what they said; and see
-what only they can see. A control is named by its own id (Slack's `action_id`, Discord's
-`custom_id`, the `id` of an Adaptive Card's action or input) or, if no control has that id, by the
-words on it. Inputs are named the same way.
+what only they can see. A control is named by the id that its app gave it (`action_id`,
+`custom_id`, `id`) or, if no control has that id, by the words on it. Inputs are named the same way.
 """
 
 from __future__ import annotations

@@ -9,8 +9,11 @@ from pydantic import BaseModel, JsonValue
 
 from bridge.model import AccountId
 from bridge.ports.codec import Codec
-from bridge.ports.connector import ConnectorTools, SetupStep, Starter
+from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
+from bridge.ports.secret_shapes import SecretShape
 from connectors.discord.home import without_read_only
+from connectors.discord.ids import ids_in
+from connectors.discord.secrets import SECRET_SHAPES
 from connectors.discord.settings import DiscordSettings
 
 if TYPE_CHECKING:
@@ -46,6 +49,17 @@ class DiscordType:
         from connectors.discord.setup import setup_steps
 
         return setup_steps(settings)
+
+    def setup_options(self) -> Sequence[SetupOption]:
+        from connectors.discord.setup import OPTIONS
+
+        return OPTIONS
+
+    def secret_shapes(self) -> Sequence[SecretShape]:
+        return SECRET_SHAPES
+
+    def ids_in(self, word: str) -> Sequence[str]:
+        return ids_in(word)
 
     def local_platform(self) -> object:
         from connectors.discord.sandbox import LOCAL  # a production bridge imports no twin

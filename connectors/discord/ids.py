@@ -105,3 +105,8 @@ def webhook_shelf_key(channel: str) -> str:
 
 def thread_shelf_key(thread: str) -> str:
     return f"thread:{thread}"
+
+
+def ids_in(word: str) -> tuple[str, ...]:
+    """Channel and message: a hyphen joins them in an id that was copied with Shift held down."""
+    return tuple(word.split("-")) if "-" in word else ()

@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupStep, refuse_unknown
+from bridge.ports.connector import SetupOption, SetupStep, refuse_unknown
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, SCOPES
 
 _SNOWFLAKE = re.compile(r"[0-9]{17,20}\Z")
+
+OPTIONS = (SetupOption("client_id", ("--client-id",), "Discord: the Application ID"),)
 
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:

@@ -9,11 +9,13 @@ from pydantic import BaseModel, JsonValue
 
 from bridge.model import AccountId
 from bridge.ports.codec import Codec
-from bridge.ports.connector import Connector, ConnectorTools, SetupStep, Starter
+from bridge.ports.connector import Connector, ConnectorTools, SetupOption, SetupStep, Starter
+from bridge.ports.secret_shapes import SecretShape
 from connectors.slack.home import without_read_only
-from connectors.slack.ids import PLATFORM
+from connectors.slack.ids import PLATFORM, ids_in
+from connectors.slack.secrets import SECRET_SHAPES
 from connectors.slack.settings import SlackSettings
-from connectors.slack.setup import steps
+from connectors.slack.setup import OPTIONS, steps
 
 
 class SlackType:
@@ -41,6 +43,15 @@ class SlackType:
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         return steps(settings)
+
+    def setup_options(self) -> Sequence[SetupOption]:
+        return OPTIONS
+
+    def secret_shapes(self) -> Sequence[SecretShape]:
+        return SECRET_SHAPES
+
+    def ids_in(self, word: str) -> Sequence[str]:
+        return ids_in(word)
 
     def local_platform(self) -> object:
         from connectors.slack.sandbox import LOCAL  # a production bridge imports no twin

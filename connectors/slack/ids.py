@@ -24,6 +24,7 @@ PLATFORM: str = "slack"
 NOBODY = "unknown"  # Slack does not say who deleted a message
 SLACKBOT = "USLACKBOT"
 _TS = re.compile(r"(\d{1,11})\.(\d{1,6})", re.ASCII)
+_IN_LINK = re.compile(r"p?(\d{10})(\d{6})", re.ASCII)  # of a ts: p1700000000000100
 _SECONDS = 12  # digits of the padded order key; a ts has 10 until the year 2286
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MARK = "@"  # between a bot and the name it borrowed; in no id of Slack's
@@ -172,3 +173,9 @@ def _parts(ts: str) -> tuple[str, str]:
     if not found:
         raise ValueError(f"{ts!r} is no Slack timestamp such as '1700000000.000100'")
     return found[1], found[2].ljust(6, "0")
+
+
+def ids_in(word: str) -> tuple[str, ...]:
+    """The `ts` that a step of a link stands for: Slack writes them without the dot there."""
+    found = _IN_LINK.fullmatch(word)
+    return (f"{found[1]}.{found[2]}",) if found else ()

@@ -11,12 +11,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupStep, refuse_unknown
+from bridge.ports.connector import SetupOption, SetupStep, refuse_unknown
 from connectors.slack.capabilities import EVENTS, SCOPES
 
 _NAME = "Bridge"
 _LONGEST_NAME = 35  # display_information.name
 _FILE = "slack-app-manifest.json"
+
+OPTIONS = (SetupOption("receive", ("--receive",), "Slack: socket (the default) or http"),)
 
 
 def steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:

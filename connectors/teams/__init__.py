@@ -9,11 +9,11 @@ from pydantic import JsonValue
 
 from bridge.model import AccountId
 from bridge.ports.codec import Codec
-from bridge.ports.connector import ConnectorTools, SetupStep, Starter
+from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
 from connectors.teams.home import without_read_only
 from connectors.teams.ids import PLATFORM
 from connectors.teams.settings import TeamsSettings
-from connectors.teams.setup import setup_steps
+from connectors.teams.setup import OPTIONS, setup_steps
 
 if TYPE_CHECKING:
     from connectors.teams.connector import TeamsConnector
@@ -53,6 +53,9 @@ class TeamsType:
 
     def setup(self, settings: Mapping[str, str]) -> Sequence[SetupStep]:
         return setup_steps(settings)
+
+    def setup_options(self) -> Sequence[SetupOption]:
+        return OPTIONS
 
     def local_platform(self) -> object:
         from connectors.teams.sandbox import LOCAL  # a production bridge imports no twin

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import orjson
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupStep, refuse_unknown
+from bridge.ports.connector import SetupOption, SetupStep, refuse_unknown
 from connectors.teams.settings import GUID
 
 _SCHEMA = "https://developer.microsoft.com/json-schemas/teams/v1.16/MicrosoftTeams.schema.json"
@@ -20,6 +20,11 @@ _ACCENT = (0x5B, 0x5F, 0xC7)
 # Bytes of a zip file hold its time: a fixed one makes the same package every time.
 _ZIP_TIME = (2026, 1, 1, 0, 0, 0)
 _PLACEHOLDER_ID = "00000000-0000-0000-0000-000000000000"
+
+OPTIONS = (
+    SetupOption("client_id", ("--app-id",), "Teams: the bot's Microsoft App ID"),
+    SetupOption("tenant_id", ("--tenant-id",), "Teams: the tenant of a single-tenant bot"),
+)
 
 
 def setup_steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:

@@ -20,7 +20,7 @@ _ROUNDS, _CALLS = 15, 400
 
 
 def _whole(text: str) -> str:
-    return redaction._SECRETS.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]
+    return redaction._shapes().secrets.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]
 
 
 def _microseconds(look: Callable[[str], str], text: str) -> float:

@@ -116,7 +116,7 @@ def _side(world: World, label: str, look: DemoSide) -> Side:
 
 
 def _beside(place: SeededPlace, first: SeededPlace) -> bool:
-    """In the same workspace; one workspace may have several teams."""
+    """In the same workspace; a workspace may have several parts."""
     return (place.workspace, place.workspace_name) == (first.workspace, first.workspace_name)
 
 

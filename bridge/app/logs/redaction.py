@@ -3,36 +3,63 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.ports.secret_shapes import HasSecretShapes, SecretShape
 
 HIDDEN = "[hidden]"
 
-# Shapes of secrets as the platforms make them. This guards against mistakes: nothing logs a
-# secret on purpose. Slack: docs.slack.dev "Tokens"; Discord: id.time.hmac in base64; 2026-08.
-_SECRETS = re.compile(
-    r"""
-      \bx(?:ox[a-z]|app)[-.][A-Za-z0-9.-]{6,}           # Slack: xoxb-, xapp-, xoxe.xoxp-
-    | \b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}  # a Discord bot's token
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*        # a JSON web token
+# Shapes of secrets that no platform owns. This guards against mistakes: nothing logs a secret on
+# purpose. Those of platforms come from their connectors.
+_OWN_SECRETS = r"""
+      \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*        # a JSON web token
     | \buacs\.[a-z0-9_-]{1,63}\.[A-Za-z0-9_-]{16,}     # a program's token of our own
-    | (?<=/webhooks/)\d+/[A-Za-z0-9_-]{20,}             # a Discord webhook's address
     | (?<=/files/)[A-Za-z0-9_-]{64,}                    # our own links to kept files
-    | (?<=hooks\.slack\.com/)[A-Za-z0-9/_-]{8,}         # Slack's response and webhook addresses
     | (?i:(?<=bearer\s)|(?<=bot\s)|(?<=basic\s))[A-Za-z0-9._~+/=-]{16,}
     | (?i:(?<=[?&]token=)|(?<=[?&]sig=)|(?<=[?&]hm=)|(?<=client_secret=)|(?<=password=)
       |(?<=ticket=))[^&\s"']+                           # in addresses, forms and signed links
-    """,
-    re.VERBOSE,
-)
+"""
 
-
-# Each alternative above needs one of these: they are looked for first, because that costs a
-# fiftieth. Those of the first row are as they stand, the others in any case.
-_SIGNS = ("xox", "xapp", "eyJ", "uacs.", "/webhooks/", "/files/", "hooks.slack.com/")
+# Each alternative needs a sign: signs are looked for first, because that costs a fiftieth. Those of
+# the first row are as they stand, the others in any case.
+_OWN_SIGNS = ("eyJ", "uacs.", "/files/")
 _SIGNS_IN_ANY_CASE = ("token=", "sig=", "hm=", "client_secret=", "password=", "ticket=")
 _SCHEMES = ("bearer", "bot", "basic")
 _SCHEME = re.compile(r"(?:bearer|bot|basic)\s[a-z0-9._~+/=-]{16}")
-_BETWEEN_DOTS = re.compile(r"\.[A-Za-z0-9_-]{6}\.")
 _LIKE_ASCII = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}  # to `re` they are these letters
+
+
+@dataclass(frozen=True)
+class _Shapes:
+    """All that is hidden: `secrets` matches it, and each match has one of the signs."""
+
+    secrets: re.Pattern[str]
+    signs: tuple[str, ...]
+    sign_pattern: re.Pattern[str] | None
+
+
+@cache
+def _shapes() -> _Shapes:
+    """Our own shapes and those of the installed connectors."""
+    found = [shape for name in names_of(CONNECTORS) for shape in _shapes_of(name)]
+    patterns = [f"(?:{shape.pattern})" for shape in found]
+    sign_patterns = [f"(?:{shape.sign_pattern})" for shape in found if shape.sign_pattern]
+    return _Shapes(
+        re.compile("|".join([*patterns, f"(?x:{_OWN_SECRETS})"])),
+        (*(sign for shape in found for sign in shape.signs), *_OWN_SIGNS),
+        re.compile("|".join(sign_patterns)) if sign_patterns else None,
+    )
+
+
+def _shapes_of(platform: str) -> Sequence[SecretShape]:
+    try:
+        kind = connector_type(platform)
+        return kind.secret_shapes() if isinstance(kind, HasSecretShapes) else ()
+    except Exception:  # noqa: BLE001 - `check` tells what is wrong with it; a log call never fails
+        return ()
 
 
 # pydantic shows the value that it refused: often it is what somebody said.
@@ -56,7 +83,7 @@ def hide_inputs(text: str) -> str:
 
 def hide_secrets(text: str) -> str:
     """The text with everything hidden that looks like a token or a signed link."""
-    return _SECRETS.sub(HIDDEN, text) if may_hold_secret(text) else text
+    return _shapes().secrets.sub(HIDDEN, text) if may_hold_secret(text) else text
 
 
 def hide_paths(text: str) -> str:
@@ -67,7 +94,8 @@ def hide_paths(text: str) -> str:
 
 def may_hold_secret(text: str) -> bool:
     """False only where nothing in the text looks like one; cheap."""
-    for sign in _SIGNS:
+    shapes = _shapes()
+    for sign in shapes.signs:
         if sign in text:
             return True
     lower = (text if text.isascii() else text.translate(_LIKE_ASCII)).lower()
@@ -77,4 +105,4 @@ def may_hold_secret(text: str) -> bool:
     for scheme in _SCHEMES:
         if scheme in lower and _SCHEME.search(lower):
             return True
-    return _BETWEEN_DOTS.search(text) is not None
+    return shapes.sign_pattern is not None and shapes.sign_pattern.search(text) is not None

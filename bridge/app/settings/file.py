@@ -40,7 +40,7 @@ _OWN_ADDRESSES = (
 )  # fmt: skip
 # Keys beside `kind` that all agents have.
 _SHARED = {"agents": frozenset({"budget", "picture", "policies", "tools"})}
-_HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # a signing secret of Slack
+_HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # as signing secrets are
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
 _MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
 _QUOTED = re.compile(r"'([^']*)'")

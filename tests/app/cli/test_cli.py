@@ -12,6 +12,8 @@ import click
 import pytest
 
 from bridge.app.cli import COMMANDS, main
+from bridge.ports.connector import HasSetupOptions
+from bridge.ports.discovery import CONNECTORS, connector_type, names_of
 from tests.app.running import cli, write
 
 
@@ -145,3 +147,15 @@ def test_setup_of_an_unknown_platform_names_those_there_are() -> None:
     assert (result.exit_code, result.stderr) == (
         2, "uacs-bridge: Unknown platform 'zulip'; installed are: discord, irc, slack, teams\n"
     )  # fmt: skip
+
+
+def test_setup_names_the_installed_platforms_and_has_the_options_of_all() -> None:
+    shown = cli("setup", "--help").stdout
+
+    assert "[OPTIONS] " + "|".join(names_of(CONNECTORS)) in shown
+    for name in names_of(CONNECTORS):
+        kind = connector_type(name)
+        options = kind.setup_options() if isinstance(kind, HasSetupOptions) else ()
+        for option in options:
+            assert all(flag in shown for flag in option.flags)
+            assert option.help.partition(" ")[0] in shown

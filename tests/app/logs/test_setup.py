@@ -142,4 +142,4 @@ _PIECES = (
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=14).map("".join))
 @settings(max_examples=400)
 def test_the_quick_look_for_secrets_misses_none(text: str) -> None:
-    assert hide_secrets(text) == redaction._SECRETS.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]
+    assert hide_secrets(text) == redaction._shapes().secrets.sub(HIDDEN, text)  # pyright: ignore[reportPrivateUsage]

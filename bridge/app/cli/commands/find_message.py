@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from bridge.app.settings.file import Settings
 from bridge.model import ChannelRef, MessageId, channel_of_key, split_key
+from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.ports.message_links import WritesIdsOtherwise
 from bridge.ports.store.whole import Store
-
-# Slack writes 1700000000.000100 as p1700000000000100 in its links.
-_WITHOUT_DOT = re.compile(r"p?(\d{10})(\d{6})")
 
 
 async def find_messages(store: Store, settings: Settings, wanted: str) -> Sequence[MessageId]:
@@ -34,9 +32,9 @@ def _words(wanted: str) -> list[str]:
     words = [unquote(word) for word in path.split("/") if word]
     if "://" not in wanted and ":" in wanted:
         words += split_key(wanted)
-    words += [part for word in words if "-" in word for part in word.split("-")]  # Discord's ids
-    dotted = (_WITHOUT_DOT.fullmatch(word) for word in words)
-    return [*words, *(f"{found[1]}.{found[2]}" for found in dotted if found)]
+    kinds = [connector_type(name) for name in names_of(CONNECTORS)]
+    readers = [kind for kind in kinds if isinstance(kind, WritesIdsOtherwise)]
+    return [*words, *(found for kind in readers for word in words for found in kind.ids_in(word))]
 
 
 async def _channels(store: Store, settings: Settings, words: Sequence[str]) -> list[ChannelRef]:

@@ -37,7 +37,7 @@ _GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
 @click.option("--agent", "kind", help="An agent's kind: anthropic, openai-chat ...; `none`.")
 @click.option(
     "--set", "given", multiple=True, metavar="NAME.KEY=VALUE",
-    help="A setting of an account or of the agent: teams.app_id=..., agent.model=...",
+    help="A setting of an account or of the agent: ACCOUNT.app_id=..., agent.model=...",
 )  # fmt: skip
 @click.option("--public-url", help="Where platforms reach the bridge: https://bridge.example.org.")
 @click.option(

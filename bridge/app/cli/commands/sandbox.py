@@ -104,7 +104,7 @@ def sandbox_settings(
 
 def _rooms(worlds: Mapping[str, World]) -> dict[str, Any]:
     first: dict[str, str] = {name: world.places[0].workspace for name, world in worlds.items()}
-    teams = [
+    by_platform = [
         [
             place
             for place in world.places
@@ -114,7 +114,7 @@ def _rooms(worlds: Mapping[str, World]) -> dict[str, Any]:
         for name, world in worlds.items()
     ]
     rooms: dict[str, Any] = {}
-    for places in zip(*teams, strict=False):
+    for places in zip(*by_platform, strict=False):
         members = [
             {"account": name, "workspace": place.workspace, "channel": place.channel}
             for name, place in zip(worlds, places, strict=True)

@@ -4,33 +4,61 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bridge.errors import ConfigError
+from bridge.ports.discovery import CONNECTORS, connector_type, names_of
 
 if TYPE_CHECKING:
-    from bridge.ports.connector import SetupStep
+    from bridge.ports.connector import SetupOption, SetupStep
 
 
-@click.command("setup")
-@click.argument("platform", metavar="slack|discord|teams")
+@cache
+def _platform_options() -> tuple[click.Option, ...]:
+    """The options that the installed connectors need; those of one key are one option."""
+    from bridge.ports.connector import HasSetupOptions
+
+    options: dict[str, list[SetupOption]] = {}
+    for name in names_of(CONNECTORS):
+        kind = connector_type(name)
+        if isinstance(kind, HasSetupOptions):
+            for option in kind.setup_options():
+                options.setdefault(option.key, []).append(option)
+    return tuple(
+        click.Option(
+            [*dict.fromkeys(flag for one in same for flag in one.flags), key],
+            help="; ".join(one.help for one in same) + ".",
+        )
+        for key, same in options.items()
+    )
+
+
+class _Setup(click.Command):
+    """Names the installed connectors, and takes the options of all of them, before `--out`."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        own = super().get_params(ctx)
+        own[0].metavar = "|".join(names_of(CONNECTORS))
+        at = next(at for at, one in enumerate(own) if one.name == "out")
+        return [*own[:at], *_platform_options(), *own[at:]]
+
+
+@click.command("setup", cls=_Setup)
+@click.argument("platform")
 @click.option("--name", help="What the app or bot is called there.")
 @click.option("--account", help="The account's name in the configuration; the platform's if none.")
 @click.option("--public-url", help="Where platforms reach the bridge: https://bridge.example.org.")
-@click.option("--receive", help="Slack: socket (the default) or http.")
-@click.option("--client-id", "--app-id", "client_id",
-              help="Discord's Application ID; the Teams bot's Microsoft App ID.")  # fmt: skip
-@click.option("--tenant-id", help="Teams: the tenant of a single-tenant bot.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Write files (manifest, app package) into this folder.")  # fmt: skip
 def command(platform: str, out: Path | None, **given: str | None) -> None:
     """Say step by step how to install the bridge on a platform.
 
-    Prints the Slack app manifest, the Discord invite link, or makes the Teams app package. Nothing
-    is sent anywhere; run it again as often as you like.
+    Prints what to paste there, as an app manifest or an invite link, or makes the files to upload.
+    Nothing is sent anywhere; run it again as often as you like.
 
     \b
     Examples:
@@ -39,8 +67,6 @@ def command(platform: str, out: Path | None, **given: str | None) -> None:
       uacs-bridge setup teams --app-id 00000000-0000-0000-0000-000000000000 \\
           --public-url https://bridge.example.org --out teams-app
     """
-    from bridge.ports.discovery import connector_type
-
     wanted = {key: value for key, value in given.items() if value}
     _check(wanted)
     steps = connector_type(platform).setup(wanted)

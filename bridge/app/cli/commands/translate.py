@@ -35,10 +35,10 @@ def command(
 ) -> None:
     """Translate a rich message between platforms, UACS, the neutral card and agent APIs.
 
-    FILE (or `-`, standard input) holds the message as the platform's API gives it: a Slack message
-    or a list of blocks, a Discord message, a Teams activity or an Adaptive Card. Printed are the
-    messages as the other API takes them, and the losses. Nothing is sent. An agent API's request is
-    a UACS Conversation, and a Conversation is a request; to a platform it goes message by message.
+    FILE (or `-`, standard input) holds the message as the platform's API gives it, or its rich part
+    alone: a list of blocks, a card. Printed are the messages as the other API takes them, and the
+    losses. Nothing is sent. An agent API's request is a UACS Conversation, and a Conversation is a
+    request; to a platform it goes message by message.
 
     \b
     Examples:

@@ -1,0 +1,28 @@
+"""What people paste -> the ids of the platforms' APIs."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.ports.discovery import connector_type
+from bridge.ports.message_links import WritesIdsOtherwise
+
+
+@pytest.mark.parametrize(
+    ("platform", "word", "ids"),
+    [
+        ("slack", "p1700000000000100", ["1700000000.000100"]),
+        ("slack", "1700000000000100", ["1700000000.000100"]),
+        ("slack", "1700000000.000100", []),
+        ("discord", "1323802873036800042-1323802873036800099",
+         ["1323802873036800042", "1323802873036800099"]),
+        ("discord", "1323802873036800042", []),
+    ],
+)  # fmt: skip
+def test_ids_in_links_are_read_as_the_platform_writes_them(
+    platform: str, word: str, ids: list[str]
+) -> None:
+    kind = connector_type(platform)
+
+    assert isinstance(kind, WritesIdsOtherwise)
+    assert list(kind.ids_in(word)) == ids
