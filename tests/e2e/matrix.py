@@ -10,6 +10,7 @@ from pathlib import Path
 import aiohttp
 
 from bridge.sandbox.hands import GivenFile, Handled
+from bridge.sandbox.installed import local_platform_types
 from tests.e2e.matrix_happenings import HAPPENINGS
 from tests.e2e.matrix_marks import MARKS
 from tests.e2e.scene import PLATFORMS, Row, Scene
@@ -49,7 +50,7 @@ async def _thread(scene: Scene) -> None:
 
 
 async def _shorten(scene: Scene) -> None:
-    long = [scene.words(f"piece {number}") for number in range(_PIECES[scene.origin])]
+    long = [scene.words(f"piece {number}") for number in range(_PIECES.get(scene.origin, 70))]
     platform = scene.local.platforms[scene.origin]
     native = (await platform.post_as(*scene.home, scene.person, "\n".join(long))).id
     await scene.arrived(f"piece {len(long) - 1}")
@@ -319,7 +320,7 @@ def _shown(row: Row, platform: str) -> str:
 
 
 def _table(first: str, rows: list[list[str]]) -> str:
-    return _ruled([first, *(name.capitalize() for name in PLATFORMS)], rows)
+    return _ruled([first, *(local.label for local in local_platform_types().values())], rows)
 
 
 def _ruled(head: list[str], rows: list[list[str]]) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from bridge.sandbox.feed import Shown
+from bridge.sandbox.installed import local_platform_types
 from tests.e2e.house import Street
 
-PLATFORMS = ("slack", "discord", "teams")
-ROOMS = {"slack": "general", "discord": "random", "teams": "help"}
+PLATFORMS = tuple(local_platform_types())
+ROOMS = dict(zip(PLATFORMS, ("general", "random", "help", "ch-4", "ch-5", "ch-6"), strict=False))
 
 
 @dataclass

@@ -24,7 +24,7 @@ async def town(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncGenerator[tuple[Street, Bridge]]:
     """Rooms with two channels of each platform, which lie in different workspaces."""
-    async with street(limits=False) as local:
+    async with street(channels=len(ROOMS), limits=False) as local:
         store = tmp_path_factory.mktemp("matrix") / "bridge.sqlite3"
         settings = configuration(local, store, channels=list(ROOMS.values()))
         settings["files"] = {"allow_loopback": True}
