@@ -218,7 +218,7 @@ class Link:
             await self._clock.sleep(_QUIET_S / 4)
             quiet = self._clock.monotonic() - self._heard
             if self._probed and quiet >= _QUIET_S + _DEAD_S:
-                log.warning("irc_connection_dead", host=self._endpoint.host)
+                log.warning("irc_connection_dead", server=self._endpoint.host)
                 self.abort()
                 return
             if not self._probed and quiet >= _QUIET_S:

@@ -104,7 +104,7 @@ async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
             continue
         for event in read_events(sent.data):
             if event == BROKEN:
-                log.warning("agent_stream_broken", api="a2a", lines=1)
+                log.warning("agent_stream_broken", server=answer.url.host, lines=1)
             elif event != DONE:
                 yield b"data: " + json.dumps(mended(event)).encode() + b"\n\n"
 
