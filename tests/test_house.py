@@ -154,24 +154,24 @@ def test_the_readme_shows_how_each_way_begins(use: str) -> None:
 
 # Each sentence of the README's "What you can rely on" has one of these, and so has its page.
 CLAIMS = {
-    "A message is on disk before its platform is told that it arrived": "durability",
-    "loses nothing that the platform handed over": "durability",
-    "whether a post arrived": "durability",
+    "The bridge writes a message to disk before it acknowledges it to the platform": "durability",
+    "loses no message that the platform delivered": "durability",
+    "whether the first attempt arrived": "durability",
     "for some seconds on Slack": "durability",
-    "is never sent again by itself": "durability",
-    "order of each channel holds": "durability",
-    "an event that would wait longer than 6 s for its channel's turn": "durability",
-    "may have a post taken at its last try, after the one behind it": "durability",
-    "messages of the last day, at most 2,000 of a channel": "durability",
-    "What cannot be read back is said in its rooms, once for each gap": "durability",
-    "A message that a channel refused is answered in the channel where it was written, with the "
-    "reason and a button *Try again*": "operations",
-    "`uacs-bridge dead-letters list` shows what is held up": "durability",
+    "is never resent automatically": "durability",
+    "channel keeps its order": "durability",
+    "an event that would wait longer than 6 s until its channel is read": "durability",
+    "a post may succeed on its last attempt, after the post behind it": "durability",
+    "messages of the last day, at most 2,000 per channel": "durability",
+    "announces in the room what it could not read back, once per gap": "durability",
+    "If a channel refuses a message, the bridge replies in the channel where it was written, with "
+    "the reason and a *Try again* button": "operations",
+    "`uacs-bridge dead-letters list` shows the operations that are held up": "durability",
     "destination channel has one ordered queue": "architecture",
-    "somebody who has a linked account": "people",
-    "with `everyone: true`": "people",
-    "secret never stands in the file": "configuration",
-    "whatever looks like a token is replaced by `[hidden]`": "security",
+    "a person who has a linked account": "people",
+    "only with `everyone: true`": "people",
+    "The configuration file never contains secrets": "configuration",
+    "show `[hidden]` in place of anything that looks like a token": "security",
 }
 
 
