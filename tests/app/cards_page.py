@@ -1,6 +1,6 @@
-"""docs/cards.md: every node with its fields, an example, and what each platform makes of it.
+"""Writes docs/cards.md: every node with its fields, an example, and its form on each platform.
 
-`python -m tests.app.cards_page` writes the page anew.
+Run `python -m tests.app.cards_page` after a change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXAMPLES: dict[str, dict[str, Any]] = json.loads(
 
 _INTRO = """# Cards
 
-A card is a rich message as one neutral tree. Every platform's rich messages are read into it and written from it, and an agent says a card once for all platforms: as a `structured_data` part of the schema `application/vnd.uacs.card+json`.
+A card is a rich message as one neutral tree. The bridge reads every platform's rich messages into this tree and writes them from it. An agent sends one card for all platforms, as a `structured_data` part of the schema `application/vnd.uacs.card+json`.
 
 ```json
 {"type": "card", "nodes": [
@@ -34,14 +34,14 @@ A card is a rich message as one neutral tree. Every platform's rich messages are
 ]}
 ```
 
-- Text is [UACS Markdown](text.md). A string where a node may stand is a `prose` node.
-- What is as it is by default need not be written. Unknown fields are errors.
-- [card.schema.json](card.schema.json) is the same as a JSON Schema (`uacs-bridge schema card`).
-- `uacs-bridge translate --from card --to slack card.json` shows what a platform makes of it; [fidelity.md](fidelity.md) what becomes of each platform's own elements.
-- Mentions in a card ping whom mentions in text would ([people.md](people.md)), and nobody else; an agent's or a program's ping nobody, in native payloads too.
-- What somebody presses or fills in comes back with the author's own `id` and `value`.
+- Text is [UACS Markdown](text.md). A string in place of a node is a `prose` node.
+- Fields with their default value can be omitted. Unknown fields are errors.
+- [card.schema.json](card.schema.json) is the JSON Schema of the card (`uacs-bridge schema card`).
+- `uacs-bridge translate --from card --to slack card.json` shows a card in a platform's own format; [fidelity.md](fidelity.md) shows how each platform's own elements are converted.
+- Mentions in a card ping the same people as mentions in text ([people.md](people.md)); those of an agent or a program ping nobody, also in native payloads.
+- Presses and inputs come back with the author's own `id` and `value`.
 
-This page is written by `python -m tests.app.cards_page`; the tables say what was really made of the examples.
+`python -m tests.app.cards_page` writes this page; the tables show the real output for the examples.
 """  # noqa: E501
 
 
@@ -72,7 +72,7 @@ def _node(name: str, kind: Any, schema: dict[str, Any]) -> str:
             f"```json\n{example}\n```\n",
             *_fields(schema[kind.__name__]),
             "",
-            "| platform | made of it |",
+            "| platform | result |",
             "|---|---|",
             *(f"| {one} | {_made(EXAMPLES[name], one)} |" for one in PLATFORMS),
             "",

@@ -1,4 +1,4 @@
-"""docs/fidelity.md: what becomes of each element of each platform on the others, as measured.
+"""Writes docs/fidelity.md: how each element is converted between platforms, as measured.
 
 `python -m tests.corpus fidelity` runs the whole corpus and writes the page anew.
 """
@@ -20,15 +20,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
 
 _INTRO = """# Fidelity
 
-What becomes of rich content between platforms. `python -m tests.corpus fidelity` writes this page: it translates every message of a corpus of real payloads (public repositories and documentation) and counts; the examples are our own. An element is *kept* when nothing of it was lost, *degraded* when something was lost and something else stands for it, *dropped* when nothing does. Every degraded or dropped element is named in a `Loss`, with its words; `uacs-bridge translate --report` shows them for a message of yours. Sent home to its own platform a message stays as it is; in UACS every native payload is kept untouched.
+This page shows how rich content is converted between platforms. `python -m tests.corpus fidelity` writes it: it translates every message of a corpus of real payloads (public repositories and documentation) and counts the results; the examples are our own. An element is *kept* if nothing of it was lost, *degraded* if something was lost and a substitute represents it, *dropped* if there is no substitute. A `Loss` names every degraded or dropped element, with its text; `uacs-bridge translate --report` shows the losses of your own message. A message that returns to its own platform stays unchanged; UACS keeps every native payload unchanged.
 
 ## In numbers
 
-- **words**: of all visible words, those in the output itself; the others are named in a Loss.
-- **in order**: of all visible words, those that stand in the source's order.
-- **usable**: of buttons, links, menus and inputs, those that somebody can use there.
-- **full nodes with a loss**: of the nodes that the target says it shows in full.
-- **nodes again**: of the nodes of the card, those that are there again, in order, after it was written for its own platform and read again.
+- **words**: the share of visible words that the output contains; a Loss names the others.
+- **in order**: the share of visible words that keep the source's order.
+- **usable**: the share of buttons, links, menus and inputs that people can use on the target.
+- **full nodes with a loss**: the share of nodes with a loss, among those that the target claims to show in full.
+- **nodes again**: the share of the card's nodes that are present again, in order, after the card was written for its own platform and read back.
 """  # noqa: E501
 
 
@@ -119,7 +119,7 @@ def _fate(losses: Sequence[Loss]) -> str:
 
 def _examples(source: str, target: str) -> Iterator[str]:
     """What our own small examples lose on this way."""
-    yield "\nOur examples lose on this way:\n"
+    yield "\nLosses of our examples in this direction:\n"
     yield "| example | kind | lost | shown as |"
     yield "|---|---|---|---|"
     for name, payload in EXAMPLES[source].items():

@@ -129,7 +129,7 @@ ROWS: tuple[Row, ...] = (
     Row("edit", _edit, _edited),
     Row("delete", _delete, lambda scene, there: not scene.found(there, "soon deleted")),
     Row("thread", _thread, _in_thread),
-    Row("edit that makes it shorter", _shorten, _short),
+    Row("edit to a shorter text", _shorten, _short),
     Row(
         "bulk delete",
         _bulk,
@@ -140,14 +140,14 @@ ROWS: tuple[Row, ...] = (
         "file",
         _file,
         _with_file,
-        lacks={"teams": "of what stands in channels apps are given pictures alone"},
-        shown_as={"teams": "a link, or its name where there is none"},
+        lacks={"teams": "in channels, apps receive only pictures"},
+        shown_as={"teams": "a link, or the name if there is no link"},
     ),
     Row(
         "picture",
         _picture,
         _with_picture,
-        shown_as={"teams": "a link, or its name where there is none"},
+        shown_as={"teams": "a link, or the name if there is no link"},
     ),
     *MARKS,
     *HAPPENINGS,
@@ -169,33 +169,33 @@ EVENTS: dict[str, str] = {
     "message_posted": "post", "message_edited": "edit", "message_deleted": "delete",
     "messages_bulk_deleted": "bulk delete", "thread_started": "thread with a name",
     "thread_deleted": "thread deleted",
-    "poll_ended": "result of a poll", "member_joined": "member joined",
+    "poll_ended": "poll result", "member_joined": "member joined",
     "member_left": "member left", "channel_renamed": "rename", "topic_changed": "topic",
-    "reaction_added": "reaction", "reaction_removed": "reaction taken back",
+    "reaction_added": "reaction", "reaction_removed": "reaction removed",
     "reactions_cleared": "reactions cleared", "message_pinned": "pin",
-    "message_unpinned": "pin taken away", "typing_started": "typing",
+    "message_unpinned": "unpin", "typing_started": "typing",
     "command_given": "command (`/bridge`)",
 }  # fmt: skip
 ASIDES: tuple[Aside, ...] = (
     Aside(
         "action_pressed",
-        "a press, a choice or a form goes to the agent whose card it is, from every platform",
+        "a press, a choice or a form goes to the agent of the card, from every platform",
         "tests/e2e/test_cards.py::test_an_agents_card_stands_everywhere_and_a_press_reaches_it",
     ),
     Aside(
         "answer_stopped",
-        "Slack's own Stop ends the answer, or what is being answered in its thread",
+        "Slack's Stop button ends the answer, or the running answers in its thread",
         "tests/e2e/test_working.py::test_slacks_stop_ends_what_has_not_begun_to_speak",
     ),
     Aside(
         "feedback_given",
-        "a thumb on an answer stands with it, from every platform, and is told to its agent",
+        "a thumb is stored with its answer and sent to the agent, from every platform",
         "tests/e2e/test_feedback.py"
         "::test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds",
     ),
     Aside(
         "files_awaited",
-        "a file that its platform gives only later follows its message, from every platform",
+        "a file that its platform returns late is added to its message, from every platform",
         "tests/e2e/test_awaited_files.py"
         "::test_a_file_that_its_platform_gives_only_later_stands_in_its_message_at_last",
     ),
@@ -206,22 +206,22 @@ ASIDES: tuple[Aside, ...] = (
     ),
     Aside(
         "channel_closed",
-        "kept in the inbox: what is said elsewhere becomes dead letters, with the reason",
+        "stays in the inbox: messages for that channel become dead letters, with the reason",
         "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
     Aside(
         "account_revoked",
-        "kept in the inbox: the account shows as refused",
+        "stays in the inbox: the account's status is refused",
         "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
     Aside(
         "unknown",
-        "kept as it came, to be read again by a newer version",
+        "stays in the inbox unchanged, so that a newer version can decode it",
         "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
     Aside(
         "ignored",
-        "nothing: pings, our own joins, links that unfold",
+        "none: pings, the bot's own joins, link unfurls",
         "tests/router/inbound/test_unrouted_events.py::test_what_is_carried_to_nobody_is_kept_with_its_outcome",
     ),
 )
@@ -230,7 +230,7 @@ ASIDES: tuple[Aside, ...] = (
 KINDS: tuple[Aside, ...] = (
     Aside(
         "direct message",
-        "to one other person alone, if both want it, between any two platforms",
+        "goes to one other person only, if both agree, between any two platforms",
         "tests/e2e/test_directs.py::test_two_people_write_to_one_another_and_nobody_else_reads_it",
     ),
     Aside(
@@ -241,34 +241,34 @@ KINDS: tuple[Aside, ...] = (
     ),
     Aside(
         "post into a forum",
-        "what is said elsewhere becomes a forum post of Discord with a title",
+        "a message from another channel becomes a Discord forum post with a title",
         "tests/e2e/test_threads.py::test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title",
     ),
     Aside(
         "reactions of several people",
-        "our bot reacts once for each emoji, on every copy, and stops with the last who did",
+        "the bot reacts once for each emoji, on every copy, until the last person stops",
         "tests/e2e/test_marks.py::test_reactions_on_copies_and_the_original_are_on_all",
     ),
     Aside(
         "reaction where bots cannot react",
-        "a line below the message says who reacts, and changes with them",
+        "a line below the message names the people who react, and is updated",
         "tests/e2e/test_marks.py::test_where_bots_cannot_react_a_note_says_who_does",
     ),
     Aside(
         "deletion or pin of a copy",
-        "as far as the room's `moderation` says",
+        "as the room's `moderation` sets",
         "tests/e2e/test_moderation.py::"
         "test_a_deletion_by_a_moderator_goes_as_far_as_the_room_wants",
     ),
     Aside(
-        "what did not arrive",
-        "a notice with a button, a whisper, or a mark on it, until it has",
+        "undelivered message",
+        "a notice with a button, a whisper, or a reaction on it until it has arrived",
         "tests/e2e/test_told.py::test_a_refused_message_bears_a_mark_until_it_has_arrived",
     ),
     Aside(
-        "what an agent does just now",
-        "a status in threads of Slack; Discord and chats of Teams show that the bot types, "
-        "channels of Teams nothing",
+        "current activity of an agent",
+        "a status in threads of Slack; Discord and chats of Teams show that the bot is "
+        "typing, channels of Teams show nothing",
         "tests/e2e/test_working.py::"
         "test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsewhere",
     ),
@@ -279,32 +279,35 @@ KINDS: tuple[Aside, ...] = (
 
 _INTRODUCTION = """# What happens to a message, from every platform to every platform
 
-Generated by `python -m tests.e2e.matrix` from the table that `tests/e2e/test_matrix.py` runs: an
-event is made by a person on each local platform that tells of it (first table), and must come true
-in a channel of each platform, one of another workspace of the same platform included (second
-table). So each pair of a yes above and a form below is a test; the rest says why it cannot be.
-Every kind of event that a connector can tell of is in these tables, or in the third.
+Generated by `python -m tests.e2e.matrix` from the table that `tests/e2e/test_matrix.py` runs. A
+simulated person creates each event on each local platform that reports it (first table), and the
+test checks its effect in a channel of each platform, including another workspace of the same
+platform (second table). So each "yes" in the first table is tested with each entry of the second;
+the other entries give the reason why the event is not possible. These tables and the two below
+them cover every kind of event that a connector can report.
 """
 
 
 def page() -> str:
     """The whole page."""
-    heard = _table("Heard from", [[row.name, *(_heard(row, p) for p in PLATFORMS)] for row in ROWS])
+    heard = _table(
+        "Received from", [[row.name, *(_heard(row, p) for p in PLATFORMS)] for row in ROWS]
+    )
     shown = _table("Shown on", [[row.name, *(_shown(row, p) for p in PLATFORMS)] for row in ROWS])
-    head = ["Event", "What becomes of it", "Test"]
+    head = ["Event", "Effect", "Test"]
     lines = [[f"`{one.event}`", one.becomes, f"`{one.test}`"] for one in ASIDES]
     others = [[one.event, one.becomes, f"`{one.test}`"] for one in KINDS]
     return "\n".join(
         (
             _INTRODUCTION,
-            "## What is heard\n",
+            "## Received events\n",
             heard,
             "## How it is shown\n",
             shown,
-            "## What is carried to no other channel\n",
+            "## Events that are not carried to other channels\n",
             _ruled(head, lines),
-            "## What goes a way of its own\n",
-            _ruled(["What", *head[1:]], others),
+            "## Special cases\n",
+            _ruled(["Case", *head[1:]], others),
         )
     )
 

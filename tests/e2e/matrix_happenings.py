@@ -12,8 +12,8 @@ from connectors.discord.sandbox import LocalDiscord
 from tests.e2e.scene import PLATFORMS, Row, Scene
 
 SOUND = b"OggS\x00\x02" + bytes(60)  # enough to be known as sound
-_WORDS = "words of the bridge"
-_ASKED = "its question and answers: votes are counted where it was asked"
+_WORDS = "a message of the bridge"
+_ASKED = "its question and answers; votes are counted on its own platform"
 
 
 def _platform(scene: Scene) -> Any:
@@ -275,16 +275,16 @@ def _never(scene: Scene, there: str) -> bool:
     raise AssertionError(f"{there} is never shown it, from {scene.origin}")
 
 
-_FOR_THE_ASKER = "nothing: its answer is for the asker alone"
-_OTHERS_WHISPERS = "apps are told of nothing that is not for them"
-_ONLY_DISCORD_POLLS = _only("discord", "it has no polls of its own")
+_FOR_THE_ASKER = "nothing: only the person who asked sees the answer"
+_OTHERS_WHISPERS = "apps receive only messages that are meant for them"
+_ONLY_DISCORD_POLLS = _only("discord", "the platform has no polls")
 
 HAPPENINGS: tuple[Row, ...] = (
     Row(
         "member left",
         _leave,
         _told(lambda scene: f" left ({scene.origin.title()})"),
-        lacks={"discord": "who leaves is told to apps with a privileged intent alone"},
+        lacks={"discord": "only apps with a privileged intent learn who leaves"},
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
         rooms={"slack": "random", "teams": "general"},
     ),
@@ -299,7 +299,7 @@ HAPPENINGS: tuple[Row, ...] = (
         "topic",
         _topic,
         _told(lambda scene: scene.words("Lunch & plans")),
-        lacks={"teams": "its channels have no topic"},
+        lacks={"teams": "channels have no topic"},
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
     ),
     Row(
@@ -314,8 +314,8 @@ HAPPENINGS: tuple[Row, ...] = (
         _name_thread,
         _thread_is_named,
         lacks={
-            "slack": "its threads have no names",
-            "teams": "apps are not told what a post is called",
+            "slack": "threads have no names",
+            "teams": "apps do not receive the title of a post",
         },
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
     ),
@@ -332,11 +332,11 @@ HAPPENINGS: tuple[Row, ...] = (
         lacks=_ONLY_DISCORD_POLLS,
         shown_as=dict.fromkeys(
             ("slack", "discord", "teams"),
-            "its question and answers: votes are counted where it was asked",
+            "its question and answers; votes are counted on its own platform",
         ),
     ),
     Row(
-        "result of a poll",
+        "poll result",
         _poll_result,
         _says("Soup: 0", "Salad: 2", "Pizza: 0"),
         lacks=_ONLY_DISCORD_POLLS,
@@ -346,14 +346,14 @@ HAPPENINGS: tuple[Row, ...] = (
         "/me",
         _me,
         lambda scene, there: len(scene.found(there, "waves")) == 1,
-        lacks=_only("slack", "its people write it out"),
+        lacks=_only("slack", "people write it as ordinary text"),
         shown_as=dict.fromkeys(PLATFORMS, "emphasised"),
     ),
     Row(
         "also sent to the channel",
         _broadcast,
         _is_in_the_channel,
-        lacks=_only("slack", "an answer stands in its thread, or in the channel"),
+        lacks=_only("slack", "a reply is either in its thread or in the channel"),
         shown_as={
             "discord": "in the channel, with a line that names the root",
             "teams": "in the channel, with a quote of the root",
@@ -364,73 +364,75 @@ HAPPENINGS: tuple[Row, ...] = (
         _reply,
         _says_what_it_answers,
         lacks={
-            "slack": "an answer stands in a thread: see there",
-            "teams": "an answer in a channel stands in a thread: see there",
+            "slack": "a reply is a thread message: see thread",
+            "teams": "a reply in a channel is a thread message: see thread",
         },
         shown_as={
-            "slack": "a quote of what it answers",
-            "discord": "a line with a link to what it answers",
-            "teams": "a quote of what it answers",
+            "slack": "a quote of the original message",
+            "discord": "a line with a link to the original message",
+            "teams": "a quote of the original message",
         },
     ),
     Row(
         "command (`/bridge`)",
         _command,
         _nothing_but("said after a command"),
-        lacks={"teams": "it has none of its own: people mention the bot"},
+        lacks={"teams": "Teams has no commands; people mention the bot"},
         shown_as=dict.fromkeys(PLATFORMS, _FOR_THE_ASKER),
     ),
     Row(
         "command by a mention",
         _mention_command,
         _nothing_but("said after a mention"),
-        shown_as=dict.fromkeys(PLATFORMS, "nothing: it is answered where it was given"),
+        shown_as=dict.fromkeys(
+            PLATFORMS, "nothing: the answer stays in the channel of the command"
+        ),
     ),
     Row(
-        "what one person alone sees",
+        "message visible to one person",
         _nobody_does,
         _never,
         lacks=dict.fromkeys(PLATFORMS, _OTHERS_WHISPERS),
-        cannot=dict.fromkeys(PLATFORMS, "it is for nobody else"),
+        cannot=dict.fromkeys(PLATFORMS, "it is not for other people"),
     ),
     Row(
         "scheduled post",
         _schedule,
         _planned_comes_last,
         lacks={
-            "discord": "its people cannot schedule posts",
-            "teams": "apps are told of it when it is posted, as of any post",
+            "discord": "people cannot schedule posts",
+            "teams": "apps receive it as an ordinary post when it is posted",
         },
     ),
     Row(
         "sticker",
         _sticker,
         _says("Wumpus waves"),
-        lacks={"slack": "it has none", "teams": "they are pictures like any other"},
+        lacks={"slack": "it has none", "teams": "stickers are ordinary pictures"},
         shown_as={"slack": "a picture", "discord": "a picture", "teams": "a picture"},
     ),
     Row(
         "forward",
         _forward,
         _is_said_again,
-        lacks={"teams": "apps are told its words as those of any message"},
-        shown_as=dict.fromkeys(PLATFORMS, "what was forwarded, in a frame of its own"),
+        lacks={"teams": "apps receive its text as an ordinary message"},
+        shown_as=dict.fromkeys(PLATFORMS, "the forwarded message in a separate block"),
     ),
     Row(
         "voice message",
         _voice,
         _can_be_heard,
-        lacks={"teams": "they are files, which apps are not given"},
+        lacks={"teams": "voice messages are files, which apps do not receive"},
         shown_as={
-            "slack": "a file of sound",
-            "discord": "a file of sound",
-            "teams": "a link, or its name where there is none",
+            "slack": "an audio file",
+            "discord": "an audio file",
+            "teams": "a link, or the name if there is no link",
         },
     ),
     Row(
         "post of a bot or an app",
         _bot_post,
         lambda scene, there: len(scene.found(there, "said by a machine")) == 1,
-        lacks={"teams": "bots do not hear one another"},
+        lacks={"teams": "bots do not receive other bots' messages"},
     ),
 )

@@ -8,9 +8,9 @@ from connectors.discord.sandbox import LocalDiscord
 from tests.e2e.scene import PLATFORMS, Row, Scene, away
 
 _THUMB = "👍"
-_NO_PINS = "the Bot Framework tells nothing of pins"
-_NOTED = "a line below the message says who pinned it"
-_SILENT = "apps hear nothing of it"
+_NO_PINS = "the Bot Framework does not report pins"
+_NOTED = "a line below the message names the person who pinned it"
+_SILENT = "apps do not receive it"
 
 
 async def _marked(scene: Scene, words: str) -> str:
@@ -118,23 +118,23 @@ def _is_typed(scene: Scene, there: str) -> bool:
 
 MARKS: tuple[Row, ...] = (
     Row("reaction", _react, _has(_THUMB, "something to like")),
-    Row("reaction taken back", _unreact, _has_none("liked for a moment")),
+    Row("reaction removed", _unreact, _has_none("liked for a moment")),
     Row(
         "reactions cleared", _clear, _has_none("liked until a moderator comes"),
-        lacks=dict.fromkeys(("slack", "teams"), "nobody takes another's reaction away"),
+        lacks=dict.fromkeys(("slack", "teams"), "people can remove only their own reactions"),
     ),
     Row(
         "pin", _pin, _is_pinned("worth keeping"),
         lacks={"teams": _NO_PINS}, shown_as={"teams": _NOTED},
     ),
     Row(
-        "pin taken away", _unpin, _is_not_pinned,
-        lacks={"teams": _NO_PINS}, shown_as={"teams": "the line goes"},
+        "unpin", _unpin, _is_not_pinned,
+        lacks={"teams": _NO_PINS}, shown_as={"teams": "the line disappears"},
     ),
     Row(
         "typing", _type, _is_typed,
-        lacks={"slack": _SILENT, "teams": "it is told in chats, not in channels"},
-        cannot={"slack": "bots cannot show it", "teams": "it is shown in chats, not in channels"},
-        shown_as={"discord": "without a name: the bot types"},
+        lacks={"slack": _SILENT, "teams": "Teams reports it in chats, not in channels"},
+        cannot={"slack": "bots cannot show it", "teams": "Teams shows it only in chats"},
+        shown_as={"discord": "without a name: the bot is typing"},
     ),
 )  # fmt: skip

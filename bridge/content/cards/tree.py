@@ -1,7 +1,7 @@
-"""The card tree: what a rich message shows and asks, whatever platform it is for. Pure values.
+"""The card tree: the content and inputs of a rich message, for any platform. Pure values.
 
-In Python text is the text tree; in JSON (`bridge.content.cards.json`) it is UACS Markdown. `at` is
-where a node stood in its source, as a JSON pointer: losses and the paths of actions name it.
+In Python, text is the text tree; in JSON (`bridge.content.cards.json`) it is UACS Markdown. `at` is
+the place of a node in its source, as a JSON pointer; losses and the paths of actions use it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class _Located:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """A picture, film, sound or file. At most one of `url` and `file_id` (`blob:sha256-...`, or
-    the platform's own id) says where the bytes are; `private` ones need a token, which is never
-    handed out. `page` is where people who may see it can open it. `size` in bytes; `width` and
-    `height` in pixels."""
+    """A picture, video, sound or file. At most one of `url` and `file_id` (`blob:sha256-...`, or
+    the platform's own id) locates the bytes; a `private` one needs a token, which the bridge never
+    gives out. `page` is the address where permitted people can open it. `size` is in bytes, `width`
+    and `height` are in pixels."""
 
     url: str = ""
     file_id: str = ""
@@ -54,7 +54,7 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class Credit(_Located):
-    """Who is behind a container: an author above it, a source below it."""
+    """The origin of a container: an author above it, a source below it."""
 
     text: Line
     icon: Asset | None = None
@@ -63,7 +63,7 @@ class Credit(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """What is asked before an action counts; texts are plain."""
+    """The confirmation dialog of an action; its texts are plain."""
 
     title: str = ""
     text: Line = ()
@@ -74,7 +74,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Option(_Located):
-    """`value` is what its author receives; `group` is the heading that it stands under."""
+    """`value` is sent to the author of the card; `group` is the heading above the option."""
 
     label: Line
     value: str
@@ -101,7 +101,7 @@ class Prose(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Table(_Located):
-    """Rows of cells, each of any nodes; `header` says that the first row is one."""
+    """Rows of cells, each with any nodes; with `header` the first row is a header."""
 
     rows: tuple[tuple[Nodes, ...], ...]
     header: bool = field(default=True, kw_only=True)
@@ -112,7 +112,7 @@ class Table(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Divider(_Located):
-    """A line between nodes, or (`line` false) only room."""
+    """A line between nodes, or (with `line` false) only space."""
 
     line: bool = field(default=True, kw_only=True)
     large: bool = field(default=False, kw_only=True)
@@ -129,7 +129,7 @@ class Context(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Fields(_Located):
-    """Labels and what belongs to them, two or three side by side where there is room."""
+    """Labels with values, two or three side by side if there is space."""
 
     items: tuple[LabelledValue, ...]
     type: Literal["fields"] = field(default="fields", kw_only=True)
@@ -137,7 +137,7 @@ class Fields(_Located):
 
 @dataclass(frozen=True, slots=True)
 class LabelledValue(_Located):
-    """One of `Fields`; `short` ones may stand side by side."""
+    """One of `Fields`; `short` ones can be side by side."""
 
     label: Line
     value: Prosaic
@@ -149,7 +149,7 @@ class LabelledValue(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Image(_Located):
-    """`asset.alt` is what it shows; `title` is read beside it."""
+    """A picture. `asset.alt` describes it; `title` is shown beside it."""
 
     asset: Asset
     title: Line = field(default=(), kw_only=True)
@@ -161,7 +161,7 @@ class Image(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Player(_Located):
-    """A film or sound; `link` is its page, `poster` its picture."""
+    """A video or sound; `link` is its page, `poster` its preview picture."""
 
     kind: Literal["video", "audio"]
     asset: Asset
@@ -175,7 +175,7 @@ class Player(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Gallery(_Located):
-    """Pictures and films side by side."""
+    """Pictures and videos side by side."""
 
     items: tuple[Annotated[Image | Player, Field(discriminator="type")], ...]
     type: Literal["gallery"] = field(default="gallery", kw_only=True)
@@ -183,7 +183,7 @@ class Gallery(_Located):
 
 @dataclass(frozen=True, slots=True)
 class File(_Located):
-    """A file to open or keep."""
+    """A file to open or download."""
 
     asset: Asset
     title: Line = field(default=(), kw_only=True)
@@ -195,8 +195,8 @@ class File(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Section(_Located):
-    """Nodes with one small thing (a picture, a button, a menu) at their side; a `leading` one
-    stands before them."""
+    """Nodes with one small element (a picture, a button, a menu) beside them; a `leading` one
+    is before them."""
 
     nodes: Nodes
     accessory: Node
@@ -206,7 +206,7 @@ class Section(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Column(_Located):
-    """`width`: as wide as needed, as wide as possible, or its share of the whole."""
+    """`width`: as wide as needed, as wide as possible, or a share of the whole."""
 
     nodes: Nodes
     width: Literal["auto", "stretch"] | int = "stretch"
@@ -224,12 +224,12 @@ class Columns(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Container(_Located):
-    """Nodes that belong together, with what may stand around them.
+    """Nodes that belong together, with an optional frame.
 
-    `form`: a mere `group`, a `panel` (a quiet box with a coloured bar at its side, beside what
-    was said) or a `card` that stands for itself. `color` is 0xRRGGBB. `collapsed` is None for one
-    that cannot be folded. `hidden` ones are shown by a button that `toggles` their `id`. `hero` is
-    a picture above all, `thumbnail` one beside the title; `time` in Unix seconds.
+    `form`: a plain `group`, a `panel` (a box with a coloured bar at its side, beside the text of
+    the message) or an independent `card`. `color` is 0xRRGGBB. `collapsed` is None if the container
+    cannot be folded. A button that `toggles` its `id` shows a `hidden` one. `hero` is
+    a picture above all nodes, `thumbnail` one beside the title; `time` is in Unix seconds.
     """
 
     nodes: Nodes
@@ -253,7 +253,7 @@ class Container(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Carousel(_Located):
-    """Cards to leaf through."""
+    """Cards to page through."""
 
     cards: tuple[Container, ...]
     type: Literal["carousel"] = field(default="carousel", kw_only=True)
@@ -271,8 +271,8 @@ class Alert(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Badge(_Located):
-    """A word or sign that catches the eye; `icon` is the name of a picture in the platform's own
-    set, `hint` what is told when one points at it."""
+    """A highlighted word or symbol; `icon` is the name of an icon in the platform's own
+    set, `hint` the tooltip."""
 
     text: Line = ()
     icon: str = field(default="", kw_only=True)
@@ -283,7 +283,7 @@ class Badge(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Progress(_Located):
-    """`value` of `most`; None while nobody knows how far it is."""
+    """A progress bar: `value` of `most`; None while the progress is unknown."""
 
     value: float | None
     most: float = field(default=100, kw_only=True)
@@ -294,7 +294,7 @@ class Progress(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Rating(_Located):
-    """`value` of `most` stars, given by `count` people."""
+    """A rating: `value` of `most` stars, given by `count` people."""
 
     value: float
     most: int = field(default=5, kw_only=True)
@@ -313,7 +313,7 @@ class Task(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Tasks(_Located):
-    """What somebody is doing, step by step."""
+    """The steps of an activity."""
 
     tasks: tuple[Task, ...]
     title: Line = field(default=(), kw_only=True)
@@ -322,7 +322,7 @@ class Tasks(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`label` on the first axis (a number or a day is written as text)."""
+    """`label` is on the first axis (a number or a date as text)."""
 
     label: str
     value: float
@@ -337,7 +337,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart(_Located):
-    """Pies and gauges have one series, whose points are their pieces; a gauge's own `value`."""
+    """A chart. Pies and gauges have one series, whose points are their segments; a gauge also has
+    a `value`."""
 
     kind: Literal[
         "pie", "donut", "bar", "stacked_bar", "row", "stacked_row", "line", "area", "gauge"
@@ -359,7 +360,7 @@ class PollAnswer(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Poll(_Located):
-    """`ends` in Unix seconds; `closed` when it is over and the votes are counted."""
+    """A poll. `ends` is in Unix seconds; `closed` is true when the votes are counted."""
 
     question: Line
     answers: tuple[PollAnswer, ...]
@@ -371,7 +372,7 @@ class Poll(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Native(_Located):
-    """What no node says, as its platform has it, and nodes that say the same as far as they can."""
+    """A platform's own payload that no node represents, and the closest equivalent in nodes."""
 
     schema_id: str
     payload: JsonValue
@@ -384,11 +385,11 @@ class Native(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Button(_Located):
-    """`does`: `press` and `submit` (with the inputs of its own card
-    and of the cards around it) tell its author; `open` opens
-    `url`; `reveal` shows `nodes` (which may ask, and submit); `toggle` shows or hides `targets`.
+    """A button. `does`: `press` and `submit` (with the inputs of its own card and of the cards
+    around it) go to the author; `open` opens `url`; `reveal` shows `nodes` (which may contain
+    inputs and a submit button); `toggle` shows or hides `targets`.
 
-    `id` and `value` are its author's own: an action id and value, a verb and data, a custom id.
+    `id` and `value` are the author's own: an action id and value, a verb and data, a custom id.
     """
 
     label: Line
@@ -412,7 +413,7 @@ class Button(_Located):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked(_Located):
-    """What inputs have in common; one that `dispatches` tells its author at every change."""
+    """The common fields of inputs; one that `dispatches` reports every change to its author."""
 
     id: str = ""
     label: Line = ()
@@ -448,7 +449,7 @@ class NumberInput(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateInput(_Asked):
-    """`value`, `least`, `most`: `2026-11-21`, `17:30`, or Unix seconds, by `of`."""
+    """A date or time. `value`, `least`, `most`: `2026-11-21`, `17:30`, or Unix seconds, by `of`."""
 
     of: Literal["date", "time", "datetime"] = "date"
     value: str = ""
@@ -459,7 +460,7 @@ class DateInput(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toggle(_Asked):
-    """One box; `on` and `off` are what its author receives."""
+    """One checkbox; its author receives `on` or `off`."""
 
     title: Line = ()
     value: bool = False
@@ -470,11 +471,11 @@ class Toggle(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(_Asked):
-    """Options, or (`external`) those that its author tells when somebody types; `source` is the
-    author's name for them.
+    """A menu of options, or (`external`) of options that its author returns while a person types;
+    `source` is the author's name for them.
 
-    `values` are those chosen beforehand; `many` when more than one may be. An `overflow` is a
-    menu behind three dots.
+    `values` are preselected; `many` allows a multiple choice. An `overflow` is a menu behind three
+    dots.
     """
 
     options: tuple[Option, ...] = ()
@@ -490,10 +491,10 @@ class Choice(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picker(_Asked):
-    """People, channels or roles of the place that it is shown in; `values` are native ids.
+    """A picker of people, channels or roles of the current workspace; `values` are native ids.
 
-    `among` are the kinds of conversations that are offered (none: all), `without` what is not;
-    `here`: where it is shown is chosen beforehand.
+    `among` are the kinds of conversations that it offers (none: all), `without` the excluded ones;
+    with `here` the channel that shows it is preselected.
     """
 
     of: Literal["people", "channels", "conversations", "roles", "mentionables"]
@@ -509,7 +510,7 @@ class Picker(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileInput(_Asked):
-    """`kinds` are file name endings without the dot."""
+    """A file upload. `kinds` are file name extensions without the dot."""
 
     least: int | None = None
     most: int | None = None
@@ -562,7 +563,7 @@ Nodes = tuple[Node, ...]
 
 @dataclass(frozen=True, slots=True)
 class Card(_Located):
-    """A rich message. `summary` is what a notification says of it; it is not shown beside it."""
+    """A rich message. `summary` is the text of its notification; the message does not show it."""
 
     nodes: Nodes
     summary: str = field(default="", kw_only=True)
@@ -572,7 +573,7 @@ class Card(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Form(_Located):
-    """A card in a window of its own, sent as a whole; `id` is its author's name for it."""
+    """A card in a separate window, submitted as a whole; `id` is its author's name for it."""
 
     title: str
     nodes: Nodes
