@@ -301,31 +301,30 @@ def _kinds(decoded: Any) -> str:
 
 # --- as a page ----------------------------------------------------------------------------------
 
-_INTRODUCTION = """# One message through all nine words
+_INTRODUCTION = """# One message, step by step
 
-`receive → inbox → decode → stages → outbox → lane → encode → send → receipt`: what one message
-is at each step, as `uacs-bridge explain --markdown MESSAGE` prints it. Decoding and encoding are
-pure, so they are shown by doing them once more."""
+`receive → inbox → decode → stages → outbox → lane → encode → send → receipt`: this page shows one
+message at each step, as `uacs-bridge explain --markdown MESSAGE` prints it. Decoding and encoding
+are pure, so the command shows them by running them again."""
 
 _STEPS: Sequence[tuple[str, str]] = (
-    ("receive", "The connector verified where it came from (`connectors/<platform>/receive.py`) "
+    ("receive", "The connector verified the sender (`connectors/<platform>/receive.py`) "
      "and took the raw bytes."),
-    ("inbox", "One row, durable before the platform gets its answer. The dedupe key makes a second "
-     "delivery a repeat; the order key is the channel's cursor for catch-up."),
-    ("decode", "The payload says this event (`connectors/<platform>/decode.py`): the message is "
-     "UACS from here on."),
+    ("inbox", "One row, on disk before the bridge acknowledges the payload. The dedupe key "
+     "identifies repeats; the order key is the channel's cursor for catch-up."),
+    ("decode", "The connector decodes the payload to this event (`connectors/<platform>/decode.py`)"
+     ": the message is UACS from here on."),
     ("stages", "The event passed these stages in order (`bridge/router/inbound/pipeline.py`). They "
      "placed it in its timelines and decided which channels show it."),
-    ("outbox", "Archive, timelines and these operations were written in one transaction. An "
-     "operation names its message; the words are taken when its turn comes."),
-    ("lane", "Each destination channel has a lane that keeps the order; budgets decide when "
-     "(`bridge/router/outbound/lanes.py`)."),
-    ("encode", "The native calls (`connectors/<platform>/encode.py`), and what the destination "
-     "cannot show."),
-    ("send", "The calls were made (`connectors/<platform>/send.py`), each marked `sending` before "
-     "its first byte went out."),
-    ("receipt", "The native ids of what stands there now: edits, threads and replies find it by "
-     "these links."),
+    ("outbox", "One transaction wrote the archive, the timelines and these operations. An "
+     "operation refers to its message; the lane loads the text when it sends the operation."),
+    ("lane", "Each destination channel has a lane that keeps the order; rate limits decide when it "
+     "sends (`bridge/router/outbound/lanes.py`)."),
+    ("encode", "The native calls (`connectors/<platform>/encode.py`), and the losses: what the "
+     "destination cannot show."),
+    ("send", "The connector made the calls (`connectors/<platform>/send.py`). The lane marked each "
+     "operation as `sending` before its first byte went out."),
+    ("receipt", "The native ids of the copies: edits, threads and replies use these links."),
 )  # fmt: skip
 
 
@@ -335,7 +334,7 @@ def as_markdown(way: Way) -> str:
 
 
 def _sections(way: Way) -> Iterator[str]:
-    yield "## The message\n\nAs it stands in the archive, in UACS.\n\n" + _block(way["message"])
+    yield "## The message\n\nThe message in the archive, in UACS.\n\n" + _block(way["message"])
     for number, (name, text) in enumerate(_STEPS, 1):
         step = way[name]
         nothing = "Nothing: an agent said it, no platform handed it over."
