@@ -17,7 +17,8 @@ OperationId = NewType("OperationId", str)
 TurnId = NewType("TurnId", str)
 PersonId = NewType("PersonId", str)  # of somebody with several accounts
 
-BRIDGE = ActorId("bridge")  # who says what the bridge itself has to say
+BRIDGE = ActorId("bridge")  # the author of the bridge's own messages
+BRIDGE_NAME = "Bridge"  # the name that its messages show
 PROGRAMS = ("api", "bridge")  # platform and workspace of programs that speak through the bridge
 
 _MARKS = "+marks"

@@ -33,14 +33,19 @@ from bridge.ports.connector import Connector, Files, KnowsDirect
 from bridge.ports.pictures import Pictures
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import NoTools, TellsChanges, Toolbox
+from bridge.router.commands.channels import Linker, NoLinker
+from bridge.router.commands.direct_messages import DirectCommand, DirectWriter
+from bridge.router.commands.hand_over import HandOverCommands
+from bridge.router.commands.registry import build_commands
 from bridge.router.inbound.attachments import AttachmentFetcher
-from bridge.router.inbound.context import Linker, NoLinker, Surroundings
 from bridge.router.inbound.feedback import FeedbackDelivery
 from bridge.router.inbound.flood_guard import FloodGuard
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.intake import Intake
 from bridge.router.inbound.orphans import Orphans
-from bridge.router.inbound.processor import EventProcessor
+from bridge.router.inbound.pipeline import build_pipeline
+from bridge.router.inbound.presses import OwnButtons
+from bridge.router.inbound.processor import Committer, EventProcessor
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.inbound.reactions import shows_natively
 from bridge.router.inbound.receivers import Receivers
@@ -63,7 +68,7 @@ from bridge.router.recovery.other_bridges import OtherBridges
 from bridge.router.recovery.read_order import Progress
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.rooms.bans import BansAndPauses
-from bridge.router.rooms.bylines import Bylines
+from bridge.router.rooms.bylines import AuthorBylines, Bylines
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.feed import Feed
@@ -84,6 +89,7 @@ from bridge.router.turns.queue import TurnQueue
 from bridge.router.turns.quotas import Quotas, QuotaSettings
 from bridge.router.turns.request import TurnRequests
 from bridge.router.turns.runner import TurnRunner
+from bridge.router.turns.selection import AgentSelection
 from bridge.router.turns.tool_catalogue import ToolCatalogue
 from bridge.router.turns.tools import Tools
 from bridge.uacs import ContentPart, Message
@@ -119,6 +125,7 @@ class Router:
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
+        self._cards = cards
         self._clock = clock
         self._policy = policy
         rules = {account: c.capabilities.budgets for account, c in connectors.items()}
@@ -201,42 +208,60 @@ class Router:
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
         )
         self._orphans = Orphans(store, connectors, beginnings, clock, policy, self._sources.put)
-        self._keeping = AttachmentFetcher(
+        self._fetcher = AttachmentFetcher(
             store, connectors, files, cards, clock, policy, self._sources.put
         )
-        self._around = Surroundings(
+        flood_guard = FloodGuard()
+        author_bylines = AuthorBylines(names, bylines)
+        hand_over_commands = HandOverCommands(store, self.holdings, reference_names, self.admins)
+        writer = DirectWriter(store, self.directs, author_bylines, clock, new_id, self.lanes.wake)
+        commands = build_commands(
             store=store,
             rooms=rooms,
             connectors=connectors,
-            people=people,
-            reference_names=reference_names,
-            bylines=bylines,
-            names=names,
+            notices=self.notices,
+            admins=self.admins,
+            bans=self.decided,
+            forget_floods=flood_guard.forget,
             linking=self.linking,
-            cards=cards,
-            files=files,
+            handovers=hand_over_commands,
+            failures=self.told,
+            direct=DirectCommand(store, self.directs, self.decided, people, writer),
+            linker=lambda: self.linker,
+        )
+        pipeline = build_pipeline(
+            store=store,
+            rooms=rooms,
+            connectors=connectors,
             clock=clock,
             new_id=new_id,
             wake_lane=self.lanes.wake,
+            unknown_post=self.other_bridges.unknown_post,
             notices=self.notices,
-            told=self.told,
-            decided=self.decided,
+            people=people,
+            reference_names=reference_names,
+            linking=self.linking,
+            bylines=author_bylines,
+            bans=self.decided,
+            flood_guard=flood_guard,
             directs=self.directs,
-            loops=FloodGuard(),
-            linker=lambda: self.linker,
-            admins=self.admins,
+            commands=commands,
+            access=self.doors,
+            agents=AgentSelection(store, self.holdings, self.doors, clock),
             orphans=self._orphans,
-            keeping=self._keeping,
-            holdings=self.holdings,
-            approvals=self.approvals,
-            press_answers=press_answers,
-            doors=self.doors,
-            other_bridges=self.other_bridges,
+            fetcher=self._fetcher,
             feedback=self.feedback,
+            cards=cards,
+            own_buttons=OwnButtons(self.approvals, hand_over_commands, self.told),
+            press_answers=press_answers,
+        )
+        committer = Committer(
+            store, self.lanes, self.turns, self._orphans, self.feedback, self.feed
         )
         self._rows = EventProcessor(
-            self._around, self.lanes, self.turns, self._catch_up, self.feedback, self.feed, policy
-        )
+            pipeline, committer, store, connectors, self._orphans, self._fetcher,
+            self._catch_up.compare_again, clock, policy,
+        )  # fmt: skip
         self._arrivals = Intake(self._keep, self._read_back, self._waits_for_answer, clock, policy)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._watches: list[asyncio.Task[None]] = []
@@ -378,11 +403,11 @@ class Router:
 
     def complete(self, message: Message) -> Message:
         """With the parts that say the same as its cards, which its author need not write."""
-        return self._around.cards.with_fallbacks(message)
+        return self._cards.with_fallbacks(message)
 
     def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
         """The mistakes of cards that cannot be shown, each with its place in the message."""
-        return list(self._around.cards.faults(parts))
+        return list(self._cards.faults(parts))
 
     async def _hear_outside(self, raw: Raw) -> str | None:
         row = await self._store.accept(raw, advance=False)
@@ -501,7 +526,7 @@ class Router:
         await self._arrivals.close()
         await self._sources.close()
         await self._orphans.close()
-        await self._keeping.close()
+        await self._fetcher.close()
         await self.linking.close()
         await self.lanes.close(self._policy.drain)
         await self.other_bridges.close()
@@ -531,7 +556,7 @@ class Router:
     @property
     def files_awaited(self) -> int:
         """How many messages wait for files that could not be had at once."""
-        return self._keeping.awaited
+        return self._fetcher.awaited
 
     async def settled(self, *, poll: float = 0.01) -> None:
         """Wait until nothing is left to do; for scripts and tests."""

@@ -1,90 +1,111 @@
-"""People take over from agents, hand over from one to another, and give back: by a command or a
-button."""
+"""The commands `take-over`, `hand-over` and `give-back`, and the button of a notice that does the
+last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from bridge.content.text.globs import matches
 from bridge.errors import InvalidData
 from bridge.model import ActionPressed, ActorId, Place, message_id_of
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.people import PeopleStore
+from bridge.router.commands.command import Command, GivenCommand, may_operate
 from bridge.router.commands.targets import person_meant
-from bridge.router.inbound.context import Surroundings
+from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room
+from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.sessions import ROOM, channel_spot, person_spot, thread_spot
 
 
-async def take_over(
-    room: Room, actor: ActorId, place: Place, words: Sequence[str], around: Surroundings
-) -> str:
-    """A person answers in place of agents; the answer is for them."""
-    _check(room, actor, around)
-    spot = await _spot(room, place, words, around)
-    name = await around.reference_names.name_of(actor)
-    return await around.holdings.take(room, spot, actor, name)
+class _HandOverStore(MessageStore, PeopleStore, Protocol):
+    """What `HandOverCommands` needs of the store."""
 
 
-async def hand_over(
-    room: Room, actor: ActorId, place: Place, words: Sequence[str], around: Surroundings
-) -> str:
-    """Another agent answers in place of whoever would."""
-    _check(room, actor, around)
-    agent, *rest = words
-    agent = agent.removeprefix("@")
-    if room.seat(agent) is None:
-        known = ", ".join(seat.agent for seat in room.agents) or "none"
-        raise InvalidData(f"There is no agent {agent!r} in this room; there are: {known}")
-    spot = await _spot(room, place, rest, around)
-    return await around.holdings.hand(room, spot, agent, actor)
+@dataclass(frozen=True)
+class HandOverCommands:
+    """People take over from agents, hand over from one agent to another, and give back. Admins and
+    the operators of the room's agents may."""
 
+    store: _HandOverStore
+    handovers: HandOvers
+    names: ReferenceNames
+    admins: Sequence[str]
 
-async def give_back(
-    room: Room, actor: ActorId, place: Place, words: Sequence[str], around: Surroundings
-) -> str:
-    """Agents answer again as they are configured."""
-    _check(room, actor, around)
-    return await around.holdings.give_back(room, await _spot(room, place, words, around))
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command(
+                "take-over [@PERSON]",
+                "agents are silent here, or to this person, until give-back",
+                self._take_over,
+                range(2),
+                everybody=True,
+            ),
+            Command(
+                "give-back [@PERSON]", "agents answer again", self._give_back, range(2),
+                everybody=True,
+            ),
+            Command(
+                "hand-over AGENT [@PERSON]",
+                "another agent answers here, or to this person, until give-back",
+                self._hand_over,
+                range(1, 3),
+                everybody=True,
+            ),
+        )  # fmt: skip
 
+    async def press_to_give_back(
+        self, event: ActionPressed, spot: str, rooms: Sequence[Room]
+    ) -> str:
+        """Returns the outcome of a press on the button of the notice."""
+        if not rooms or not may_operate(rooms[0], event.actor, self.admins):
+            return "press: not theirs to give back"
+        for room in rooms:
+            await self.handovers.give_back(room, spot)
+        return "press: given back"
 
-async def press_to_give_back(
-    event: ActionPressed, spot: str, rooms: Sequence[Room], around: Surroundings
-) -> str:
-    """The outcome of a press on the button of the notice."""
-    if not rooms or not may_operate(rooms[0], event.actor, around.admins):
-        return "press: not theirs to give back"
-    for room in rooms:
-        await around.holdings.give_back(room, spot)
-    return "press: given back"
+    async def _take_over(self, given: GivenCommand) -> str:
+        """A person answers in place of agents; the answer is for that person."""
+        self._check(given.room, given.actor)
+        spot = await self._spot(given.room, given.place, given.words)
+        name = await self.names.name_of(given.actor)
+        return await self.handovers.take(given.room, spot, given.actor, name)
 
+    async def _hand_over(self, given: GivenCommand) -> str:
+        """Another agent answers in place of the agents that would."""
+        self._check(given.room, given.actor)
+        agent, *rest = given.words
+        agent = agent.removeprefix("@")
+        if given.room.seat(agent) is None:
+            known = ", ".join(seat.agent for seat in given.room.agents) or "none"
+            raise InvalidData(f"There is no agent {agent!r} in this room; there are: {known}")
+        spot = await self._spot(given.room, given.place, rest)
+        return await self.handovers.hand(given.room, spot, agent, given.actor)
 
-def is_admin(actor: ActorId, admins: Sequence[str]) -> bool:
-    """`admins` are actor ids, or globs of them (`platform:workspace:*`)."""
-    return any(matches(one, actor) for one in admins)
+    async def _give_back(self, given: GivenCommand) -> str:
+        """Agents answer again as they are configured."""
+        self._check(given.room, given.actor)
+        spot = await self._spot(given.room, given.place, given.words)
+        return await self.handovers.give_back(given.room, spot)
 
+    def _check(self, room: Room, actor: ActorId) -> None:
+        if not may_operate(room, actor, self.admins):
+            raise InvalidData(
+                "Only admins, and the operators of this room's agents, may do that. "
+                f"You are {actor}"
+            )
 
-def may_operate(room: Room, actor: ActorId, admins: Sequence[str]) -> bool:
-    """Admins, and those whom one of the room's seats names."""
-    operators = [glob for seat in room.agents for glob in seat.operators]
-    return is_admin(actor, admins) or is_admin(actor, operators)
-
-
-def _check(room: Room, actor: ActorId, around: Surroundings) -> None:
-    if not may_operate(room, actor, around.admins):
-        raise InvalidData(
-            f"Only admins, and the operators of this room's agents, may do that. You are {actor}"
-        )
-
-
-async def _spot(room: Room, place: Place, words: Sequence[str], around: Surroundings) -> str:
-    """What is meant: a person; the thread in which it is said; the room, where agents know it as
-    a whole; else the channel."""
-    if words:
-        return person_spot(await person_meant(words, room, around.store))
-    if place.thread:
-        known = await around.store.resolve(place.channel, place.thread)
-        stored = await around.store.message(known) if known else None
-        root = (stored.root if stored else None) or known
-        return thread_spot(root or message_id_of(place.channel, place.thread))
-    if any(seat.session == "room" for seat in room.agents):
-        return ROOM
-    return channel_spot(place.channel)
+    async def _spot(self, room: Room, place: Place, words: Sequence[str]) -> str:
+        """The spot that is meant: a person's; that of the thread of the command; the room's, where
+        agents know it as a whole; else the channel's."""
+        if words:
+            return person_spot(await person_meant(words, room, self.store))
+        if place.thread:
+            known = await self.store.resolve(place.channel, place.thread)
+            stored = await self.store.message(known) if known else None
+            root = (stored.root if stored else None) or known
+            return thread_spot(root or message_id_of(place.channel, place.thread))
+        if any(seat.session == "room" for seat in room.agents):
+            return ROOM
+        return channel_spot(place.channel)

@@ -1,4 +1,4 @@
-"""The words of a command -> the account of whom they mean: a mention, an id, or a name."""
+"""The words of a command -> the account of whom they name, by a mention, an id or a name."""
 
 from __future__ import annotations
 
@@ -18,42 +18,41 @@ _LONGEST = 5  # words of a name
 async def person_meant(words: Sequence[str], room: Room, store: PeopleStore) -> ActorId:
     """Mentions are ids by now. Names are those of people who spoke in the room, or in one of its
     workspaces, also as the room shows them. Raises InvalidData, which says what to do."""
-    said = " ".join(words).removeprefix("@")
-    if said.count(":") > 1 and " " not in said:
-        return _known_platform(ActorId(said), room)
-    found = {one.actor for one in await store.names_like(room.id, said)} or await _named(
-        said, room, store
-    )
+    name = " ".join(words).removeprefix("@")
+    if name.count(":") > 1 and " " not in name:
+        return _known_platform(ActorId(name), room)
+    shown_names = await store.names_like(room.id, name)
+    found = {shown.actor for shown in shown_names} or await _named(name, room, store)
     if not found:
         raise InvalidData(
-            f"Nobody called {said!r} is known here. Mention them, or give their id "
+            f"Nobody called {name!r} is known here. Mention them, or give their id "
             "(uacs-bridge people list)"
         )
     first = min(found)
-    if found - {first, *(one.actor for one in await store.accounts_of(first))}:
+    if found - {first, *(account.actor for account in await store.accounts_of(first))}:
         ids = ", ".join(sorted(found))
         raise InvalidData(f"That could be any of: {ids}. Give the id in place of the name")
     return first
 
 
 def reads_as_person(words: Sequence[str]) -> bool:
-    """Whether these words are somebody, and not the rest of a sentence."""
-    told = "".join(words)
+    """Whether these words name a person, and are not the rest of a sentence."""
+    joined = "".join(words)
     return len(words) == 1 or (
-        len(words) <= _LONGEST and (told.startswith("@") or told.endswith(")"))
+        len(words) <= _LONGEST and (joined.startswith("@") or joined.endswith(")"))
     )
 
 
-async def _named(said: str, room: Room, store: PeopleStore) -> set[ActorId]:
-    on_platform = _ON_PLATFORM.fullmatch(said)
-    name, platform = on_platform.groups() if on_platform else (said, "")
+async def _named(shown: str, room: Room, store: PeopleStore) -> set[ActorId]:
+    on_platform = _ON_PLATFORM.fullmatch(shown)
+    name, platform = on_platform.groups() if on_platform else (shown, "")
     homes = {(m.channel.platform, m.channel.workspace) for m in room.members}
-    people = [one.id for one in await store.people_named(name)]
+    people = [person.id for person in await store.people_named(name)]
     return {
-        one
-        for one in people
-        if tuple(split_key(one)[:2]) in homes
-        and platform.casefold() in ("", split_key(one)[0].casefold())
+        actor
+        for actor in people
+        if tuple(split_key(actor)[:2]) in homes
+        and platform.casefold() in ("", split_key(actor)[0].casefold())
     }
 
 

@@ -1,143 +1,166 @@
-"""What a room lets in, and what each of its channels is shown: the options' say, and what was
-decided while the bridge runs."""
+"""Which rooms an event comes into: by their options, and by bans, pauses and floods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import structlog
 
 from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.model import (
+    ActionPressed,
+    AnswerStopped,
     Event,
+    FeedbackGiven,
     FilesAwaited,
     MessageDeleted,
     MessageEdited,
+    MessagePinned,
     MessagePosted,
+    MessagesBulkDeleted,
+    MessageUnpinned,
     Person,
-    PostMessage,
-    Said,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    ThreadDeleted,
+    Unknown,
     split_key,
 )
-from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.model.refs import BRIDGE
-from bridge.router.inbound.context import Surroundings
-from bridge.router.inbound.flood_guard import PAUSE
-from bridge.router.outbound.notices import notice_id
-from bridge.router.rooms.options import (
-    OPEN,
-    Kind,
-    MessageFilter,
-    Seen,
-    kinds_of,
-    seen_event,
-    seen_message,
-)
-from bridge.router.rooms.rooms import Member, Room
-from bridge.uacs import Message, TextPart
+from bridge.ports.clock import Clock
+from bridge.router.inbound.channel_events import CHANNEL_EVENTS
+from bridge.router.inbound.context import Admitted, Planned, Received, ended
+from bridge.router.inbound.flood_guard import PAUSE, FloodGuard
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.bans import BansAndPauses
+from bridge.router.rooms.filters import admitting, is_private
+from bridge.router.rooms.options import MessageFilter
+from bridge.router.rooms.people import People
+from bridge.router.rooms.rooms import Room, Rooms
 
 log = structlog.get_logger()
 
-_BEFORE_WORDS = "\\ \t\n\u200b\u2060\ufeff"
-_TYPE = f"{_BEFORE_WORDS}*_~`"  # bold, italic, struck, code
+_CARRIED = (
+    MessagePosted,
+    MessageEdited,
+    FilesAwaited,
+    MessageDeleted,
+    MessagesBulkDeleted,
+    ThreadDeleted,
+    ReactionAdded,
+    ReactionRemoved,
+    ReactionsCleared,
+    MessagePinned,
+    MessageUnpinned,
+    ActionPressed,
+    FeedbackGiven,
+    AnswerStopped,
+    *CHANNEL_EVENTS,
+)
 
 
-def admitting(rooms: Sequence[Room], event: Event, author: Person | None) -> tuple[list[Room], str]:
-    """Those of the rooms that let in what this author did, and why another does not."""
-    admitted: list[Room] = []
-    seen: Seen | None = None
-    refusal = ""
-    for room in rooms:
-        member = room.member(event.place.channel)
-        inner, outer = room.options.sieve, OPEN if member is None else member.options.sieve
-        if _is_private(event, room.options.private):
-            refusal = "its author keeps it to this channel"
-        elif inner is OPEN and outer is OPEN:
-            admitted.append(room)
-        else:
-            seen = seen or seen_event(event, author)
-            why = inner.refuses(seen) or outer.refuses(seen)
-            refusal = why or refusal
-            admitted += [] if why else [room]
-    return admitted, refusal
+@dataclass(frozen=True)
+class Admit:
+    """Lets in what happens in a channel of a room, as far as the room lets it pass. Every kind of
+    event passes here."""
+
+    rooms: Rooms
+    people: People
+    refusals: Refusals
+
+    async def __call__(self, received: Received) -> Admitted | Planned:
+        event, rooms, refusal = received.event, received.rooms, ""
+        if not rooms:
+            hearing = self.rooms.hearing(event.account, event.place.channel)
+            event = taken_back(event, hearing)
+            rooms, refusal = await self._admitting(event, hearing)
+        if not rooms:
+            return ended(f"not admitted: {refusal}" if refusal else "no_room")
+        if isinstance(event, Unknown):
+            return ended(f"kept: unknown, {event.kind}")
+        if not isinstance(event, _CARRIED):
+            return ended(f"kept: {event.type}")
+        return Admitted(
+            row=received.row, event=event, rooms=rooms, direct=received.direct, kept=received.kept,
+            buried=False, press=None,
+        )  # fmt: skip
+
+    async def _admitting(
+        self, event: Event, hearing: Sequence[Room]
+    ) -> tuple[tuple[Room, ...], str]:
+        """The rooms that let the event in, and the reason of one that does not."""
+        if not hearing:
+            return (), ""
+        sieves = [room.options.sieve for room in hearing]
+        here = (room.member(event.place.channel) for room in hearing)
+        sieves += [member.options.sieve for member in here if member]
+        author = await named_author(event, sieves, self.people)
+        rooms, refusal = admitting(hearing, event, author)
+        admitted: list[Room] = []
+        for room in rooms:
+            if why := await self.refusals.of(event, room):
+                refusal = why
+            else:
+                admitted.append(room)
+        return tuple(admitted), refusal
 
 
-async def admitted(event: Event, around: Surroundings) -> tuple[list[Room], str]:
-    """The rooms that let it in, and why another does not. A flood pauses its room."""
-    rooms = around.rooms.hearing(event.account, event.place.channel)
-    if not rooms:
-        return [], ""
-    sieves = [room.options.sieve for room in rooms]
-    here = (room.member(event.place.channel) for room in rooms)
-    sieves += [member.options.sieve for member in here if member]
-    author = await named_author(event, sieves, around)
-    rooms, refusal = admitting(rooms, event, author)
-    found: list[Room] = []
-    for room in rooms:
-        why = around.decided.refuses(event, room.id)
-        verdict = None
-        if not why and isinstance(event, MessagePosted):
-            verdict = around.loops.judge(event, room)
-        if verdict is not None and verdict.flood:
-            await _pause(room, verdict.reason, around)
-        refusal = why or (verdict.reason if verdict else refusal)
-        found += [] if why or verdict else [room]
-    return found, refusal
+@dataclass(frozen=True)
+class Refusals:
+    """Refuses events by what is decided while the bridge runs: bans, pauses and floods."""
 
+    bans: BansAndPauses
+    flood_guard: FloodGuard
+    notices: Notices
+    clock: Clock
 
-async def _pause(room: Room, reason: str, around: Surroundings) -> None:
-    """Until somebody resumes it, or for some minutes: what goes round must not do so unseen."""
-    log.error("room_paused", room=room.id, reason=reason)
-    await around.decided.pause(room.id, reason, BRIDGE, PAUSE)
-    around.loops.forget(room.id)
-    minutes = round(PAUSE / 60)
-    await around.notices.say(
-        notice_id("paused", room.id, repr(around.clock.time())),
-        text_to_markdown((Paragraph((Text(
-            f"⏸ This room is paused for {minutes} minutes: {reason}. Nothing is carried until "
-            "then, or until it is resumed."
-        ),)),)),
-        room.id,
-        room.listeners(),
-    )  # fmt: skip
+    async def of(self, event: Event, room: Room) -> str:
+        """The reason why the room does not let the event in; empty where it does. A flood of bots
+        pauses the room."""
+        if why := self.bans.refuses(event, room.id):
+            return why
+        if not isinstance(event, MessagePosted):
+            return ""
+        verdict = self.flood_guard.judge(event, room)
+        if verdict is None:
+            return ""
+        if verdict.flood:
+            await self._pause(room, verdict.reason)
+        return verdict.reason
 
-
-def lets_edit_out(
-    room: Room, post: PostMessage, now: Message, stored: StoredMessage, kind: Kind
-) -> bool:
-    """Whether the channel of a copy is shown what the message says now."""
-    member = room.member(post.channel)
-    if member is None or not member.listens:
-        return False
-    sieve = member.options.sieve
-    if sieve is OPEN:
-        return True
-    kinds = kinds_of(now, stored.author, threaded=stored.root is not None)
-    return not sieve.refuses(Seen(frozenset({*kinds, kind}), stored.author, now))
-
-
-def lets_out(member: Member, new: NewMessage) -> bool:
-    """Whether the channel is shown this message."""
-    sieve = member.options.sieve
-    if sieve is OPEN:
-        return True
-    return not sieve.refuses(seen_message(new.message, new.author, threaded=new.root is not None))
+    async def _pause(self, room: Room, reason: str) -> None:
+        """For some minutes, or until somebody resumes it; the room is told."""
+        log.error("room_paused", room=room.id, reason=reason)
+        await self.bans.pause(room.id, reason, BRIDGE, PAUSE)
+        self.flood_guard.forget(room.id)
+        minutes = round(PAUSE / 60)
+        await self.notices.say(
+            notice_id("paused", room.id, repr(self.clock.time())),
+            text_to_markdown((Paragraph((Text(
+                f"⏸ This room is paused for {minutes} minutes: {reason}. Nothing is carried until "
+                "then, or until it is resumed."
+            ),)),)),
+            room.id,
+            room.listeners(),
+        )  # fmt: skip
 
 
 async def named_author(
-    event: Event, sieves: Sequence[MessageFilter], around: Surroundings
+    event: Event, sieves: Sequence[MessageFilter], people: People
 ) -> Person | None:
-    """Who did it; under the name that people know where a sieve asks for it."""
-    author = author_of(event)
-    if author is None or not any(one.asks_who for one in sieves):
+    """The actor of the event, under the name that people know where a filter asks for it."""
+    author = _author_of(event)
+    if author is None or not any(sieve.asks_who for sieve in sieves):
         return author
-    name = await around.people.name_of(event.account, author)
+    name = await people.name_of(event.account, author)
     return author.model_copy(update={"name": name})
 
 
-def author_of(event: Event) -> Person | None:
-    """Who did it, as far as the event itself tells."""
+def _author_of(event: Event) -> Person | None:
+    """The actor, as far as the event itself names one."""
     if isinstance(event, MessagePosted):
         return event.author
     if isinstance(event, MessageEdited | FilesAwaited):
@@ -148,24 +171,13 @@ def author_of(event: Event) -> Person | None:
 
 
 def taken_back(event: Event, rooms: Sequence[Room]) -> Event:
-    """An edit by which an author keeps a message to its channel takes it back from the others, as
-    a deletion does."""
+    """The event, or a deletion in its place: an edit by which an author keeps a message to its
+    channel deletes the copies."""
     if not isinstance(event, MessageEdited):
         return event
-    if not any(_is_private(event, room.options.private) for room in rooms):
+    if not any(is_private(event, room) for room in rooms):
         return event
     return MessageDeleted(
         account=event.account, place=event.place, time=event.time, audience=event.audience,
         actor=event.actor, target=event.target,
     )  # fmt: skip
-
-
-def _is_private(event: Event, beginnings: tuple[str, ...]) -> bool:
-    """Whether its author says so in its first words, in whatever type they are set."""
-    if not beginnings or not isinstance(event, Said):
-        return False
-    first = next((part for part in event.message.content if isinstance(part, TextPart)), None)
-    if first is None:
-        return False
-    said = first.text.lstrip(_BEFORE_WORDS).casefold()
-    return said.startswith(beginnings) or said.lstrip(_TYPE).startswith(beginnings)

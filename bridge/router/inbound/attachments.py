@@ -1,11 +1,11 @@
-"""Files of platforms are fetched before their addresses expire: at once, with some patience, or
-later, when they follow their message."""
+"""Files of platforms are fetched before their addresses expire: while their message is admitted, or
+later, as an edit of it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import AccountId, ActorId, Event, FilesAwaited, MessageEdited, MessagePosted, Raw
+from bridge.model.admission import Admission
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.abilities import has
 from bridge.ports.cards import Cards
@@ -32,6 +33,8 @@ from bridge.ports.connector import Connector, Files, OwnsFiles
 from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
+from bridge.router.inbound.context import Authored, Planned, Received
+from bridge.router.outbound.kept_files import NO_FILES, Kept, with_json_files, with_kept
 from bridge.router.rooms.programs import raw_of
 from bridge.router.runtime.timeouts import Policy
 from bridge.uacs import Message
@@ -42,18 +45,51 @@ _MOST = 20  # files of one message that are fetched
 _AT_ONCE = 4  # messages whose files are fetched later: those of new ones go first
 _NOT_NOW = (FileUnavailable, RateLimited, Unavailable, Unsettled)
 
-Kept = Mapping[str, KeptFile]
-"""By `key_of` what they are in their message."""
-
 
 @dataclass
 class Found:
-    """What could be had. `late`: some of it may be had later, after `pause` seconds if its host
-    said so."""
+    """The files that could be fetched. `late`: others may be fetched later, after `pause` seconds
+    if their host said so."""
 
     kept: dict[str, KeptFile] = field(default_factory=dict[str, KeptFile])
     late: bool = False
     pause: float = 0.0
+
+
+@dataclass(frozen=True)
+class WaitForFiles:
+    """Puts aside the event of missing files, which are fetched beside all other events; it goes on
+    when it comes again with the files."""
+
+    fetcher: AttachmentFetcher
+
+    async def __call__(self, received: Received) -> Received | Planned:
+        event = received.event
+        if not isinstance(event, FilesAwaited):
+            return received
+        kept = self.fetcher.take(received.row)
+        if kept is None:
+            self.fetcher.put_aside(received.row, event)
+            return Planned(
+                admission=Admission("put aside: its files are not there"), put_aside=True
+            )
+        return replace(received, kept=kept)
+
+
+@dataclass(frozen=True)
+class KeepFiles:
+    """Fetches the files of the message now: their addresses expire, or need a token."""
+
+    fetcher: AttachmentFetcher
+
+    async def __call__(self, authored: Authored) -> Authored:
+        if authored.buried:
+            return authored
+        new = authored.message
+        message, missing = await self.fetcher.with_files(
+            new.message, authored.event.account, authored.row
+        )
+        return replace(authored, message=replace(new, message=message), misses_files=missing)
 
 
 class _KeepingStore(RecoveryStore, CredentialStore, InboxStore, Protocol):
@@ -94,12 +130,17 @@ class AttachmentFetcher:
         """Messages that wait for a file."""
         return len(self._tasks)
 
-    async def at_once(
-        self, message: Message, account: AccountId, row: InboxRow, known: Kept
-    ) -> Found:
-        """The files of a message that came in this row, but for those that are `known`."""
+    async def with_files(
+        self, message: Message, account: AccountId, row: InboxRow, known: Kept = NO_FILES
+    ) -> tuple[Message, bool]:
+        """The message of this row with its files kept, those of parts that nothing can show
+        included, and whether some of them are still missing. `known` files are not fetched."""
+        if self._files is None or not _may_hold_files(message):
+            return message, False
         until = self._clock.monotonic() + self._policy.file_patience
-        return await self._look(message, account, row, known, until)
+        found = await self._look(message, account, row, known, until)
+        message = with_kept(message, found.kept)
+        return await with_json_files(message, self._cards, self._files), found.late
 
     async def want(self, event: Event, row: InboxRow) -> None:
         """Have the rest of what was posted, or edited, tried again; durable when this returns."""
@@ -195,6 +236,11 @@ class AttachmentFetcher:
                 if self._clock.monotonic() + pause > until:
                     raise
                 await self._clock.sleep(pause)
+
+
+def _may_hold_files(message: Message) -> bool:
+    """Whether it is more than text: most messages are not."""
+    return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
 
 
 async def _fetched(connector: OwnsFiles, files: Files, asset: Asset, raw: Raw) -> KeptFile | None:

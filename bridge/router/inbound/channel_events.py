@@ -1,8 +1,10 @@
-"""What happens to a channel -> words of the bridge, said at that place like a message."""
+"""Events of a channel become messages of the bridge at that place, which describe them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.messages.parts import message_text
@@ -29,15 +31,18 @@ from bridge.model import (
     TopicChanged,
     message_id_of,
 )
-from bridge.model.refs import BRIDGE
+from bridge.model.refs import BRIDGE, BRIDGE_NAME
+from bridge.ports.store.key_values import KeyValueStore
+from bridge.ports.store.messages import MessageStore
+from bridge.router.inbound.canonical import message_shown
 from bridge.router.inbound.channel_metadata import is_news
-from bridge.router.inbound.context import Passage, Surroundings
-from bridge.router.outbound.notices import NAME
+from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.rooms.options import Tells
-from bridge.router.rooms.people import nameless
+from bridge.router.rooms.people import People, nameless
+from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
-Happening = MemberJoined | MemberLeft | TopicChanged | ChannelRenamed | ThreadStarted | PollEnded
+ChannelEvent = MemberJoined | MemberLeft | TopicChanged | ChannelRenamed | ThreadStarted | PollEnded
 _TELLS: Mapping[type[Event], Tells] = {
     MemberJoined: "joins",
     MemberLeft: "joins",
@@ -46,56 +51,74 @@ _TELLS: Mapping[type[Event], Tells] = {
     ThreadStarted: "threads",
     PollEnded: "polls",
 }
-HAPPENINGS: tuple[type[Event], ...] = tuple(_TELLS)
+CHANNEL_EVENTS: tuple[type[Event], ...] = tuple(_TELLS)
 
 
-async def tell_happening(passage: Passage, around: Surroundings) -> str | None:
-    """From here on it is a message of the bridge, in those rooms that want to be told of it."""
-    event = passage.event
-    if not isinstance(event, Happening):
-        return None
-    if isinstance(event, TopicChanged | ChannelRenamed) and not await is_news(around.store, event):
-        return f"kept: {event.type}, as we know it"
-    passage.rooms = [room for room in passage.rooms if _TELLS[type(event)] in room.options.tells]
-    if not passage.rooms:
-        return f"kept: {event.type}"
-    words = await _words(event, around)
-    if not words:
-        return f"kept: {event.type}, and nothing to say of it"
-    passage.event = _as_post(event, words, _own_id(event, passage.row.raw.dedupe_key))
-    return None
+class _ChannelEventStore(KeyValueStore, MessageStore, Protocol):
+    """What `DescribeChannelEvent` needs of the store."""
 
 
-async def _words(event: Happening, around: Surroundings) -> Document:
-    """Names and topics are characters, never markup, and mention nobody: who and what a topic
-    mentions is named."""
-    match event:
-        case MemberJoined() | MemberLeft():
-            verb = "joined" if isinstance(event, MemberJoined) else "left"
-            where = event.place.channel.platform.title()
-            return _line(Strong((await _name(event, around),)), Text(f" {verb} ({where})"))
-        case TopicChanged(topic=topic):
-            named = await around.reference_names.named_in(event.account, topic)
-            shown = _plain(text_to_plain(markdown_to_text(named)))
-            said = Text("The topic is now: "), Strong((Text(shown),))
-            return _line(*said) if shown else _line(Text("The topic was taken away"))
-        case ChannelRenamed(name=name):
-            return _renamed(_plain(name), in_thread=event.place.thread is not None)
-        case ThreadStarted(name=name):
-            shown = "" if await _is_said_by_its_root(event, around) else _plain(name)
-            who = Strong((await _name(event, around),))
-            return _line(who, Text(" started a thread: "), Strong((Text(shown),))) if shown else ()
-        case PollEnded(counts=counts):
-            return _result(counts)
+@dataclass(frozen=True)
+class DescribeChannelEvent:
+    """Turns the event into a message of the bridge, in those rooms that show such events."""
 
+    store: _ChannelEventStore
+    people: People
+    reference_names: ReferenceNames
 
-async def _is_said_by_its_root(event: ThreadStarted, around: Surroundings) -> bool:
-    """Clients name a thread after the message that it begins from, if its author does not."""
-    known = event.root and await around.store.resolve(event.place.channel, event.root)
-    stored = await around.store.message(known) if known else None
-    if stored is None:
-        return False
-    return _signs(message_text(stored.message)[0]).startswith(_signs(event.name))
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, ChannelEvent):
+            return admitted
+        if isinstance(event, TopicChanged | ChannelRenamed) and not await is_news(
+            self.store, event
+        ):
+            return ended(f"kept: {event.type}, as we know it")
+        kind = _TELLS[type(event)]
+        rooms = tuple(room for room in admitted.rooms if kind in room.options.tells)
+        if not rooms:
+            return ended(f"kept: {event.type}")
+        words = await self._words(event)
+        if not words:
+            return ended(f"kept: {event.type}, and nothing to say of it")
+        post = _as_post(event, words, _own_id(event, admitted.key))
+        return replace(admitted, rooms=rooms, event=post)
+
+    async def _words(self, event: ChannelEvent) -> Document:
+        """Names and topics are characters, never markup, and mention nobody: mentions in a topic
+        are replaced by names."""
+        match event:
+            case MemberJoined() | MemberLeft():
+                verb = "joined" if isinstance(event, MemberJoined) else "left"
+                where = event.place.channel.platform.title()
+                return _line(Strong((await self._name(event),)), Text(f" {verb} ({where})"))
+            case TopicChanged(topic=topic):
+                named = await self.reference_names.named_in(event.account, topic)
+                shown = _plain(text_to_plain(markdown_to_text(named)))
+                line = Text("The topic is now: "), Strong((Text(shown),))
+                return _line(*line) if shown else _line(Text("The topic was taken away"))
+            case ChannelRenamed(name=name):
+                return _renamed(_plain(name), in_thread=event.place.thread is not None)
+            case ThreadStarted(name=name):
+                shown = "" if await self._is_said_by_its_root(event) else _plain(name)
+                who = Strong((await self._name(event),))
+                title = Strong((Text(shown),))
+                return _line(who, Text(" started a thread: "), title) if shown else ()
+            case PollEnded(counts=counts):
+                return _result(counts)
+
+    async def _is_said_by_its_root(self, event: ThreadStarted) -> bool:
+        """Clients name a thread after the message that it begins from, if its author does not."""
+        channel = event.place.channel
+        stored = await message_shown(self.store, channel, event.root) if event.root else None
+        if stored is None:
+            return False
+        return _signs(message_text(stored.message)[0]).startswith(_signs(event.name))
+
+    async def _name(self, event: MemberJoined | MemberLeft | ThreadStarted) -> Text:
+        person = event.person if isinstance(event, MemberJoined) else None
+        known, _ = await self.people.complete(event.account, person or nameless(event.actor))
+        return Text(_plain(known.name))
 
 
 def _signs(text: str) -> str:
@@ -116,17 +139,11 @@ def _result(counts: tuple[tuple[str, int], ...]) -> Document:
     most = max((votes for _, votes in counts), default=0)
     items: list[ListItem] = []
     for answer, votes in counts:
-        said = Text(f"{_plain(answer) or '?'}: {votes}")
-        shown: Inline = Strong((said,)) if votes and votes == most else said
+        line = Text(f"{_plain(answer) or '?'}: {votes}")
+        shown: Inline = Strong((line,)) if votes and votes == most else line
         items.append(ListItem((Paragraph((shown,)),)))
     blocks: list[Block] = [Paragraph((Text("The poll has ended:" if items else "The poll ended"),))]
     return (*blocks, List(tuple(items))) if items else tuple(blocks)
-
-
-async def _name(event: MemberJoined | MemberLeft | ThreadStarted, around: Surroundings) -> Text:
-    person = event.person if isinstance(event, MemberJoined) else None
-    known, _ = await around.people.complete(event.account, person or nameless(event.actor))
-    return Text(_plain(known.name))
 
 
 def _line(*inlines: Inline) -> Document:
@@ -137,13 +154,13 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def is_happening(native_id: str) -> bool:
-    """Whether it is the id that `_own_id` gave a happening: no platform's id has a space."""
+def is_channel_event(native_id: str) -> bool:
+    """Whether `_own_id` made this id for a channel event: no platform's id has a space."""
     return " " in native_id
 
 
-def _own_id(event: Happening, key: str) -> str:
-    """The same happening has the same id, whichever of several payloads told of it."""
+def _own_id(event: ChannelEvent, key: str) -> str:
+    """The same event has the same id, whichever of several payloads brought it."""
     match event:
         case ThreadStarted():
             return f"thread {event.place.thread or event.root}"
@@ -153,11 +170,11 @@ def _own_id(event: Happening, key: str) -> str:
             return f"{event.type} {key}"
 
 
-def _as_post(event: Happening, words: Document, native_id: str) -> MessagePosted:
+def _as_post(event: ChannelEvent, words: Document, native_id: str) -> MessagePosted:
     message = Message(
         message_id=message_id_of(event.place.channel, native_id),
         timestamp=to_timestamp(event.time),
-        actor=Actor(id=BRIDGE, role="system", name=NAME),
+        actor=Actor(id=BRIDGE, role="system", name=BRIDGE_NAME),
         content=(TextPart(text=text_to_markdown(words), format="markdown"),),
     )
     return MessagePosted(
@@ -167,6 +184,6 @@ def _as_post(event: Happening, words: Document, native_id: str) -> MessagePosted
         audience=event.audience,
         native_id=native_id,
         message=message,
-        author=Person(id=BRIDGE, name=NAME, bot=True),
+        author=Person(id=BRIDGE, name=BRIDGE_NAME, bot=True),
         reply_to=event.target if isinstance(event, PollEnded) else None,
     )

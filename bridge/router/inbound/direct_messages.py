@@ -1,22 +1,26 @@
-"""What somebody says to our bot alone: it goes to the person whom it answers, or is a command.
+"""Messages to our bot alone: each goes to the person whose message it answers, or is a command.
 
-Where agents answer there, too, all else is for them.
+Where agents answer in direct messages, too, all other messages are for them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import structlog
 
 from bridge.content.markdown import text_to_markdown
-from bridge.content.text.tree import Break, Inline, Paragraph, Text
 from bridge.errors import BridgeError
 from bridge.model import CommandGiven, Event, MessagePosted, split_key
 from bridge.model.room_records import DirectEnd
-from bridge.router.commands.direct import direct_command
-from bridge.router.commands.parser import read_words
-from bridge.router.inbound.context import Passage, Surroundings
-from bridge.router.outbound.notices import notice_id
-from bridge.router.rooms.rooms import Member, Room
+from bridge.ports.store.messages import MessageStore
+from bridge.router.commands.direct_messages import DirectCommand
+from bridge.router.commands.parser import in_lines, read_words
+from bridge.router.inbound.context import Planned, Received, ended
+from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.bans import BansAndPauses
+from bridge.router.rooms.direct_messages import DirectMessages
+from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.uacs import TextPart
 
 log = structlog.get_logger()
@@ -27,118 +31,133 @@ _WHOM = (
 )
 
 
-async def hear_direct(passage: Passage, around: Surroundings) -> str | None:
-    """Only where somebody wanted it: what is said to our bot elsewhere was not even kept."""
-    event = passage.event
-    end = around.directs.end_at(event.account, event.place.channel)
-    if end is None:
-        return None
-    key = passage.row.raw.dedupe_key
-    match event:
-        case CommandGiven():
-            return await _run(event.text, end, key, around)
-        case MessagePosted():
-            if split_key(event.author.id)[-1] != split_key(end.actor)[-1]:
-                return "direct: another's"
-            if _is_command(text := _said(event)):
-                return await _run(text, end, key, around)
-            return await _carry(passage, event, end, around)
-        case _:
-            passage.rooms = await _rooms_of(event, end, around)
-            others = passage.rooms or around.rooms.hearing(event.account, event.place.channel)
-            return None if others else "direct: it is nobody else's"
+@dataclass(frozen=True)
+class AnswerDirectCommand:
+    """Carries out the command `dm` where somebody who accepts direct messages gives it to our bot
+    alone."""
+
+    directs: DirectMessages
+    command: DirectCommand
+    notices: Notices
+
+    async def __call__(self, received: Received) -> Received | Planned:
+        event = received.event
+        end = self.directs.end_at(event.account, event.place.channel)
+        if end is None:
+            return received
+        match event:
+            case CommandGiven():
+                return ended(await self._run(event.text, end, received.key))
+            case MessagePosted():
+                if split_key(event.author.id)[-1] != split_key(end.actor)[-1]:
+                    return ended("direct: another's")
+                text = _only_text(event)
+                if read_words(text)[0] != "dm":
+                    return received
+                return ended(await self._run(text, end, received.key))
+            case _:
+                return received
+
+    async def _run(self, text: str, end: DirectEnd, key: str) -> str:
+        name, words = read_words(text)
+        if name != "dm":
+            usage = "Here it is: dm on, dm off, or dm @NAME and what to say."
+            await _say(self.notices, end, usage, key)
+            return "command: not known"
+        try:
+            answer = await self.command.run(end.actor, end.account, end.room, words, key)
+        except BridgeError as error:
+            log.info("command_failed", command="dm", error=str(error))
+            answer = error.public
+        await _say(self.notices, end, answer, key)
+        return "command: dm"
 
 
-async def _carry(
-    passage: Passage, event: MessagePosted, end: DirectEnd, around: Surroundings
-) -> str | None:
-    with_agents = bool(around.rooms.hearing(event.account, event.place.channel))
-    partner = await _partner(event, end, around, alone=not with_agents)
-    room = around.directs.room_of(end.actor, partner.actor) if partner else None
-    if with_agents and room is None:
+@dataclass(frozen=True)
+class CarryDirectMessage:
+    """Gives an event of direct messages to the room of the two people whom it concerns."""
+
+    store: MessageStore
+    directs: DirectMessages
+    rooms: Rooms
+    bans: BansAndPauses
+    notices: Notices
+
+    async def __call__(self, received: Received) -> Received | Planned:
+        event = received.event
+        end = self.directs.end_at(event.account, event.place.channel)
+        if end is None:
+            return received
+        if isinstance(event, MessagePosted):
+            return await self._carry(received, event, end)
+        rooms = await self._rooms_of(event, end)
+        if not rooms and not self.rooms.hearing(event.account, event.place.channel):
+            return ended("direct: it is nobody else's")
+        return replace(received, rooms=rooms)
+
+    async def _carry(
+        self, received: Received, event: MessagePosted, end: DirectEnd
+    ) -> Received | Planned:
+        with_agents = bool(self.rooms.hearing(event.account, event.place.channel))
+        partner = await self._partner(event, end, alone=not with_agents)
+        room = self.directs.room_of(end.actor, partner.actor) if partner else None
+        if with_agents and room is None:
+            return received
+        if partner is None or room is None:
+            await _say(self.notices, end, _WHOM, received.key)
+            return ended("direct: to nobody")
+        shared = self.directs.shared_room(end.actor, partner.actor)
+        if shared and (why := self.bans.refuses_actor(end.actor, shared)):
+            return ended(f"not admitted: {why}")
+        audience = (end.actor, partner.actor)
+        event = _by(event, end).model_copy(update={"audience": audience, "addresses_us": False})
+        return replace(received, event=event, rooms=(room,), direct=room)
+
+    async def _partner(
+        self, event: MessagePosted, end: DirectEnd, *, alone: bool
+    ) -> DirectEnd | None:
+        """The author of the message that this one answers. Where they and our bot are `alone`, a
+        message that answers none is for the only person with whom its author ever wrote."""
+        answered = event.reply_to or event.place.thread
+        if answered is None:
+            partners = self.directs.partners(end.actor) if alone else ()
+            return partners[0] if len(partners) == 1 else None
+        known = await self.store.resolve(event.place.channel, answered)
+        for post in await self.store.posts_of(known) if known else ():
+            if found := self.directs.partner(post.room, end.actor):
+                return found
         return None
-    if partner is None or room is None:
-        await _say(end, _WHOM, passage.row.raw.dedupe_key, around)
-        return "direct: to nobody"
-    shared = around.directs.shared_room(end.actor, partner.actor)
-    if shared and (why := around.decided.refuses_actor(end.actor, shared)):
-        return f"not admitted: {why}"
-    audience = (end.actor, partner.actor)
-    passage.event = _by(event, end).model_copy(update={"audience": audience, "addresses_us": False})
-    passage.rooms, passage.direct = [room], room
-    return None
+
+    async def _rooms_of(self, event: Event, end: DirectEnd) -> tuple[Room, ...]:
+        """The two people in whose messages it happened; of an event about many messages: all."""
+        target = getattr(event, "target", None)
+        if target is None:
+            return tuple(self.directs.rooms_at(end))
+        known = await self.store.resolve(event.place.channel, target)
+        posts = await self.store.posts_of(known) if known else ()
+        found = (self.directs.find(post.room) for post in posts)
+        return tuple({room.id: room for room in found if room is not None}.values())
 
 
 def _by(event: MessagePosted, end: DirectEnd) -> MessagePosted:
-    """Under the id that its author has elsewhere: where two are alone, there may be no server."""
+    """The event under the id that its author has elsewhere: direct messages may have no server."""
     author = event.author.model_copy(update={"id": end.actor})
     actor = event.message.actor.model_copy(update={"id": end.actor})
     message = event.message.model_copy(update={"actor": actor})
     return event.model_copy(update={"author": author, "message": message})
 
 
-async def _partner(
-    event: MessagePosted, end: DirectEnd, around: Surroundings, *, alone: bool
-) -> DirectEnd | None:
-    """Whose message it answers; where they and our bot are `alone`, what answers none is for the
-    only one with whom they ever wrote."""
-    answered = event.reply_to or event.place.thread
-    if answered is None:
-        partners = around.directs.partners(end.actor) if alone else ()
-        return partners[0] if len(partners) == 1 else None
-    known = await around.store.resolve(event.place.channel, answered)
-    for post in await around.store.posts_of(known) if known else ():
-        if found := around.directs.partner(post.room, end.actor):
-            return found
-    return None
-
-
-async def _rooms_of(event: Event, end: DirectEnd, around: Surroundings) -> list[Room]:
-    """The two in whose messages it happened; of many messages at once: all."""
-    target = getattr(event, "target", None)
-    if target is None:
-        return around.directs.rooms_at(end)
-    known = await around.store.resolve(event.place.channel, target)
-    posts = await around.store.posts_of(known) if known else ()
-    found = (around.directs.find(post.room) for post in posts)
-    return list({room.id: room for room in found if room is not None}.values())
-
-
-# --- commands -----------------------------------------------------------------------------------
-
-
-def _said(event: MessagePosted) -> str:
+def _only_text(event: MessagePosted) -> str:
     first = event.message.content[0]
     alone = len(event.message.content) == 1
     return first.text.strip() if alone and isinstance(first, TextPart) else ""
 
 
-def _is_command(text: str) -> bool:
-    return read_words(text)[0] == "dm"
-
-
-async def _run(text: str, end: DirectEnd, key: str, around: Surroundings) -> str:
-    name, words = read_words(text)
-    if name != "dm":
-        await _say(end, "Here it is: dm on, dm off, or dm @NAME and what to say.", key, around)
-        return "command: not known"
-    try:
-        answer = await direct_command(end.actor, end.account, end.room, words, key, around)
-    except BridgeError as error:
-        log.info("command_failed", command="dm", error=str(error))
-        answer = error.public
-    await _say(end, answer, key, around)
-    return "command: dm"
-
-
-async def _say(end: DirectEnd, text: str, key: str, around: Surroundings) -> None:
+async def _say(notices: Notices, end: DirectEnd, text: str, key: str) -> None:
     """The bridge's own words, to this person alone."""
-    lines: list[Inline] = []
-    for line in text.split("\n"):
-        lines += [Break(), Text(line)] if lines else [Text(line)]
-    await around.notices.say(
+    await notices.say(
         notice_id("answer", end.channel.key, key),
-        text_to_markdown((Paragraph(tuple(lines)),)),
+        text_to_markdown(in_lines(text)),
         end.room,
         [Member(end.account, end.channel)],
     )

@@ -1,22 +1,27 @@
-"""What people think of answers: kept with the message, and told to the agent if it listens."""
+"""What people think of answers: kept with the message, and given to the agent if it takes that."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 
 from bridge.errors import BridgeError, Refused
 from bridge.model import FeedbackGiven, MessageId
+from bridge.model.admission import Admission
 from bridge.model.turn_records import GivenFeedback
 from bridge.model.turns import Feedback
 from bridge.ports.agent import Agent, TakesFeedback
 from bridge.ports.cards import agent_of
 from bridge.ports.clock import Clock, datetime_of
 from bridge.ports.store.feedback import FeedbackStore
-from bridge.router.inbound.context import Passage, Surroundings
-from bridge.router.rooms.people import nameless
+from bridge.ports.store.messages import MessageStore
+from bridge.router.inbound.canonical import canonical_id
+from bridge.router.inbound.context import Admitted, Planned, ended
+from bridge.router.rooms.people import People, nameless
 from bridge.router.runtime.timeouts import Policy
 
 log = structlog.get_logger()
@@ -24,38 +29,48 @@ log = structlog.get_logger()
 _LONGEST_COMMENT = 4000  # characters
 
 
-async def hear_feedback(passage: Passage, around: Surroundings) -> str | None:
-    """It counts for the canonical message, whichever of its copies was judged, in rooms that ask
-    for it; nothing of it is shown elsewhere."""
-    event = passage.event
-    if not isinstance(event, FeedbackGiven):
-        return None
-    known = await around.resolve(event.place.channel, event.target)
-    stored = await around.store.message(known) if known else None
-    agent = agent_of(stored.message) if stored else None
-    if stored is None or agent is None or stored.state == "deleted":
-        return "feedback: on no answer of an agent"
-    room = next((one for one in passage.rooms if one.options.feedback == "on"), None)
-    if room is None:
-        return "feedback: the room does not ask for it"
-    person, news = await around.people.complete(event.account, nameless(event.actor))
-    if person.bot:
-        return "feedback: only that of people counts"
-    if news:
-        passage.people.append(person)
-    passage.feedback.append(
-        GivenFeedback(
+class WantsFeedback(Protocol):
+    """Knows which agents want to be told what people think of their answers."""
+
+    def is_wanted_by(self, agent: str) -> bool: ...
+
+
+@dataclass(frozen=True)
+class TakeFeedback:
+    """Counts feedback for the canonical message, whichever of its copies was judged, in rooms that
+    ask for it; no channel shows it."""
+
+    store: MessageStore
+    people: People
+    agents: WantsFeedback
+
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, FeedbackGiven):
+            return admitted
+        known = await canonical_id(self.store, event.place.channel, event.target)
+        stored = await self.store.message(known) if known else None
+        agent = agent_of(stored.message) if stored else None
+        if stored is None or agent is None or stored.state == "deleted":
+            return ended("feedback: on no answer of an agent")
+        room = next((room for room in admitted.rooms if room.options.feedback == "on"), None)
+        if room is None:
+            return ended("feedback: the room does not ask for it")
+        person, news = await self.people.complete(event.account, nameless(event.actor))
+        if person.bot:
+            return ended("feedback: only that of people counts")
+        given = GivenFeedback(
             MessageId(stored.message.message_id), event.actor, event.sense,
             event.comment[:_LONGEST_COMMENT], event.time.timestamp(), event.place.channel, room.id,
-            tells=agent if around.feedback.is_wanted_by(agent) else None,
-        )
-    )  # fmt: skip
-    return "feedback"
+            tells=agent if self.agents.is_wanted_by(agent) else None,
+        )  # fmt: skip
+        people = (person,) if news else ()
+        return Planned(admission=Admission("feedback", people=people, feedback=(given,)))
 
 
 class FeedbackDelivery:
-    """Hands feedback to the agents that want it, each in order; what one does not take now waits,
-    over a restart, too."""
+    """Hands feedback to the agents that want it, to each in order; feedback that one does not take
+    now waits, over a restart, too."""
 
     def __init__(
         self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, policy: Policy
@@ -71,12 +86,12 @@ class FeedbackDelivery:
         return self._listener(agent) is not None
 
     async def start(self) -> None:
-        """Go on with what was not handed over before the last stop."""
-        for one in await self._store.untold_feedback():
-            self.tell(one)
+        """Go on with feedback that was not handed over before the last stop."""
+        for given in await self._store.untold_feedback():
+            self.tell(given)
 
     def tell(self, given: GivenFeedback) -> None:
-        """It is kept: hand it over when its turn comes."""
+        """Hand feedback that is in the store over, when its turn comes."""
         agent = given.tells
         if agent is None or self._listener(agent) is None:
             return

@@ -1,16 +1,17 @@
-"""What happened to messages that nobody knows: it waits for them, and then they are asked for."""
+"""Events of messages that the store does not know: they wait for their message, which is then
+fetched."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
 
 from bridge.errors import BridgeError, RateLimited
-from bridge.model import AccountId, ChannelRef, Place, Raw
+from bridge.model import AccountId, ChannelRef, MessagePosted, Place, Raw
 from bridge.model.archive_records import Orphan
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
@@ -18,6 +19,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.history import FetchesMessages
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
+from bridge.router.inbound.context import Admitted, Planned
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.runtime.timeouts import Policy
 
@@ -37,15 +39,33 @@ class _Waiting:
     rows: list[InboxRow] = field(default_factory=list[InboxRow])
 
 
+@dataclass(frozen=True)
+class BuryDeleted:
+    """Marks a message that comes after its own deletion: it is archived as deleted, and shown to
+    nobody."""
+
+    orphans: Orphans
+
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, MessagePosted):
+            return admitted
+        place, native_id = event.place, event.native_id
+        buried = self.orphans.is_gone(place.channel, native_id) or await self.orphans.went_before(
+            admitted.row, place, native_id
+        )
+        return replace(admitted, buried=True) if buried else admitted
+
+
 class _OrphansStore(RecoveryStore, InboxStore, Protocol):
     """What `Orphans` needs of the store."""
 
 
 class Orphans:
-    """Keeps what happened apart from its channel's other events, which go on.
+    """Keeps these events apart from their channel's other events, which go on.
 
-    What waits is still `waiting` in the inbox, so a restart waits anew. What was given up is noted
-    in the store: should its message come late, it happens to it then.
+    A row that waits is still `waiting` in the inbox, so a restart waits anew. One that waited in
+    vain is noted in the store: should its message come late, it is worked on then.
     """
 
     def __init__(
@@ -70,14 +90,14 @@ class Orphans:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Remember what is not too long ago."""
+        """Load the orphans that are not too old."""
         since = self._clock.time() - self._policy.orphans_remembered
         await self._store.forget_orphans(since)
         for orphan in reversed(await self._store.orphans(since, limit=_MOST_REMEMBERED)):
             self.note(orphan)
 
     def note(self, orphan: Orphan) -> None:
-        """It is in the store now."""
+        """Remember an orphan that is in the store now."""
         if len(self._known) >= _MOST_REMEMBERED:
             self._known.pop(next(iter(self._known)))
         self._known.setdefault((orphan.channel.key, orphan.native_id), []).append(orphan)
@@ -88,7 +108,7 @@ class Orphans:
         return known is not None and any(orphan.deletion for orphan in known)
 
     def doubt(self, row: InboxRow) -> None:
-        """Told so late that it may be gone by now."""
+        """Note a row that came so late that its message may be deleted by now."""
         if len(self._doubted) < _MOST_WAITING:
             self._doubted.add(row.id)
 
@@ -96,13 +116,13 @@ class Orphans:
         return row.id in self._doubted
 
     def trust(self, row: InboxRow) -> None:
-        """It is worked on."""
+        """Forget the doubt about a row that is done."""
         self._doubted.discard(row.id)
 
     async def went_before(self, row: InboxRow, place: Place, native_id: str) -> bool:
-        """Whether a post that was told late was deleted meanwhile. Platforms tell again what was
-        not taken, minutes later and each event by itself: the deletion may come later still, or
-        never. What cannot be known stands."""
+        """Whether a post that came late was deleted meanwhile. Platforms send again what was not
+        acknowledged, minutes later and each event by itself: the deletion may come later still, or
+        never. Without an answer of the platform the post stands."""
         connector = self._connectors.get(row.raw.account)
         if row.id not in self._doubted or not isinstance(connector, FetchesMessages):
             return False
@@ -129,14 +149,14 @@ class Orphans:
         return True
 
     def arrived(self, channel: ChannelRef, native_id: str) -> None:
-        """The message is archived: what happened to it is worked on, in the order it came."""
+        """Work on the events of a message that is archived now, in their order."""
         if not self._waiting and not self._known:
             return
         key = (channel.key, native_id)
         if waiting := self._waiting.pop(key, None):
             waiting.task.cancel()
             self._put_all(waiting.rows)
-        if late := [one for one in self._known.get(key, ()) if not one.deletion]:
+        if late := [orphan for orphan in self._known.get(key, ()) if not orphan.deletion]:
             del self._known[key]
             self._spawn(self._happen_late(late))
 
@@ -156,7 +176,7 @@ class Orphans:
         self._put_all(waiting.rows)
 
     async def _fetch(self, account: AccountId, place: Place, native_id: str) -> None:
-        """Take the message in, if the platform still tells it and it was said to us."""
+        """Take the message in, if the platform still has it and we listened when it was posted."""
         connector = self._connectors.get(account)
         if not isinstance(connector, FetchesMessages):
             return
@@ -173,7 +193,7 @@ class Orphans:
     async def _patiently(
         self, connector: FetchesMessages, place: Place, native_id: str
     ) -> Raw | None:
-        """To be asked to wait is no failure."""
+        """A rate limit is waited for, and is no failure."""
         for _ in range(_MOST_WAITS):
             try:
                 async with asyncio.timeout(self._policy.send_deadline):

@@ -1,8 +1,9 @@
-"""Presses of buttons: told to the agent whose card it is, or done by the bridge itself."""
+"""Presses of buttons: each goes to the agent whose card it is, or is done by the bridge itself."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
@@ -11,6 +12,7 @@ from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadat
 from bridge.content.text.tree import List, ListItem, Paragraph, Strong, Text
 from bridge.model import (
     ActionPressed,
+    AnswerStopped,
     MessageId,
     MessagePosted,
     OperationId,
@@ -19,16 +21,22 @@ from bridge.model import (
     edit_of,
     message_id_of,
 )
+from bridge.model.admission import Admission
 from bridge.model.archive_records import Change, NewMessage, StoredMessage
 from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import NewTurn
-from bridge.ports.cards import agent_of, hears_presses
-from bridge.router.commands.hand_over import press_to_give_back
-from bridge.router.inbound.context import Passage, Press, Surroundings
+from bridge.ports.cards import Cards, agent_of, hears_presses
+from bridge.ports.store.messages import MessageStore
+from bridge.router.commands.hand_over import HandOverCommands
+from bridge.router.inbound.canonical import canonical_id, canonical_root
+from bridge.router.inbound.context import Admitted, Planned, Press, ended
+from bridge.router.outbound.failures import DeliveryFailures
+from bridge.router.outbound.press_answers import PressAnswers
 from bridge.router.rooms.programs import is_outside
 from bridge.router.rooms.rooms import Room
+from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.answer import RETRY, asked_again
-from bridge.router.turns.approvals import approval_of
+from bridge.router.turns.approvals import Approvals, approval_of
 from bridge.router.turns.handovers import GIVE_BACK
 from bridge.router.turns.sessions import session_of
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart, to_timestamp
@@ -37,61 +45,164 @@ _MOST_TOLD = 10  # inputs that are wrong
 _LONGEST = 300  # characters of a label, and of what is wrong
 
 
-async def press_heard(passage: Passage, event: ActionPressed, around: Surroundings) -> str | None:
-    """None where it goes on as a message to its agent or program, else what came of it."""
-    known = await around.resolve(event.place.channel, event.target)
-    stored = await around.store.message(known) if known else None
-    if stored is None:
-        return "press: the message is not known"
-    if not hears_presses(stored.message):
-        return "press: nobody behind this bridge hears it"
-    found = around.cards.interaction(stored.message, event.token, event.values)
-    own_id = MessageId(stored.message.message_id)
-    if approval_of(own_id):
-        return await around.approvals.press(own_id, event, found, passage.row.raw.dedupe_key)
-    if found is None:
-        return "press: no such action"
-    agent = agent_of(stored.message)
-    if stored.message.actor.id == BRIDGE and found.id == GIVE_BACK:
-        return await press_to_give_back(event, str(found.value), passage.rooms, around)
-    if stored.message.actor.id == BRIDGE:
-        return await around.told.retry(own_id)
-    if agent is not None and found.id == RETRY:
-        return await _ask_again(passage, event, stored, Press(found, agent), around)
-    if wrong := _wrong_inputs(event, stored, found, around):
-        return await _send_back(passage, event, own_id, wrong, around)
-    passage.press = Press(found, agent)
-    passage.event = _as_post(event, found, passage.row.raw.dedupe_key)
-    return None
+@dataclass(frozen=True)
+class StopAnswers:
+    """The platform's own Stop ends the answers that it was pressed on, or those that are being
+    written in its thread."""
+
+    store: MessageStore
+
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, AnswerStopped):
+            return admitted
+        if not event.targets and event.place.thread:
+            root = await canonical_root(self.store, event.place)
+            return Planned(admission=Admission("stop"), stopped_threads=((root, event.actor),))
+        channel = event.place.channel
+        answers = [await canonical_id(self.store, channel, target) for target in event.targets]
+        stopped = tuple((answer, event.actor) for answer in answers if answer)
+        return Planned(admission=Admission("stop"), stopped_answers=stopped)
 
 
-def _wrong_inputs(
-    event: ActionPressed, stored: StoredMessage, found: Interaction, around: Surroundings
-) -> list[WrongInput]:
-    """Platforms tell the inputs that they showed, programs whatever they like."""
-    all_told = is_outside(event.place.channel)
-    return around.cards.wrong_inputs(stored.message, found, event.values, all_told=all_told)
+@dataclass(frozen=True)
+class HearPress:
+    """Passes a press on, as a message that no channel shows, to the agent or program whose card it
+    is; buttons of the bridge's own messages are its own to carry out."""
+
+    store: MessageStore
+    cards: Cards
+    own_buttons: OwnButtons
+    ask_again: AskAgain
+    answers: PressAnswers
+
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, ActionPressed):
+            return admitted
+        known = await canonical_id(self.store, event.place.channel, event.target)
+        stored = await self.store.message(known) if known else None
+        if stored is None:
+            return ended("press: the message is not known")
+        if not hears_presses(stored.message):
+            return ended("press: nobody behind this bridge hears it")
+        found = self.cards.interaction(stored.message, event.token, event.values)
+        own_id = MessageId(stored.message.message_id)
+        if self.own_buttons.asks_approval(own_id):
+            return ended(await self.own_buttons.decide(own_id, event, found, admitted.key))
+        if found is None:
+            return ended("press: no such action")
+        if stored.message.actor.id == BRIDGE:
+            return ended(await self.own_buttons.press(own_id, event, found, admitted.rooms))
+        agent = agent_of(stored.message)
+        if agent is not None and found.id == RETRY:
+            return await self.ask_again.of(event, stored, Press(found, agent), admitted.rooms)
+        if wrong := self._wrong_inputs(event, stored, found):
+            return ended(await self._send_back(admitted, event, own_id, wrong))
+        return replace(
+            admitted, press=Press(found, agent), event=_as_post(event, found, admitted.key)
+        )
+
+    def _wrong_inputs(
+        self, event: ActionPressed, stored: StoredMessage, found: Interaction
+    ) -> list[WrongInput]:
+        """Platforms name the inputs that they showed, programs whatever they like."""
+        all_told = is_outside(event.place.channel)
+        return self.cards.wrong_inputs(stored.message, found, event.values, all_told=all_told)
+
+    async def _send_back(
+        self, admitted: Admitted, event: ActionPressed, card: MessageId,
+        wrong: Sequence[WrongInput],
+    ) -> str:  # fmt: skip
+        """The card's author is told nothing; whoever pressed is told the fault of each input."""
+        faults = [
+            ListItem((Paragraph((Strong((Text(_short(each.label) or "?"),)),
+                                 Text(f": {_short(each.error)}"))),))
+            for each in wrong[:_MOST_TOLD]
+        ]  # fmt: skip
+        words = Text("This was not sent. Change what is wrong, and send it again:")
+        channel = event.place.channel
+        room = next((room for room in admitted.rooms if room.member(channel)), None)
+        if room is not None:
+            listed = List(tuple(faults))
+            await self.answers.say(event, admitted.key, room, card, (words,), listed)
+        named = "; ".join(
+            f"{each.asked.id or each.asked.at} {each.reason}" for each in wrong[:_MOST_TOLD]
+        )
+        return f"press: wrong input: {named}"
 
 
-async def _send_back(
-    passage: Passage, event: ActionPressed, card: MessageId, wrong: Sequence[WrongInput],
-    around: Surroundings,
-) -> str:  # fmt: skip
-    """Its author hears nothing of it; whoever pressed is told what each input says of it."""
-    lines = [
-        ListItem((Paragraph((Strong((Text(_short(one.label) or "?"),)),
-                             Text(f": {_short(one.error)}"))),))
-        for one in wrong[:_MOST_TOLD]
-    ]  # fmt: skip
-    words = Text("This was not sent. Change what is wrong, and send it again:")
-    for room in passage.rooms:
-        if room.member(event.place.channel):
-            key = passage.row.raw.dedupe_key
-            told = List(tuple(lines))
-            await around.press_answers.say(event, key, room, card, (words,), told)
-            break
-    named = "; ".join(f"{one.asked.id or one.asked.at} {one.reason}" for one in wrong[:_MOST_TOLD])
-    return f"press: wrong input: {named}"
+@dataclass(frozen=True)
+class OwnButtons:
+    """Buttons of messages that the bridge itself wrote."""
+
+    approvals: Approvals
+    handovers: HandOverCommands
+    failures: DeliveryFailures
+
+    def asks_approval(self, message: MessageId) -> bool:
+        return bool(approval_of(message))
+
+    async def decide(
+        self, message: MessageId, event: ActionPressed, found: Interaction | None, key: str
+    ) -> str:
+        """Returns the outcome of a press on a request for approval."""
+        return await self.approvals.press(message, event, found, key)
+
+    async def press(
+        self, message: MessageId, event: ActionPressed, found: Interaction, rooms: Sequence[Room]
+    ) -> str:
+        """Returns the outcome of a press on any other message of the bridge."""
+        if found.id == GIVE_BACK:
+            return await self.handovers.press_to_give_back(event, str(found.value), rooms)
+        return await self.failures.retry(message)
+
+
+@dataclass(frozen=True)
+class AskAgain:
+    """Asks the question of an answer that failed once more."""
+
+    store: MessageStore
+    cards: Cards
+    access: AgentAccess
+    new_id: Callable[[], str]
+
+    async def of(
+        self, event: ActionPressed, failed: StoredMessage, press: Press, rooms: Sequence[Room]
+    ) -> Planned:
+        """The button of the answer goes."""
+        question = await self.store.message(MessageId(str(press.interaction.value)))
+        if question is None:
+            return ended("press: the question is not known")
+        turns = turns_for(press, rooms, question, self.new_id)
+        for room in rooms:
+            seat = room.seat(press.agent or "")
+            channel = event.place.channel
+            if seat and await self.access.refuses(seat, room, event.actor, channel):
+                return ended("press: not theirs to ask")
+        if not turns:
+            return ended("press: the agent is not in the room any more")
+        posts = await self.store.posts_of(MessageId(failed.message.message_id))
+        edits = tuple(edit_of(post, OperationId(self.new_id())) for post in posts)
+        message = self.cards.with_fallbacks(asked_again(failed.message))
+        change = Change(message, "edited", event.time.timestamp(), edits)
+        return Planned(admission=Admission("press: asked again", turns=turns, changes=(change,)))
+
+
+def turns_for(
+    press: Press, rooms: Sequence[Room], asked: NewMessage | StoredMessage,
+    new_id: Callable[[], str],
+) -> tuple[NewTurn, ...]:  # fmt: skip
+    """One turn, in the first of the rooms in which the agent sits. Programs read presses among the
+    room's events."""
+    if press.agent is None:
+        return ()
+    trigger = MessageId(asked.message.message_id)
+    for room in rooms:
+        if seat := room.seat(press.agent):
+            session = session_of(seat, room.id, asked)
+            return (NewTurn(TurnId(new_id()), seat.agent, room.id, trigger, session),)
+    return ()
 
 
 def _short(text: str) -> str:
@@ -99,47 +210,8 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def turns_for(
-    press: Press, rooms: Sequence[Room], asked: NewMessage | StoredMessage, around: Surroundings
-) -> list[NewTurn]:
-    """One turn, in the first of the rooms in which the agent sits. Programs read what was pressed
-    among the room's events."""
-    if press.agent is None:
-        return []
-    trigger = MessageId(asked.message.message_id)
-    for room in rooms:
-        if seat := room.seat(press.agent):
-            session = session_of(seat, room.id, asked)
-            return [NewTurn(TurnId(around.new_id()), seat.agent, room.id, trigger, session)]
-    return []
-
-
-async def _ask_again(
-    passage: Passage, event: ActionPressed, failed: StoredMessage, press: Press,
-    around: Surroundings,
-) -> str:  # fmt: skip
-    """The question of an answer that failed is asked once more; its button goes."""
-    question = await around.store.message(MessageId(str(press.interaction.value)))
-    if question is None:
-        return "press: the question is not known"
-    passage.turns = turns_for(press, passage.rooms, question, around)
-    for room in passage.rooms:
-        seat = room.seat(press.agent or "")
-        if seat and await around.doors.refuses(seat, room, event.actor, event.place.channel):
-            passage.turns = []
-            return "press: not theirs to ask"
-    if not passage.turns:
-        return "press: the agent is not in the room any more"
-    answer = MessageId(failed.message.message_id)
-    posts = await around.store.posts_of(answer)
-    edits = tuple(edit_of(post, OperationId(around.new_id())) for post in posts)
-    message = around.cards.with_fallbacks(asked_again(failed.message))
-    passage.changes.append(Change(message, "edited", event.time.timestamp(), edits))
-    return "press: asked again"
-
-
 def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePosted:
-    """The press as something that was said: the interaction, and a line that says the same."""
+    """The press as a message: the interaction, and a line that says the same."""
     message = Message(
         message_id=message_id_of(event.place.channel, f"press {key}"),
         timestamp=to_timestamp(event.time),

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import structlog
 
 from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
-from bridge.model import Event, Raw, ReactionAdded, ReactionRemoved
-from bridge.model.admission import Admission, Admitted
+from bridge.model import AccountId, ChannelRef, Event, Raw, ReactionAdded, ReactionRemoved
+from bridge.model.admission import Admission
 from bridge.model.inbox_records import InboxRow
-from bridge.router.inbound.context import Passage, Surroundings
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store.admissions import AdmissionStore
+from bridge.ports.store.inbox import InboxStore
+from bridge.router.inbound.attachments import AttachmentFetcher
+from bridge.router.inbound.context import Planned, Received
 from bridge.router.inbound.feedback import FeedbackDelivery
-from bridge.router.inbound.pipeline import STAGES
+from bridge.router.inbound.orphans import Orphans
+from bridge.router.inbound.pipeline import Pipeline
+from bridge.router.outbound.kept_files import NO_FILES
 from bridge.router.outbound.lanes import Lanes
-from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
@@ -27,35 +33,94 @@ from bridge.router.turns.queue import TurnQueue
 log = structlog.get_logger()
 
 
+@dataclass(frozen=True)
+class Committer:
+    """Commits what an event changes, and wakes whatever waits for that."""
+
+    store: AdmissionStore
+    lanes: Lanes
+    turns: TurnQueue
+    orphans: Orphans
+    feedback: FeedbackDelivery
+    feed: Feed
+
+    async def commit(self, admission: Admission) -> str:
+        """Returns the outcome as it is kept. Raises StoreError."""
+        given_up = {settlement.operation for settlement in admission.settles}
+        open_operations = [each for each in admission.operations if each.id not in given_up]
+        begun = frozenset(each.id for each in open_operations if self.lanes.claim(each))
+        queued = False
+        try:
+            admitted = await self.store.admit(replace(admission, begun=begun))
+            queued = not admitted.repeat
+        finally:
+            for operation in open_operations:
+                self.lanes.unclaim(operation, admission.message, queued=queued)
+        outcome = admission.outcome if queued else "repeat"
+        metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
+        if queued:
+            await self._wake(admission)
+        return outcome
+
+    async def _wake(self, admission: Admission) -> None:
+        self.feed.woke()
+        changes = (*admission.changes, *admission.reactions, *admission.pins)
+        changed = [operation for change in changes for operation in change.operations]
+        for operation in (*changed, *admission.removals):
+            self.lanes.wake(operation.lane)
+        for orphan in admission.orphans:
+            self.orphans.note(orphan)
+        new = admission.message
+        if new is not None and new.place is not None and new.native_id is not None:
+            self.orphans.arrived(new.place.channel, new.native_id)
+        for change in admission.changes:
+            await self.turns.question_changed(change)
+        for turn in admission.turns:
+            await self.turns.ask(turn)
+        for given in admission.feedback:
+            self.feedback.tell(given)
+
+    async def stop(self, planned: Planned) -> None:
+        """Stop the turns that the event stops."""
+        for session, by in planned.stops:
+            self.turns.stop(session, by)
+        for answer, by in planned.stopped_answers:
+            await self.turns.stop_answer(answer, by)
+        for root, by in planned.stopped_threads:
+            await self.turns.stop_thread(root, by)
+
+
 class EventProcessor:
     """Works on one row: when `take` returns it is done, failed with its reason, or put aside."""
 
     def __init__(
         self,
-        around: Surroundings,
-        lanes: Lanes,
-        turns: TurnQueue,
-        catch_up: CatchUp,
-        feedback: FeedbackDelivery,
-        feed: Feed,
+        pipeline: Pipeline,
+        committer: Committer,
+        store: InboxStore,
+        connectors: Mapping[AccountId, Connector],
+        orphans: Orphans,
+        fetcher: AttachmentFetcher,
+        compare_again: Callable[[AccountId, ChannelRef], None],
+        clock: Clock,
         policy: Policy,
     ) -> None:
-        self._around = around
-        self._store = around.store
-        self._connectors = around.connectors
-        self._lanes = lanes
-        self._turns = turns
-        self._orphans = around.orphans
-        self._catch_up = catch_up
-        self._feedback = feedback
-        self._feed = feed
-        self._clock = around.clock
+        """`compare_again` is called for a channel whose reactions may have come out of order."""
+        self._pipeline = pipeline
+        self._committer = committer
+        self._store = store
+        self._connectors = connectors
+        self._orphans = orphans
+        self._fetcher = fetcher
+        self._compare_again = compare_again
+        self._clock = clock
         self._policy = policy
         self._awaited: dict[int, asyncio.Future[str]] = {}
 
     @contextmanager
     def outcome_of(self, row: InboxRow) -> Generator[asyncio.Future[str]]:
-        """Its outcome, for who waits for it; ask before the row is worked on."""
+        """The outcome of the row, for a caller who waits for it; call it before the row is put into
+        its queue."""
         self._awaited[row.id] = asyncio.get_running_loop().create_future()
         try:
             yield self._awaited[row.id]
@@ -67,7 +132,7 @@ class EventProcessor:
         attempts = 0
         while True:
             try:
-                await self._pass_through_or_fail(row)
+                await self._process_or_fail(row)
             except StoreError as error:
                 attempts += 1
                 log.error("store_in_trouble", account=row.raw.account, row=row.id, error=str(error))  # noqa: TRY400
@@ -76,9 +141,9 @@ class EventProcessor:
                 self._orphans.trust(row)
                 return
 
-    async def _pass_through_or_fail(self, row: InboxRow) -> None:
+    async def _process_or_fail(self, row: InboxRow) -> None:
         try:
-            await self._pass_through(row)
+            await self._process(row)
         except StoreError:
             raise
         except Exception as error:
@@ -86,40 +151,32 @@ class EventProcessor:
                 log.exception("stage_broke", account=row.raw.account, row=row.id, kind=row.raw.kind)
             await self._fail(row, error)
 
-    async def _pass_through(self, row: InboxRow) -> None:
+    async def _process(self, row: InboxRow) -> None:
         for index, event in enumerate(events := self._decoded(row.raw)):
-            passage = Passage(row, event)
-            outcome = "routed"
-            for stage in STAGES:
-                if ended := await stage(passage, self._around):
-                    outcome = ended
-                    break
-            target = passage.waits_for
+            received = Received(row=row, event=event, rooms=(), direct=None, kept=NO_FILES)
+            planned = await self._pipeline.plan(received)
+            target = planned.waits_for
             if target is not None and self._orphans.wait(row, event.place, target):
                 return
-            if passage.put_aside:
+            if planned.put_aside:
                 return
-            if passage.misses_files:
-                await self._around.keeping.want(event, row)
+            if planned.misses_files:
+                await self._fetcher.want(event, row)
             last = index + 1 == len(events)
-            outcome = await self._commit(passage.admission(outcome, row=row.id if last else None))
-            self._tell_outcome(row, outcome)
+            admission = replace(planned.admission, row=row.id if last else None)
+            self._tell_outcome(row, await self._committer.commit(admission))
             self._compare_if_late(row, event)
-            for session, by in passage.stops:
-                self._turns.stop(session, by)
-            for answer, by in passage.stopped_answers:
-                await self._turns.stop_answer(answer, by)
-            for root, by in passage.stopped_threads:
-                await self._turns.stop_thread(root, by)
+            await self._committer.stop(planned)
         if not events:
-            await self._commit(Admission(outcome="nothing", row=row.id))
+            await self._committer.commit(Admission(outcome="nothing", row=row.id))
 
     def _compare_if_late(self, row: InboxRow, event: Event) -> None:
-        """Reactions have no order among those of others: what undid one may be told later still."""
+        """Reactions have no order among those of others: the one that undoes a late one may come
+        later still."""
         if isinstance(event, ReactionAdded | ReactionRemoved) and self._orphans.is_doubted(row):
             late = self._clock.time() - event.time.timestamp()
             if late > self._policy.told_late:
-                self._catch_up.compare_again(row.raw.account, event.place.channel)
+                self._compare_again(row.raw.account, event.place.channel)
 
     def _decoded(self, raw: Raw) -> Sequence[Event]:
         if raw.account == ACCOUNT:
@@ -137,43 +194,10 @@ class EventProcessor:
         if awaited is not None and not awaited.done():
             awaited.set_result(outcome)
 
-    async def _commit(self, admission: Admission) -> str:
-        """The outcome as it is kept."""
-        over = {settlement.operation for settlement in admission.settles}
-        open_ones = [one for one in admission.operations if one.id not in over]
-        begun = frozenset(one.id for one in open_ones if self._lanes.claim(one))
-        admitted = Admitted(repeat=True)
-        try:
-            admitted = await self._store.admit(replace(admission, begun=begun))
-        finally:
-            for operation in open_ones:
-                self._lanes.unclaim(operation, admission.message, queued=not admitted.repeat)
-        outcome = "repeat" if admitted.repeat else admission.outcome
-        metrics.OUTCOMES.labels(outcome.split(":")[0]).inc()
-        if admitted.repeat:
-            return outcome
-        self._feed.woke()
-        changes = (*admission.changes, *admission.reactions, *admission.pins)
-        changed = [one for change in changes for one in change.operations]
-        for operation in (*changed, *admission.removals):
-            self._lanes.wake(operation.lane)
-        for orphan in admission.orphans:
-            self._orphans.note(orphan)
-        new = admission.message
-        if new is not None and new.place is not None and new.native_id is not None:
-            self._orphans.arrived(new.place.channel, new.native_id)
-        for change in admission.changes:
-            await self._turns.question_changed(change)
-        for turn in admission.turns:
-            await self._turns.ask(turn)
-        for given in admission.feedback:
-            self._feedback.tell(given)
-        return outcome
-
     async def _fail(self, row: InboxRow, error: Exception) -> None:
         metrics.FAILED.labels(row.raw.account).inc()
         text = str(error) if isinstance(error, BridgeError) else f"{type(error).__name__}: {error}"
-        # The reason may quote what was said: it is kept in the store, and shown by `status`.
+        # The reason may quote the message: it is kept in the store, and shown by `status`.
         log.error("event_failed", row=row.id, account=row.raw.account, error=type(error).__name__)
         await self._store.fail_row(row.id, text)
         self._tell_outcome(row, f"failed: {text}")

@@ -1,8 +1,10 @@
-"""Reactions and pins: what people put on a message is put on it wherever it is shown."""
+"""Reactions and pins of people are shown wherever their message is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from bridge.content.text.emoji import one_emoji
 from bridge.model import (
@@ -14,6 +16,7 @@ from bridge.model import (
     MessageUnpinned,
     NoteReactions,
     OperationId,
+    Person,
     PinMessage,
     ReactionAdded,
     ReactionRemoved,
@@ -21,65 +24,64 @@ from bridge.model import (
     RemoveReaction,
     UnpinMessage,
 )
+from bridge.model.admission import Admission
 from bridge.model.archive_records import StoredMessage
 from bridge.model.reaction_records import PinChange, ReactionChange
 from bridge.ports.connector import Connector, TakesReactions
+from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reactions import ReactionStore
 from bridge.router.inbound.admission import named_author
+from bridge.router.inbound.canonical import message_shown
 from bridge.router.inbound.changes import orphaned
-from bridge.router.inbound.context import Passage, Surroundings
+from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.inbound.moderation import is_original, shares_pin
 from bridge.router.outbound.notes import standing_note
 from bridge.router.rooms.options import seen_event
-from bridge.router.rooms.people import nameless
-from bridge.router.rooms.rooms import Member, Room
+from bridge.router.rooms.people import People, nameless
+from bridge.router.rooms.rooms import Member, Room, Rooms
 
-_Marked = ReactionAdded | ReactionRemoved | ReactionsCleared | MessagePinned | MessageUnpinned
-_STOP = frozenset({"🛑", "⏹️", "⏹"})  # whoever puts it on an answer that grows wants it to end
+_OnMessage = ReactionAdded | ReactionRemoved | ReactionsCleared | MessagePinned | MessageUnpinned
+_Shown = AddReaction | RemoveReaction | NoteReactions
+_STOP = frozenset({"🛑", "⏹️", "⏹"})  # each stops the answer that it is put on
 _DELETED = "kept: it happened to what is deleted"
 
 
-async def mark_what_was_said(passage: Passage, around: Surroundings) -> str | None:
-    """Reactions and pins count for the canonical message, whichever of its copies they are on; an
-    older event never wins."""
-    event = passage.event
-    if not isinstance(event, _Marked):
-        return None
-    known = await around.store.resolve(event.place.channel, event.target)
-    stored = await around.store.message(known) if known else None
-    if stored is None:
-        return orphaned(passage, event.place, event.target)
-    if stored.state == "deleted":
-        return _DELETED
-    match event:
-        case ReactionAdded() | ReactionRemoved():
-            await _meet(passage, event.account, event.actor, around)
-            await _react(passage, event, stored, around)
-            if isinstance(event, ReactionAdded) and one_emoji(event.emoji) in _STOP:
-                passage.stopped_answers.append((MessageId(stored.message.message_id), event.actor))
-            return "reacted"
-        case ReactionsCleared():
-            await _clear(passage, event, stored, around)
-            return "reactions cleared"
-        case MessagePinned() | MessageUnpinned():
-            return await _pin(passage, event, stored, around)
+@dataclass(frozen=True)
+class ApplyReaction:
+    """Counts reactions for the canonical message, whichever of its copies they are on; an older
+    event never wins."""
 
+    store: ReactionStore
+    places: ShownPlaces
+    people: People
+    connectors: Mapping[AccountId, Connector]
+    new_id: Callable[[], str]
 
-async def _meet(passage: Passage, account: AccountId, actor: ActorId, around: Surroundings) -> None:
-    """Whoever reacts may never have said a word: notes shall know their name."""
-    person, news = await around.people.complete(account, nameless(actor))
-    if news:
-        passage.people.append(person)
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, ReactionAdded | ReactionRemoved | ReactionsCleared):
+            return admitted
+        stored = await message_shown(self.places.store, event.place.channel, event.target)
+        if stored is None:
+            return orphaned(admitted.row, event.place, event.target)
+        if stored.state == "deleted":
+            return ended(_DELETED)
+        if isinstance(event, ReactionsCleared):
+            cleared = await self._cleared(event, stored)
+            return Planned(admission=Admission("reactions cleared", reactions=cleared))
+        people = await news_of_actor(event, self.people)
+        reaction = await self._reaction(event, stored)
+        stops = isinstance(event, ReactionAdded) and reaction.emoji in _STOP
+        return Planned(
+            admission=Admission("reacted", people=people, reactions=(reaction,)),
+            stopped_answers=((reaction.message, event.actor),) if stops else (),
+        )
 
-
-async def _react(
-    passage: Passage,
-    event: ReactionAdded | ReactionRemoved,
-    stored: StoredMessage,
-    around: Surroundings,
-) -> None:
-    emoji, present = one_emoji(event.emoji), isinstance(event, ReactionAdded)
-    passage.reactions.append(
-        ReactionChange(
+    async def _reaction(
+        self, event: ReactionAdded | ReactionRemoved, stored: StoredMessage
+    ) -> ReactionChange:
+        emoji, present = one_emoji(event.emoji), isinstance(event, ReactionAdded)
+        return ReactionChange(
             message=MessageId(stored.message.message_id),
             channel=event.place.channel,
             target=event.target,
@@ -87,62 +89,55 @@ async def _react(
             present=present,
             actor=event.actor,
             emoji=emoji,
-            operations=await _shown_by(stored, event, emoji, around, present=present),
+            operations=await self._shown_by(stored, event, emoji, present=present),
         )
-    )
 
+    async def _cleared(
+        self, event: ReactionsCleared, stored: StoredMessage
+    ) -> tuple[ReactionChange, ...]:
+        """Each reaction that stands there goes, and one whose event comes late stays away."""
+        message, channel = MessageId(stored.message.message_id), event.place.channel
+        emoji = one_emoji(event.emoji) if event.emoji else None
+        time = event.time.timestamp()
+        changes = [ReactionChange(message, channel, event.target, time, present=False, emoji=emoji)]
+        for reacted in await self.store.reactions(message):
+            there = (reacted.channel, reacted.target) == (channel, event.target)
+            if there and emoji in (None, reacted.emoji):
+                shown = await self._shown_by(stored, event, reacted.emoji, present=False)
+                changes.append(
+                    ReactionChange(
+                        message, channel, reacted.target, time, present=False,
+                        actor=reacted.actor, emoji=reacted.emoji, operations=shown,
+                    )
+                )  # fmt: skip
+        return tuple(changes)
 
-async def _clear(
-    passage: Passage, event: ReactionsCleared, stored: StoredMessage, around: Surroundings
-) -> None:
-    """Each reaction that stands there goes, and one that is told of late stays away."""
-    message, channel = MessageId(stored.message.message_id), event.place.channel
-    emoji = one_emoji(event.emoji) if event.emoji else None
-    time = event.time.timestamp()
-    cleared = ReactionChange(message, channel, event.target, time, present=False, emoji=emoji)
-    passage.reactions.append(cleared)
-    for one in await around.store.reactions(message):
-        there = (one.channel, one.target) == (channel, event.target)
-        if there and emoji in (None, one.emoji):
-            shown = await _shown_by(stored, event, one.emoji, around, present=False)
-            passage.reactions.append(
-                ReactionChange(
-                    message, channel, one.target, time, present=False,
-                    actor=one.actor, emoji=one.emoji, operations=shown,
-                )
-            )  # fmt: skip
-
-
-async def _shown_by(
-    stored: StoredMessage, event: _Marked, emoji: str, around: Surroundings, *, present: bool
-) -> tuple[AddReaction | RemoveReaction | NoteReactions, ...]:
-    """What shows a reaction in the other places of the message, should it be news there."""
-    message = MessageId(stored.message.message_id)
-    operations: list[AddReaction | RemoveReaction | NoteReactions] = []
-    for room, member in await _places(stored, event, around):
-        if member.options.reactions == "off":
-            continue
-        native = shows_natively(around.connectors, member, emoji)
-        if native:
-            operations.append(_as_our_bot(room, member, message, emoji, around, present=present))
-        if not native or await standing_note(around.store, "reactions", message, member.channel):
-            note = NoteReactions(
-                id=OperationId(around.new_id()), account=member.account, channel=member.channel,
-                room=room.id, message=message,
-            )  # fmt: skip
-            operations.append(note)
-    return tuple(operations)
-
-
-def _as_our_bot(
-    room: Room, member: Member, message: MessageId, emoji: str, around: Surroundings,
-    *, present: bool,
-) -> AddReaction | RemoveReaction:  # fmt: skip
-    kind = AddReaction if present else RemoveReaction
-    return kind(
-        id=OperationId(around.new_id()), account=member.account, channel=member.channel,
-        room=room.id, message=message, emoji=emoji,
-    )  # fmt: skip
+    async def _shown_by(
+        self, stored: StoredMessage, event: _OnMessage, emoji: str, *, present: bool
+    ) -> tuple[_Shown, ...]:
+        """What shows a reaction in the other places of the message, should it be news there."""
+        message = MessageId(stored.message.message_id)
+        operations: list[_Shown] = []
+        for room, member in await self.places.besides(event, stored):
+            if member.options.reactions == "off":
+                continue
+            native = shows_natively(self.connectors, member, emoji)
+            if native:
+                kind = AddReaction if present else RemoveReaction
+                reaction = kind(
+                    id=OperationId(self.new_id()), account=member.account, channel=member.channel,
+                    room=room.id, message=message, emoji=emoji,
+                )  # fmt: skip
+                operations.append(reaction)
+            if not native or await standing_note(
+                self.places.store, "reactions", message, member.channel
+            ):
+                note = NoteReactions(
+                    id=OperationId(self.new_id()), account=member.account, channel=member.channel,
+                    room=room.id, message=message,
+                )  # fmt: skip
+                operations.append(note)
+        return tuple(operations)
 
 
 def shows_natively(connectors: Mapping[AccountId, Connector], member: Member, emoji: str) -> bool:
@@ -152,47 +147,87 @@ def shows_natively(connectors: Mapping[AccountId, Connector], member: Member, em
     return member.options.reactions == "native" and takes
 
 
-async def _pin(
-    passage: Passage,
-    event: MessagePinned | MessageUnpinned,
-    stored: StoredMessage,
-    around: Surroundings,
-) -> str:
-    """The outcome: a pin of the original is put on every copy, one of a copy goes as far as the
-    room's moderation says."""
-    shared = await shares_pin(stored, event.place, event.target, around)
-    places = [one for one in await _places(stored, event, around) if shared(*one)]
-    message, pinned = MessageId(stored.message.message_id), isinstance(event, MessagePinned)
-    if not places and not is_original(stored, event.place.channel, event.target):
-        return "kept: a person pinned a copy" if pinned else "kept: a person unpinned a copy"
-    await _meet(passage, event.account, event.actor, around)
-    kind = PinMessage if pinned else UnpinMessage
-    operations = [
-        kind(
-            id=OperationId(around.new_id()), account=member.account, channel=member.channel,
-            room=room.id, message=message,
-        )
-        for room, member in places
-    ]  # fmt: skip
-    time = event.time.timestamp()
-    passage.pins.append(PinChange(message, pinned, event.actor, time, tuple(operations)))
-    return "pinned" if pinned else "unpinned"
+@dataclass(frozen=True)
+class ApplyPin:
+    """Puts a pin of the original on every copy; a pin of a copy goes as far as the moderation of
+    its room says."""
+
+    places: ShownPlaces
+    rooms: Rooms
+    people: People
+    new_id: Callable[[], str]
+
+    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
+        event = admitted.event
+        if not isinstance(event, MessagePinned | MessageUnpinned):
+            return admitted
+        store, channel = self.places.store, event.place.channel
+        stored = await message_shown(store, channel, event.target)
+        if stored is None:
+            return orphaned(admitted.row, event.place, event.target)
+        if stored.state == "deleted":
+            return ended(_DELETED)
+        shared = await shares_pin(stored, event.place, event.target, store, self.rooms)
+        found = await self.places.besides(event, stored)
+        places = [(room, member) for room, member in found if shared(room, member)]
+        pinned = isinstance(event, MessagePinned)
+        if not places and not is_original(stored, channel, event.target):
+            return ended(f"kept: a person {'pinned' if pinned else 'unpinned'} a copy")
+        people = await news_of_actor(event, self.people)
+        message = MessageId(stored.message.message_id)
+        kind = PinMessage if pinned else UnpinMessage
+        operations = [
+            kind(
+                id=OperationId(self.new_id()), account=member.account, channel=member.channel,
+                room=room.id, message=message,
+            )
+            for room, member in places
+        ]  # fmt: skip
+        time = event.time.timestamp()
+        pin = PinChange(message, pinned, event.actor, time, tuple(operations))
+        outcome = "pinned" if pinned else "unpinned"
+        return Planned(admission=Admission(outcome, people=people, pins=(pin,)))
 
 
-async def _places(
-    stored: StoredMessage, event: _Marked, around: Surroundings
-) -> list[tuple[Room, Member]]:
-    """Where else the message stands or will, the original among them: each channel once, as far as
-    its room still shows such things there."""
-    posts = await around.store.posts_of(MessageId(stored.message.message_id))
-    rooms = [around.rooms.find(post.room) for post in posts]
-    sieves = [member.options.sieve for room in rooms if room for member in room.members]
-    seen = seen_event(event, await named_author(event, sieves, around))
-    found: dict[str, tuple[Room, Member]] = {}
-    said = (stored.place.channel,) if stored.place and stored.native_id else ()
-    for post, room in zip(posts, rooms, strict=True):
-        for member in room.listeners(besides=event.place.channel) if room else ():
-            here = member.channel in (post.channel, *said)
-            if room and here and not member.options.sieve.refuses(seen):
-                found.setdefault(member.channel.key, (room, member))
-    return list(found.values())
+class _ActorEvent(Protocol):
+    """An event of an actor, heard by an account."""
+
+    @property
+    def account(self) -> AccountId: ...
+
+    @property
+    def actor(self) -> ActorId: ...
+
+
+async def news_of_actor(event: _ActorEvent, people: People) -> tuple[Person, ...]:
+    """The actor, where something of that person is news. People react who never posted a message:
+    notes need their names."""
+    person, news = await people.complete(event.account, nameless(event.actor))
+    return (person,) if news else ()
+
+
+@dataclass(frozen=True)
+class ShownPlaces:
+    """Finds the channels that show a message."""
+
+    store: MessageStore
+    rooms: Rooms
+    people: People
+
+    async def besides(
+        self, event: _OnMessage, stored: StoredMessage
+    ) -> Sequence[tuple[Room, Member]]:
+        """The channels besides that of the event where the message stands or will, that of the
+        original among them: each once, as far as its room shows such events there."""
+        posts = await self.store.posts_of(MessageId(stored.message.message_id))
+        rooms = [self.rooms.find(post.room) for post in posts]
+        sieves = [member.options.sieve for room in rooms if room for member in room.members]
+        seen = seen_event(event, await named_author(event, sieves, self.people))
+        found: dict[str, tuple[Room, Member]] = {}
+        original = (stored.place.channel,) if stored.place and stored.native_id else ()
+        for post, room in zip(posts, rooms, strict=True):
+            for member in room.listeners(besides=event.place.channel) if room else ():
+                here = member.channel in (post.channel, *original)
+                if room and here and not member.options.sieve.refuses(seen):
+                    found.setdefault(member.channel.key, (room, member))
+        return list(found.values())

@@ -1,11 +1,12 @@
-"""The files of one message on their way into the blob store, before their addresses expire."""
+"""Files of messages as the blob store holds them."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Annotated
 
 import structlog
@@ -25,8 +26,6 @@ from bridge.ports.blobs import sha256_of
 from bridge.ports.cards import Cards
 from bridge.ports.connector import Files
 from bridge.ports.opening import open_part
-from bridge.router.inbound.attachments import Kept
-from bridge.router.inbound.context import Passage, Surroundings
 from bridge.uacs import (
     AudioPart,
     ContentPart,
@@ -50,17 +49,9 @@ _MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
 )
 MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
-
-async def with_kept_files(
-    message: Message, passage: Passage, around: Surroundings, known: Kept | None = None
-) -> Message:
-    """The message of this passage with the files of its platform fetched, where they can be and are
-    not `known`, and with files of what nothing can show."""
-    if around.files is None or not _may_hold_files(message):
-        return message
-    found = await around.keeping.at_once(message, passage.event.account, passage.row, known or {})
-    passage.misses_files = found.late
-    return await with_json_files(with_kept(message, found.kept), around.cards, around.files)
+Kept = Mapping[str, KeptFile]
+"""The files of a message that the blob store holds, by the key that each has in the message."""
+NO_FILES: Kept = MappingProxyType({})
 
 
 async def with_json_files(message: Message, cards: Cards, files: Files | None) -> Message:
@@ -81,8 +72,8 @@ async def with_json_files(message: Message, cards: Cards, files: Files | None) -
 
 
 async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
-    """A file that an agent gives, kept, so that it is shared as people's files are; where it
-    cannot be had it stays as it is told."""
+    """The event of a file that an agent gives, with the file kept, so that it is shared as people's
+    files are; the same event where the file cannot be fetched."""
     part = _MEDIA.validate_python(event.part) if _holds_media(event.part) else None
     if files is None or part is None or sha256_of(part.source.file_id or "") is not None:
         return event
@@ -110,11 +101,6 @@ def _holds_media(part: JsonValue) -> bool:
 async def _pieces(content: bytes) -> AsyncIterator[bytes]:
     for start in range(0, len(content), _PIECE):
         yield content[start : start + _PIECE]
-
-
-def _may_hold_files(message: Message) -> bool:
-    """Text alone, as most of what is said, needs no look."""
-    return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
 
 
 def with_kept(message: Message, kept: Kept) -> Message:

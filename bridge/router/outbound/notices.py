@@ -24,15 +24,14 @@ from bridge.model import (
 )
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
-from bridge.model.refs import BRIDGE, join_key
+from bridge.model.refs import BRIDGE, BRIDGE_NAME, join_key
 from bridge.ports.clock import Clock
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.rooms.rooms import Member
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
 
-NAME = "Bridge"
-BYLINE = Byline(name=NAME)
+BYLINE = Byline(name=BRIDGE_NAME)
 
 
 def notice_id(*segments: str) -> MessageId:
@@ -60,14 +59,14 @@ def notice(
     message = Message(
         message_id=own_id,
         timestamp=datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
-        actor=Actor(id=BRIDGE, role="system", name=NAME),
+        actor=Actor(id=BRIDGE, role="system", name=BRIDGE_NAME),
         content=(TextPart(text=text),),
     )
     if buttons:
         message = _with_buttons(message, text, buttons)
     return NewMessage(
         message=message,
-        author=Person(id=BRIDGE, name=NAME, bot=True),
+        author=Person(id=BRIDGE, name=BRIDGE_NAME, bot=True),
         time=at,
         root=root,
         reply_to=reply_to,

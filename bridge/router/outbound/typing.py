@@ -14,9 +14,9 @@ from bridge.model.refs import native_id_in
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
 from bridge.ports.store.messages import MessageStore
-from bridge.router.inbound.admission import admitting
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.rooms.bylines import Bylines
+from bridge.router.rooms.filters import admitting
 from bridge.router.rooms.options import seen_event
 from bridge.router.rooms.people import nameless
 from bridge.router.rooms.rooms import Member, Rooms

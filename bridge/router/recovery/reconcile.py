@@ -29,7 +29,7 @@ from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.recovery import RecoveryStore
-from bridge.router.inbound.channel_events import is_happening
+from bridge.router.inbound.channel_events import is_channel_event
 from bridge.router.inbound.channel_metadata import held_pins, news_of, news_of_pin
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.queues import InboundQueues
@@ -268,7 +268,7 @@ class Reconciler:
             one
             for one in here.held.values()
             if one.said
-            and not is_happening(one.native_id)
+            and not is_channel_event(one.native_id)
             and one.thread == stretch.thread
             and one.native_id not in standing
             and stretch.first <= here.connector.order_key(one.native_id) <= stretch.last

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bridge.content.media.initials import color_of
-from bridge.model import ActorId, Byline, Person
+from bridge.model import AccountId, ActorId, Byline, Person
+from bridge.model.refs import BRIDGE
 from bridge.ports.pictures import NoPictures, Pictures
+from bridge.router.rooms.display_names import DisplayNames, in_form
+from bridge.router.rooms.rooms import Member, Room
 
 
 class Bylines:
-    """Nobody is without a picture: who has none of their own gets a drawn one, or a colour for the
+    """Nobody is without a picture: an author who has none gets a drawn one, or a colour for the
     platform's own stand-ins where no address can be given."""
 
     def __init__(self, pictures: Pictures | None = None) -> None:
@@ -22,6 +27,26 @@ class Bylines:
         """`shown` is what they are called there; the initials are those of their own name."""
         picture = person.picture or self.pictures.drawn(person.id, person.name)
         return Byline(name=shown, picture=picture, color=_color(person.id))
+
+
+@dataclass(frozen=True)
+class AuthorBylines:
+    """Bylines of people with the names that a room shows."""
+
+    names: DisplayNames
+    bylines: Bylines
+
+    async def shown(
+        self, author: Person, room: Room, member: Member, platform: str, account: AccountId
+    ) -> Byline:
+        """What a channel of the room shows of an author; `platform` and `account` are those that
+        its `names` option puts into the name."""
+        if author.id == BRIDGE:
+            return Byline(name=author.name)
+        name = await self.names.shown(room, author)
+        if (template := member.options.names) is not None:
+            name = in_form(template, name, author, platform, account)
+        return self.bylines.of_person(author, name)
 
 
 def _color(actor: ActorId | str) -> int:

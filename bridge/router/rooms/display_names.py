@@ -19,9 +19,9 @@ from bridge.content.text.look_alikes import skeleton
 from bridge.content.text.names import marked_name
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
 from bridge.model.people_records import ShownName
+from bridge.model.refs import BRIDGE_NAME
 from bridge.ports.connector import Connector, KnowsOwnName
 from bridge.ports.store.people import PeopleStore
-from bridge.router.outbound.notices import NAME as BRIDGE_NAME
 from bridge.router.rooms.rooms import Member, Room
 
 _OURS = frozenset(map(skeleton, (BRIDGE_NAME, "UACS Bridge")))

@@ -22,7 +22,7 @@ from bridge.model.store_status import Explanation
 from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
-from bridge.router.inbound.pipeline import STAGES
+from bridge.router.inbound.pipeline import stage_names
 from bridge.router.rooms import programs as outside
 from bridge.store.conversations import excerpt_of
 from bridge.uacs import write
@@ -102,7 +102,7 @@ def _decoded(raw: Raw, connectors: Mapping[AccountId, Connector]) -> Any:
 
 def _stages(explanation: Explanation) -> Way:
     return {
-        "stages": [stage.__name__ for stage in STAGES],
+        "stages": [*stage_names()],
         "outcome": explanation.outcome,
         "timelines": [
             {"conversation": str(timeline.id), "kind": timeline.kind, "name": timeline.name,

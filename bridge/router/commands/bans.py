@@ -1,0 +1,49 @@
+"""Commands that keep people out of a room, and that people give to be left out themselves."""
+
+from __future__ import annotations
+
+from bridge.ports.store.people import PeopleStore
+from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.targets import person_meant, reads_as_person
+from bridge.router.rooms.bans import BansAndPauses
+
+
+def ban_commands(store: PeopleStore, bans: BansAndPauses) -> tuple[Command, ...]:
+    async def block(given: GivenCommand) -> str:
+        actor = await person_meant(given.words, given.room, store)
+        await bans.bar(actor, "blocked", given.actor, given.room.id)
+        return f"{actor} is blocked in this room."
+
+    async def unblock(given: GivenCommand) -> str:
+        actor = await person_meant(given.words, given.room, store)
+        done = await bans.unbar(actor, "blocked", given.room.id)
+        return f"{actor} is not blocked any more." if done else f"{actor} was not blocked here."
+
+    async def blocked(given: GivenCommand) -> str:
+        here = [
+            ban.actor
+            for ban in bans.barred()
+            if ban.why == "blocked" and ban.room in (None, given.room.id)
+        ]
+        return "\n".join(here) or "Nobody is blocked here."
+
+    async def optout(given: GivenCommand) -> str:
+        await bans.bar(given.actor, "opted_out", given.actor, None)
+        return 'What you say is neither carried nor kept from now on. "optin" takes it back.'
+
+    async def optin(given: GivenCommand) -> str:
+        done = await bans.unbar(given.actor, "opted_out", None)
+        return "What you say is carried and kept again." if done else "You had not opted out."
+
+    return (
+        Command("optout", "have nothing of yours carried", optout, everybody=True),
+        Command("optin", "take that back", optin, everybody=True),
+        Command(
+            "block @PERSON", "admit nothing of theirs here", block, range(1, 6),
+            fits=reads_as_person,
+        ),
+        Command(
+            "unblock @PERSON", "admit them again", unblock, range(1, 6), fits=reads_as_person
+        ),
+        Command("blocked", "who is blocked here", blocked),
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""The commands `link` and `unlink`: which channels are in a room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from bridge.errors import InvalidData
+from bridge.model import AccountId, ActorId, RoomId, split_key
+from bridge.ports.connector import Connector
+from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.rooms.rooms import Member
+
+
+class Linker(Protocol):
+    """Changes which channels are in a room, durably. Its answers are words for people."""
+
+    async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str: ...
+
+    async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str: ...
+
+
+class NoLinker:
+    """Refuses both, where the rooms cannot change."""
+
+    async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str:
+        raise InvalidData(f"{account} {channel} cannot be linked here")
+
+    async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
+        raise InvalidData("This channel cannot be unlinked here")
+
+
+def channel_commands(
+    connectors: Mapping[AccountId, Connector], linker: Callable[[], Linker]
+) -> tuple[Command, ...]:
+    """`linker` returns the one that is used now."""
+
+    async def link(given: GivenCommand) -> str:
+        account, channel = given.words
+        meant = _channel_meant(account, channel, connectors)
+        return await linker().link(given.room.id, account, meant, given.actor)
+
+    async def unlink(given: GivenCommand) -> str:
+        return await linker().unlink(given.room.id, given.member, given.actor)
+
+    return (
+        Command("link ACCOUNT #CHANNEL", "take a channel into this room", link, range(2, 3)),
+        Command("unlink", "take this channel out of its room", unlink),
+    )
+
+
+def _channel_meant(account: str, channel: str, connectors: Mapping[AccountId, Connector]) -> str:
+    """A platform makes a mention of its own channel, even where the account is another platform's:
+    then the name counts, not the id."""
+    key, _, name = channel.partition("#")
+    if key.count(":") != 2:
+        return channel
+    platform, *_, own_id = split_key(key)
+    connector = connectors.get(AccountId(account))
+    here = connector is not None and connector.capabilities.platform == platform
+    return own_id if here else f"#{name}"

@@ -1,0 +1,68 @@
+"""A command: its form, who may give it, and the function that carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from bridge.content.text.globs import matches
+from bridge.model import ActorId, Place
+from bridge.router.rooms.rooms import Member, Room
+
+
+@dataclass(frozen=True)
+class GivenCommand:
+    """A command as somebody gave it.
+
+    - `words` follow its name, with mentions as actor ids.
+    - `key` names the delivery: one that comes twice is answered once.
+    - `answers`: what the answer must name, where the platform waits for one.
+    - `private`: nobody else could read the command.
+    - `can_whisper`: an answer can be shown to the asker alone.
+    """
+
+    actor: ActorId
+    words: tuple[str, ...]
+    place: Place
+    room: Room
+    member: Member
+    key: str
+    answers: str | None = None
+    private: bool = False
+    can_whisper: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a channel.
+
+    - `usage` begins with its name.
+    - `run` returns the answer in plain words, a line each; it raises BridgeError.
+    - `words`: how many words may follow the name.
+    - `everybody`: people who are no admins may give it, too.
+    - `whispered`: the answer to a mention is shown to the asker alone, where that can be.
+    - `fits`: the words of a mention must pass it, or they are an ordinary message.
+    """
+
+    usage: str
+    about: str
+    run: Callable[[GivenCommand], Awaitable[str]]
+    words: range = range(1)
+    everybody: bool = False
+    whispered: bool = False
+    fits: Callable[[Sequence[str]], bool] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.usage.split()[0]
+
+
+def is_admin(actor: ActorId, admins: Sequence[str]) -> bool:
+    """`admins` are actor ids, or globs of them (`platform:workspace:*`)."""
+    return any(matches(glob, actor) for glob in admins)
+
+
+def may_operate(room: Room, actor: ActorId, admins: Sequence[str]) -> bool:
+    """Whether the actor is an admin, or an operator of one of the room's agents."""
+    operators = [glob for seat in room.agents for glob in seat.operators]
+    return is_admin(actor, admins) or is_admin(actor, operators)

@@ -1,0 +1,221 @@
+"""The end of a message's way: its author and its conversations, a post for each channel that shows
+it, a turn for each agent that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from bridge.content.messages.metadata import of_person
+from bridge.model import (
+    AccountId,
+    Byline,
+    Level,
+    MessagePosted,
+    OperationId,
+    Place,
+    PostMessage,
+    TurnId,
+    conversation_id_of,
+)
+from bridge.model.admission import Admission
+from bridge.model.archive_records import NewMessage, Timeline
+from bridge.model.outbox_records import Settlement
+from bridge.model.turn_records import NewTurn
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store.messages import MessageStore
+from bridge.router.inbound.canonical import canonical_id, canonical_root
+from bridge.router.inbound.context import Admitted, Authored, Placed, Planned
+from bridge.router.inbound.presses import turns_for
+from bridge.router.outbound.max_delay import given_up_if_late
+from bridge.router.rooms.bylines import AuthorBylines
+from bridge.router.rooms.direct_messages import direct_timeline
+from bridge.router.rooms.features import has_threads
+from bridge.router.rooms.filters import lets_out
+from bridge.router.rooms.linking import Linking
+from bridge.router.rooms.people import People
+from bridge.router.rooms.reference_names import ReferenceNames
+from bridge.router.rooms.rooms import Member, Room
+from bridge.router.turns.selection import AgentSelection, wants_stop
+from bridge.router.turns.sessions import session_of
+
+
+@dataclass(frozen=True)
+class NameAuthor:
+    """Gives the author, and the people whom the message mentions, the names by which people know
+    them."""
+
+    people: People
+    linking: Linking
+    reference_names: ReferenceNames
+
+    async def __call__(self, admitted: Admitted) -> Authored:
+        event = admitted.event
+        if not isinstance(event, MessagePosted):
+            raise TypeError(f"no stage took {event.type}")
+        author, news = await self.people.complete(event.account, event.author)
+        if news:
+            self.linking.seen(event.account, author)
+        message = await self.reference_names.named(event.account, event.message)
+        if message.actor.name != author.name:
+            actor = message.actor.model_copy(update={"name": author.name})
+            message = message.model_copy(update={"actor": actor})
+        new = NewMessage(
+            message=of_person(message, await self.linking.person_of(author.id)),
+            author=author,
+            time=event.time.timestamp(),
+            place=event.place,
+            native_id=event.native_id,
+            audience=event.audience,
+            state="deleted" if admitted.buried else "edited" if event.edited_at else "complete",
+            changed=event.edited_at.timestamp() if event.edited_at else 0.0,
+        )
+        return Authored(
+            row=admitted.row, event=event, rooms=admitted.rooms, direct=admitted.direct,
+            kept=admitted.kept, buried=admitted.buried, press=admitted.press,
+            message=new, people=(author,) if news else (), misses_files=False,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PlaceInTimelines:
+    """Places the message in its channel's conversation, its thread's, and each room's. The root of
+    the thread and the answered message get their canonical ids."""
+
+    store: MessageStore
+
+    async def __call__(self, authored: Authored) -> Placed:
+        event, channel = authored.event, authored.event.place.channel
+        root = reply_to = None
+        if event.place.thread:
+            root = await canonical_root(self.store, event.place)
+        if event.reply_to:
+            reply_to = await canonical_id(self.store, channel, event.reply_to)
+        timelines = [_channel_timeline(Place(channel=channel))]
+        if event.place.thread and root:
+            timelines.append(_thread_timeline(event.place, root))
+        if authored.direct:
+            timelines.append(direct_timeline(authored.direct))
+        elif event.audience is None:  # whispers stay out of the rooms' common memory
+            timelines += [room.timeline for room in authored.rooms]
+        return Placed(
+            row=authored.row, event=event, rooms=authored.rooms, direct=authored.direct,
+            kept=authored.kept, buried=authored.buried, press=authored.press,
+            message=replace(authored.message, root=root, reply_to=reply_to),
+            people=authored.people, misses_files=authored.misses_files, timelines=tuple(timelines),
+        )  # fmt: skip
+
+
+def _channel_timeline(place: Place) -> Timeline:
+    return Timeline(conversation_id_of(place), "channel", place.key)
+
+
+def _thread_timeline(place: Place, root: str) -> Timeline:
+    parent: UUID = conversation_id_of(Place(channel=place.channel))
+    metadata = {"parent": str(parent), "root": root}
+    return Timeline(conversation_id_of(place), "thread", place.key, metadata)
+
+
+@dataclass(frozen=True)
+class Route:
+    """Plans one post for each channel that shows the message, and one turn for each agent that
+    answers it."""
+
+    agents: AgentSelection
+    bylines: AuthorBylines
+    connectors: Mapping[AccountId, Connector]
+    clock: Clock
+    new_id: Callable[[], str]
+
+    async def __call__(self, placed: Placed) -> Planned:
+        posts: tuple[PostMessage, ...] = ()
+        settles: tuple[Settlement, ...] = ()
+        turns: tuple[NewTurn, ...] = ()
+        stops: tuple[str, ...] = ()
+        if placed.press and not placed.buried:
+            turns = turns_for(placed.press, placed.rooms, placed.message, self.new_id)
+        elif not placed.buried:
+            posts, settles = await self._posts(placed)
+            turns, stops = await self._turns(placed)
+        return Planned(
+            admission=Admission(
+                "routed",
+                message=placed.message,
+                people=placed.people,
+                timelines=placed.timelines,
+                operations=posts,
+                settles=settles,
+                turns=turns,
+            ),
+            stops=tuple((session, placed.message.author.id) for session in stops),
+            misses_files=placed.misses_files,
+        )
+
+    async def _posts(
+        self, placed: Placed
+    ) -> tuple[tuple[PostMessage, ...], tuple[Settlement, ...]]:
+        """The posts, and the ends of those that are given up from the first."""
+        event, new = placed.event, placed.message
+        posts: list[PostMessage] = []
+        settles: list[Settlement] = []
+        shown = {event.place.channel.key}
+        visible = event.audience is None or placed.direct is not None
+        for room in placed.rooms if visible else ():
+            for member in room.listeners(besides=event.place.channel):
+                if member.channel.key not in shown and lets_out(member, new):
+                    shown.add(member.channel.key)
+                    byline = await self.bylines.shown(
+                        new.author, room, member, event.place.channel.platform, event.account
+                    )
+                    post = self._post(new, room, member, byline, broadcast=event.broadcast)
+                    posts.append(post)
+                    settles += given_up_if_late(post, member, new, self.clock.time())
+        return tuple(posts), tuple(settles)
+
+    def _post(
+        self, new: NewMessage, room: Room, member: Member, byline: Byline, *, broadcast: bool
+    ) -> PostMessage:
+        """A message to a thread and its channel is shown in the channel where it cannot be shown in
+        both."""
+        both = broadcast and self._can_broadcast(member)
+        flat = (
+            member.options.threads == "flat"
+            or (broadcast and not both)
+            or not has_threads(self.connectors, member.account)
+        )
+        return PostMessage(
+            id=OperationId(self.new_id()),
+            account=member.account,
+            channel=member.channel,
+            room=room.id,
+            message=new.id,
+            byline=byline,
+            root=None if flat else new.root,
+            reply_to=new.reply_to or (new.root if flat else None),
+            broadcast=both and not flat,
+        )
+
+    def _can_broadcast(self, member: Member) -> bool:
+        connector = self.connectors.get(member.account)
+        features = connector.capabilities.features if connector else {}
+        return features.get("broadcast") == Level.FULL
+
+    async def _turns(self, placed: Placed) -> tuple[tuple[NewTurn, ...], tuple[str, ...]]:
+        """The turns, and the sessions that the message stops in place of a turn."""
+        event, new = placed.event, placed.message
+        turns: list[NewTurn] = []
+        stops: list[str] = []
+        called_by = "bot" if event.author.bot else "person"
+        for room in placed.rooms:
+            for seat in await self.agents.of(room, event, new):
+                session = session_of(seat, room.id, new)
+                if wants_stop(seat, event):
+                    stops.append(session)
+                    continue
+                turn_id = TurnId(self.new_id())
+                turns.append(
+                    NewTurn(turn_id, seat.agent, room.id, new.id, session, called_by=called_by)
+                )
+        return tuple(turns), tuple(stops)

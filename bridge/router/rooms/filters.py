@@ -1,0 +1,71 @@
+"""What rooms let in, and what each of their channels is shown, by their options alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bridge.model import Event, Person, PostMessage, Said
+from bridge.model.archive_records import NewMessage, StoredMessage
+from bridge.router.rooms.options import OPEN, Kind, Seen, kinds_of, seen_event, seen_message
+from bridge.router.rooms.rooms import Member, Room
+from bridge.uacs import Message, TextPart
+
+_BEFORE_WORDS = "\\ \t\n\u200b\u2060\ufeff"
+_TYPE = f"{_BEFORE_WORDS}*_~`"  # bold, italic, struck, code
+
+
+def admitting(
+    rooms: Sequence[Room], event: Event, author: Person | None
+) -> tuple[tuple[Room, ...], str]:
+    """The rooms that let in this author's event, and the reason of one that does not."""
+    admitted: list[Room] = []
+    seen: Seen | None = None
+    refusal = ""
+    for room in rooms:
+        member = room.member(event.place.channel)
+        inner, outer = room.options.sieve, OPEN if member is None else member.options.sieve
+        if is_private(event, room):
+            refusal = "its author keeps it to this channel"
+        elif inner is OPEN and outer is OPEN:
+            admitted.append(room)
+        else:
+            seen = seen or seen_event(event, author)
+            why = inner.refuses(seen) or outer.refuses(seen)
+            refusal = why or refusal
+            admitted += [] if why else [room]
+    return tuple(admitted), refusal
+
+
+def is_private(event: Event, room: Room) -> bool:
+    """Whether the text begins with a word that keeps it to its channel, in whatever type that word
+    is set."""
+    beginnings = room.options.private
+    if not beginnings or not isinstance(event, Said):
+        return False
+    first = next((part for part in event.message.content if isinstance(part, TextPart)), None)
+    if first is None:
+        return False
+    text = first.text.lstrip(_BEFORE_WORDS).casefold()
+    return text.startswith(beginnings) or text.lstrip(_TYPE).startswith(beginnings)
+
+
+def lets_out(member: Member, new: NewMessage) -> bool:
+    """Whether the channel is shown this message."""
+    sieve = member.options.sieve
+    if sieve is OPEN:
+        return True
+    return not sieve.refuses(seen_message(new.message, new.author, threaded=new.root is not None))
+
+
+def lets_edit_out(
+    room: Room, post: PostMessage, now: Message, stored: StoredMessage, kind: Kind
+) -> bool:
+    """Whether the channel of this copy is shown the message `now`."""
+    member = room.member(post.channel)
+    if member is None or not member.listens:
+        return False
+    sieve = member.options.sieve
+    if sieve is OPEN:
+        return True
+    kinds = kinds_of(now, stored.author, threaded=stored.root is not None)
+    return not sieve.refuses(Seen(frozenset({*kinds, kind}), stored.author, now))
