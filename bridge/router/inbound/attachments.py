@@ -92,7 +92,7 @@ class KeepFiles:
         return replace(authored, message=replace(new, message=message), misses_files=missing)
 
 
-class _KeepingStore(RecoveryStore, CredentialStore, InboxStore, Protocol):
+class _FetcherStore(RecoveryStore, CredentialStore, InboxStore, Protocol):
     """What `AttachmentFetcher` needs of the store."""
 
 
@@ -106,7 +106,7 @@ class AttachmentFetcher:
 
     def __init__(
         self,
-        store: _KeepingStore,
+        store: _FetcherStore,
         connectors: Mapping[AccountId, Connector],
         files: Files | None,
         cards: Cards,
@@ -258,8 +258,8 @@ async def _fetched(connector: OwnsFiles, files: Files, asset: Asset, raw: Raw) -
 
 def _pause_of(error: Exception) -> float:
     """What a host asks for."""
-    asked = error.retry_after if isinstance(error, FileUnavailable | RateLimited) else None
-    return asked or 0.0
+    pause = error.retry_after if isinstance(error, FileUnavailable | RateLimited) else None
+    return pause or 0.0
 
 
 def _awaited(event: Event, row: InboxRow) -> FilesAwaited | None:

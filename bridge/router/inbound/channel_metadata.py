@@ -78,7 +78,7 @@ async def news_of_pin(
     pin = held.get(native_id)
     if pin is None:
         message = await store.resolve(channel, native_id) if pinning else None
-        known = any(message == one.message for one in held.values())
+        known = any(message == other.message for other in held.values())
         return pinning if message and not known else None
     here = await _is_pinned_here(store, channel, pin)
     if pinning is None and here is True:
@@ -104,10 +104,10 @@ async def _is_pinned_here(store: MessageStore, channel: ChannelRef, pin: HeldPin
     are about to do it."""
     explained = await store.explain(pin.message)
     ours = [
-        one
-        for one in (explained.operations if explained else ())
-        if one.operation.lane == channel.marks_lane
-        and isinstance(one.operation, PinMessage | UnpinMessage)
+        record
+        for record in (explained.operations if explained else ())
+        if record.operation.lane == channel.marks_lane
+        and isinstance(record.operation, PinMessage | UnpinMessage)
     ]
     if ours and ours[-1].created >= pin.at:
         last = ours[-1]

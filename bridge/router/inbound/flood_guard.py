@@ -1,11 +1,12 @@
-"""What could go round and round: copies that other bridges made of what a room was told already,
-and floods that nobody foresaw.
+"""Guards rooms against loops: copies that other bridges make of messages that a room has already,
+and floods of any other cause.
 
-A post that may go round is refused. The room is paused only where bots alone made the loop: as long
-as people speak in between, a member could make a bot repeat itself and silence everybody.
+A post that may be part of a loop is refused. The room is paused only where bots alone made the
+loop: as long as people speak in between, a member could make a bot repeat itself and silence
+everybody.
 
-A room remembers for a minute of its own time (the platforms' times of what was said, so that
-catch-up is no flood) who said what in which channel.
+The guard remembers the texts of the last minute of each room, with author and channel. A minute is
+counted by the platforms' times of the messages, so that catch-up is no flood.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _SHORTCODE = re.compile(r":([a-z0-9_+-]+):")
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Post:
     time: float
     channel: str
     author: str
@@ -44,25 +45,25 @@ class _Said:
 
 @dataclass
 class _Memory:
-    """What was said in a room in the last minute."""
+    """The posts of a room in the last minute."""
 
-    said: deque[_Said] = field(default_factory=deque[_Said])
+    posts: deque[_Post] = field(default_factory=deque[_Post])
     texts: Counter[str] = field(default_factory=Counter[str])
     bots: int = 0
     bots_alone: int = 0  # the newest posts, as far as no person spoke
 
-    def add(self, new: _Said) -> None:
-        self.said.append(new)
+    def add(self, new: _Post) -> None:
+        self.posts.append(new)
         self.texts[new.text] += 1
         self.bots += new.bot
         self.bots_alone = self.bots_alone + 1 if new.bot else 0
-        while len(self.said) > _REMEMBERED or self.said[0].time < new.time - _WINDOW:
-            old = self.said.popleft()
+        while len(self.posts) > _REMEMBERED or self.posts[0].time < new.time - _WINDOW:
+            old = self.posts.popleft()
             self.bots -= old.bot
             self.texts[old.text] -= 1
             if not self.texts[old.text]:
                 del self.texts[old.text]
-        self.bots_alone = min(self.bots_alone, len(self.said))
+        self.bots_alone = min(self.bots_alone, len(self.posts))
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class FloodGuard:
         memory = self._rooms.get(room.id) or self._rooms.setdefault(room.id, _Memory())
         bot = event.author.bot
         channel, author = event.place.channel.key, event.author.id
-        new = _Said(event.time.timestamp(), channel, author, text, bot)
+        new = _Post(event.time.timestamp(), channel, author, text, bot)
         if bot and _is_copy(new, memory):
             return Verdict("a bot says what somebody said just now: another bridge's copy")
         memory.add(new)
@@ -105,16 +106,16 @@ class FloodGuard:
         self._rooms.pop(room, None)
 
 
-def _is_copy(new: _Said, memory: _Memory) -> bool:
+def _is_copy(new: _Post, memory: _Memory) -> bool:
     """Whether somebody else said the same in the room, whatever markup or name is before it. In
     its own channel, too: there it comes back from one of our copies."""
     unnamed = _words(_SPEAKER.sub("", new.text, count=1))
     mine = {_words(new.text), unnamed if len(unnamed) >= _SHORTEST else ""} - {""}
     return any(
-        (one.channel, one.author) != (new.channel, new.author)
-        and abs(new.time - one.time) <= _WINDOW
-        and _words(one.text) in mine
-        for one in memory.said
+        (post.channel, post.author) != (new.channel, new.author)
+        and abs(new.time - post.time) <= _WINDOW
+        and _words(post.text) in mine
+        for post in memory.posts
     )  # fmt: skip
 
 
@@ -124,10 +125,9 @@ def _words(text: str) -> str:
     return _NO_WORD.sub("", named).casefold() or "".join(named.split())
 
 
-def _goes_round(new: _Said, memory: _Memory) -> bool:
+def _goes_round(new: _Post, memory: _Memory) -> bool:
     """Whether another bridge may carry it round through people's own accounts. A bot that says
     what was said in another channel is refused as a copy."""
     if len(new.text) < _LONG:
         return False
-    same = [one for one in memory.said if one.text == new.text]
-    return len({one.channel for one in same}) > 1
+    return len({post.channel for post in memory.posts if post.text == new.text}) > 1

@@ -1,4 +1,4 @@
-"""Where our hearing of each channel began: what was said before is nobody's business here."""
+"""Where we began to listen in each channel: older messages are never read."""
 
 from __future__ import annotations
 

@@ -190,17 +190,17 @@ class AskAgain:
 
 
 def turns_for(
-    press: Press, rooms: Sequence[Room], asked: NewMessage | StoredMessage,
+    press: Press, rooms: Sequence[Room], question: NewMessage | StoredMessage,
     new_id: Callable[[], str],
 ) -> tuple[NewTurn, ...]:  # fmt: skip
     """One turn, in the first of the rooms in which the agent sits. Programs read presses among the
     room's events."""
     if press.agent is None:
         return ()
-    trigger = MessageId(asked.message.message_id)
+    trigger = MessageId(question.message.message_id)
     for room in rooms:
         if seat := room.seat(press.agent):
-            session = session_of(seat, room.id, asked)
+            session = session_of(seat, room.id, question)
             return (NewTurn(TurnId(new_id()), seat.agent, room.id, trigger, session),)
     return ()
 

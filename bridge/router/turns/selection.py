@@ -162,25 +162,25 @@ def is_named(agent: str, text: str) -> bool:
 def ambiguities(seats: Sequence[AgentMembership]) -> list[tuple[int, int, str]]:
     """Pairs of seats of which neither goes before the other, and why."""
     found: list[tuple[int, int, str]] = []
-    for first, one in enumerate(seats):
-        for second, other in enumerate(seats[first + 1 :], first + 1):
-            if one.agent == other.agent:
-                found.append((first, second, "they are the same agent"))
-            elif not (one.beside or other.beside) and (why := _collision(one, other)):
-                found.append((first, second, why))
+    for at, first in enumerate(seats):
+        for at_second, second in enumerate(seats[at + 1 :], at + 1):
+            if first.agent == second.agent:
+                found.append((at, at_second, "they are the same agent"))
+            elif not (first.beside or second.beside) and (why := _collision(first, second)):
+                found.append((at, at_second, why))
     return found
 
 
-def _collision(one: AgentMembership, other: AgentMembership) -> str:
-    if not one.routes and not other.routes:
+def _collision(first: AgentMembership, second: AgentMembership) -> str:
+    if not first.routes and not second.routes:
         # A mention that names nobody is for the first of them.
-        return "both answer always" if one.listen == other.listen == "always" else ""
-    for at, route in enumerate(one.routes):
-        for at_other, another in enumerate(other.routes):
+        return "both answer always" if first.listen == second.listen == "always" else ""
+    for at, route in enumerate(first.routes):
+        for at_second, another in enumerate(second.routes):
             if collide(route, another):
-                return f"route {at} of the one and route {at_other} of the other may fit the same"
-    plain = [seat for seat in (one, other) if not seat.routes]
-    routed = other if plain and plain[0] is one else one
+                return f"route {at} of the one and route {at_second} of the other may fit the same"
+    plain = [seat for seat in (first, second) if not seat.routes]
+    routed = second if plain and plain[0] is first else first
     if plain and any(route.rank == ANYWHERE for route in routed.routes):
         return "a route without conditions is no more specific than none"
     return ""
