@@ -97,11 +97,11 @@ class _FetcherStore(RecoveryStore, CredentialStore, InboxStore, Protocol):
 
 
 class AttachmentFetcher:
-    """Fetches what a connector calls its own, through the guarded fetcher.
+    """Fetches the files that a connector calls its own, through the guarded fetcher.
 
-    A message does not wait long for a file that cannot be had now. A row of the inbox notes that it
-    is wanted: it stays `waiting`, beside its channel's other events, until the file is kept, and
-    takes its place among them then. So a restart wants it still.
+    A message does not wait long for a file that cannot be fetched now. A row of the inbox notes the
+    missing file: the row stays `waiting`, beside its channel's other events, until the file is
+    kept, and takes its place among them then. So the file is still fetched after a restart.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class AttachmentFetcher:
 
     @property
     def awaited(self) -> int:
-        """Messages that wait for a file."""
+        """How many messages wait for a file."""
         return len(self._tasks)
 
     async def with_files(
@@ -143,7 +143,7 @@ class AttachmentFetcher:
         return await with_json_files(message, self._cards, self._files), found.late
 
     async def want(self, event: Event, row: InboxRow) -> None:
-        """Have the rest of what was posted, or edited, tried again; durable when this returns."""
+        """Have the missing files of a post or an edit fetched later; durable when this returns."""
         if (awaited := _awaited(event, row)) is None:
             return
         raw = raw_of(awaited, f"files {row.id} {awaited.target}", order_key=row.raw.order_key)
@@ -157,11 +157,11 @@ class AttachmentFetcher:
         task.add_done_callback(self._tasks.discard)
 
     def take(self, row: InboxRow) -> Kept | None:
-        """What was had for this row; None while nothing was tried again."""
+        """The files that were fetched for this row; None while they were not tried again."""
         return self._found.pop(row.id, None)
 
     async def close(self) -> None:
-        """What is awaited stays in the inbox."""
+        """Stop; rows that wait for files stay in the inbox."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -199,7 +199,7 @@ class AttachmentFetcher:
     async def _look(
         self, message: Message, account: AccountId, row: InboxRow, known: Kept, until: float
     ) -> Found:
-        """What is tried again is tried until then."""
+        """Fetches the files of a message; one that fails is tried again until `until`."""
         connector = self._connectors.get(account)
         if self._files is None or connector is None or not has(connector, OwnsFiles):
             return Found()
@@ -244,7 +244,7 @@ def _may_hold_files(message: Message) -> bool:
 
 
 async def _fetched(connector: OwnsFiles, files: Files, asset: Asset, raw: Raw) -> KeptFile | None:
-    """None for what everybody may go on using where it is."""
+    """Returns None for a file that every reader can fetch where it is."""
     address = await connector.file_address(asset, raw)
     if address is None:
         return None
@@ -257,7 +257,7 @@ async def _fetched(connector: OwnsFiles, files: Files, asset: Asset, raw: Raw) -
 
 
 def _pause_of(error: Exception) -> float:
-    """What a host asks for."""
+    """The seconds for which the host of the file asks us to wait."""
     pause = error.retry_after if isinstance(error, FileUnavailable | RateLimited) else None
     return pause or 0.0
 

@@ -1,5 +1,5 @@
-"""What a channel is called, what it is about and what is pinned in it: what we know of that, and
-what changed while nobody listened."""
+"""Name, topic and pins of a channel: what we know of them, and what changed while nobody
+listened."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from bridge.ports.store.recovery import RecoveryStore
 
 
 async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) -> bool:
-    """Whether a topic or a name is another one than the last that we heard of, which it is from now
-    on: history, a comparison and the platform may tell of the same."""
+    """Whether a topic or a name differs from the last that we noted; it is noted from now on.
+    History, a comparison and a live event may all bring the same one."""
     if event.place.thread is not None:
         return True
     key, at = _key(event), event.time.timestamp()
@@ -49,7 +49,7 @@ class _NewsOfStore(RecoveryStore, KeyValueStore, MessageStore, Protocol):
 async def news_of(
     store: _NewsOfStore, connector: Connector, channel: ChannelRef, at: float
 ) -> Sequence[Raw]:
-    """What of a channel is not as we know it, as if it were handed over live; `at` is now."""
+    """Changes of the channel that we do not know, as payloads of live events; `at` is now."""
     if not isinstance(connector, ReadsAffairs):
         return ()
     affairs = await connector.affairs(channel)
@@ -66,7 +66,7 @@ async def news_of(
 
 
 async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, HeldPin]:
-    """What we know of pins in a channel and its threads, by native id."""
+    """The pins that we know in a channel and its threads, by native id."""
     return {pin.native_id: pin for pin in await store.pins(channel)}
 
 
@@ -74,7 +74,8 @@ async def news_of_pin(
     store: MessageStore, connector: ReadsAffairs, channel: ChannelRef, native_id: str,
     pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
 ) -> Raw | None:  # fmt: skip
-    """What of a message's pin is not as we know it; `pinning` is None where it is not pinned."""
+    """A change of a pin that we do not know, as a payload; `pinning` is None where the message is
+    not pinned."""
     pin = held.get(native_id)
     if pin is None:
         message = await store.resolve(channel, native_id) if pinning else None
@@ -87,7 +88,8 @@ async def news_of_pin(
 
 
 async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) -> bool:
-    """A name or topic that we never heard of is noted, and no news."""
+    """Whether a name or a topic is news. One of which nothing is noted yet is noted, and is no
+    news."""
     for event in connector.decode(raw):
         if isinstance(event, TopicChanged | ChannelRenamed):
             noted = await store.shelf_get(OWN_SHELF, _key(event))
@@ -99,9 +101,9 @@ async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) ->
 
 
 async def _is_pinned_here(store: MessageStore, channel: ChannelRef, pin: HeldPin) -> bool | None:
-    """Whether the message should stand pinned in this channel, as far as we know: by what we did
-    there last, or because it happened there. None: we do not know, as we did nothing, failed, or
-    are about to do it."""
+    """Whether the message should be pinned in this channel, by our last operation there, or because
+    the pin happened there. None: it is not known, because our operation failed, is still to come,
+    or never was."""
     explained = await store.explain(pin.message)
     ours = [
         record
@@ -123,7 +125,7 @@ def _key(event: Event) -> str:
 
 
 def _value(event: TopicChanged | ChannelRenamed) -> str:
-    """What it says: markup, and names that are looked up later, make it no other one."""
+    """The text of it: markup, and names that are looked up later, make no difference."""
     if isinstance(event, TopicChanged):
         return text_to_plain(markdown_to_text(event.topic))
     return event.name

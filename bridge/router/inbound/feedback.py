@@ -118,7 +118,7 @@ class FeedbackDelivery:
                 await self._clock.sleep(self._policy.backoff(attempts))
 
     async def _is_over(self, agent: str, given: GivenFeedback) -> bool:
-        """Whether there is nothing more to try."""
+        """Hand the feedback over; False if it must be tried again."""
         listener = self._listener(agent)
         try:
             if listener is not None:

@@ -68,21 +68,20 @@ class _Memory:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why a post does not come in; `flood`: nor does anything else, until somebody looks. Only
-    bots make a flood."""
+    """Why a post is refused. `flood`: the whole room is to be paused; only bots make a flood."""
 
     reason: str
     flood: bool = False
 
 
 class FloodGuard:
-    """One memory for each room, as long as the process lives: what goes round comes at once."""
+    """One memory for each room, as long as the process lives: a loop comes back at once."""
 
     def __init__(self) -> None:
         self._rooms: dict[RoomId, _Memory] = {}
 
     def judge(self, event: MessagePosted, room: Room) -> Verdict | None:
-        """None: it may come in, and is remembered."""
+        """Returns None for a post that may come in; it is remembered."""
         first = event.message.content[0]
         # Files alone are known by their names and sizes.
         text = first.text if isinstance(first, TextPart) else message_text(event.message)[0]
@@ -102,13 +101,13 @@ class FloodGuard:
         return None
 
     def forget(self, room: RoomId) -> None:
-        """Begin anew, when a room is resumed."""
+        """Forget the posts of a room that is resumed."""
         self._rooms.pop(room, None)
 
 
 def _is_copy(new: _Post, memory: _Memory) -> bool:
-    """Whether somebody else said the same in the room, whatever markup or name is before it. In
-    its own channel, too: there it comes back from one of our copies."""
+    """Whether somebody else posted the same text in the room, whatever markup or name stands before
+    it. A copy in its own channel counts, too: it comes back from one of our copies."""
     unnamed = _words(_SPEAKER.sub("", new.text, count=1))
     mine = {_words(new.text), unnamed if len(unnamed) >= _SHORTEST else ""} - {""}
     return any(
@@ -120,14 +119,15 @@ def _is_copy(new: _Post, memory: _Memory) -> bool:
 
 
 def _words(text: str) -> str:
-    """Its letters and digits, or all its signs where it has none: 👍 comes round, too."""
+    """The letters and digits of the text, or all its signs where it has none: a lone 👍 is copied,
+    too."""
     named = _SHORTCODE.sub(lambda code: emoji_of(code[1]) or code[0], text)
     return _NO_WORD.sub("", named).casefold() or "".join(named.split())
 
 
 def _goes_round(new: _Post, memory: _Memory) -> bool:
-    """Whether another bridge may carry it round through people's own accounts. A bot that says
-    what was said in another channel is refused as a copy."""
+    """Whether another bridge may carry the text round through people's own accounts. A bot's post
+    with the text of another channel is refused as a copy."""
     if len(new.text) < _LONG:
         return False
     return len({post.channel for post in memory.posts if post.text == new.text}) > 1

@@ -8,14 +8,14 @@ from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 
 
 class HistoryStarts:
-    """Order keys, noted once per account and channel and kept for ever."""
+    """The order keys at which we began to listen, noted once for each account and channel."""
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
         self._known: dict[tuple[AccountId, ChannelRef], str] = {}
 
     async def of(self, account: AccountId, channel: ChannelRef) -> str | None:
-        """None while the channel was never read."""
+        """Returns None while the channel was never read."""
         if (known := self._known.get((account, channel))) is not None:
             return known
         found = await self._store.shelf_get(OWN_SHELF, _key(account, channel))
@@ -24,7 +24,7 @@ class HistoryStarts:
         return found
 
     async def note(self, account: AccountId, channel: ChannelRef, key: str) -> str:
-        """`key` is where it begins, unless it began before; where it began."""
+        """Note `key` as the start, unless one is noted already. Returns the start."""
         if (known := await self.of(account, channel)) is not None:
             return known
         await self._store.shelf_put(OWN_SHELF, _key(account, channel), key)

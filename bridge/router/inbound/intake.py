@@ -1,4 +1,5 @@
-"""Payloads on their way into the inbox: each channel's are kept in the order in which they came."""
+"""Payloads on their way into the inbox; those of each channel are kept in the order of their
+arrival."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _Key = tuple[AccountId, str]
 
 @dataclass
 class _Waiting:
-    """The payloads of a channel that the store did not take, in order; `lost`: more of them came
-    than can be held. `since` is when the `first` one was refused."""
+    """The payloads of a channel that the store did not take, in order. `lost`: more of them came
+    than can be held. `since` is when the `first` was refused."""
 
     first: Raw
     since: float
@@ -39,11 +40,12 @@ class _Waiting:
 
 
 class Intake:
-    """Keeps payloads; what the store does not take is held in memory and kept later, in order.
+    """Keeps payloads; those that the store does not take are held in memory and kept later, in
+    order.
 
-    Whoever handed it over is told after `Policy.keep_patience` that it was not kept, and does not
-    acknowledge it: the platform sends it again, which is a repeat by then. So a payload that came
-    while the store failed does not stand behind those that came after the failure, and none is
+    The sender of such a payload is told after `Policy.keep_patience` that it was not kept, and does
+    not acknowledge it: the platform sends it again, and it is a repeat by then. So a payload that
+    came while the store failed does not stand behind those that came after the failure, and none is
     lost if the process ends.
     """
 
@@ -84,8 +86,8 @@ class Intake:
         return await self._wait(raw, self._hold(raw))
 
     async def close(self) -> None:
-        """Nothing more is kept; platforms send again what was not acknowledged."""
-        tasks = [one.task for one in self._waiting.values() if one.task is not None]
+        """Stop; platforms send again what was not acknowledged."""
+        tasks = [held.task for held in self._waiting.values() if held.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -107,7 +109,8 @@ class Intake:
         return waiting
 
     async def _wait(self, raw: Raw, waiting: _Waiting) -> bool:
-        """Until it is kept, for a moment: then its sender must know."""
+        """Wait for a moment until the payload is kept: its sender must know then. Raises
+        StoreError."""
         _, kept = waiting.raws[raw.dedupe_key]
         left = waiting.since + self._policy.keep_patience - self._clock.monotonic()
         if left > 0:

@@ -103,7 +103,7 @@ class Orphans:
         self._known.setdefault((orphan.channel.key, orphan.native_id), []).append(orphan)
 
     def is_gone(self, channel: ChannelRef, native_id: str) -> bool:
-        """Whether the message was deleted before anybody knew it."""
+        """Whether the message was deleted before it came."""
         known = self._known.get((channel.key, native_id)) if self._known else None
         return known is not None and any(orphan.deletion for orphan in known)
 
@@ -134,7 +134,7 @@ class Orphans:
             return False
 
     def wait(self, row: InboxRow, place: Place, native_id: str) -> bool:
-        """Whether the row is kept here until its message comes; once only."""
+        """Whether the row is kept here until its message comes; each row waits once only."""
         if row.id in self._given_up:
             self._given_up.discard(row.id)
             return False

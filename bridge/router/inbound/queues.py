@@ -18,10 +18,10 @@ class _Source:
 
 
 class InboundQueues:
-    """Runs `work(row)` for one row of a source after the other.
+    """Runs `work(row)` for the rows of each source, one row after the other.
 
-    A source that is held gathers rows; when it is released they go on in the platform's order, so
-    that what catch-up finds stands before what arrived meanwhile.
+    A source that is held gathers rows. When it is released they go on in the platform's order, so
+    that rows of catch-up stand before those that arrived meanwhile.
     """
 
     def __init__(self, work: Callable[[InboxRow], Awaitable[None]]) -> None:
@@ -63,7 +63,7 @@ class InboundQueues:
         return source is not None and source.holds > 0 and bool(source.rows)
 
     async def worked_off(self, key: str) -> None:
-        """Wait until what a source has now is worked on, unless it is held."""
+        """Wait until the rows that a source has now are worked on, unless it is held."""
         source = self._sources.get(key)
         if source is not None and source.task is not None:
             await asyncio.wait({source.task})

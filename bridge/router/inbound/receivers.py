@@ -1,4 +1,5 @@
-"""One receiver for each account: started, started again when it breaks, stopped; alone."""
+"""One receiver for each account: it is started, started again when it breaks, and stopped,
+alone."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ log = structlog.get_logger()
 
 
 class Receivers:
-    """Runs the connectors of all accounts. One account's trouble is not noticed by the others.
+    """Runs the connectors of all accounts; an error of one account does not touch the others.
 
-    `failed`: why an account does not receive just now, in words for people.
+    `failed`: why an account does not receive now, in words for people.
     """
 
     def __init__(self, inbox: Inbox, clock: Clock, policy: Policy) -> None:
@@ -43,7 +44,7 @@ class Receivers:
         )
 
     async def stop(self, account: AccountId) -> None:
-        """Hear nothing more from it."""
+        """Stop receiving from the account."""
         if (kept := self._kept.pop(account, None)) is not None:
             kept.cancel()
             await asyncio.wait({kept})
@@ -51,7 +52,7 @@ class Receivers:
         metrics.ALIVE.labels(account).set(0)
 
     def reconnect(self, account: AccountId, pause: float = 0.0) -> None:
-        """End the connection and begin anew, after so many seconds."""
+        """End the connection, and connect again after `pause` seconds."""
         self._pauses[account] = pause
         if running := self._running.get(account):
             running.cancel()
@@ -85,7 +86,7 @@ class Receivers:
             self.failed.pop(account, None)
 
     async def _run(self, account: AccountId, connector: Connector) -> bool:
-        """Until the connector ends; False when it was told to begin anew."""
+        """Run the connector until it ends; False when `reconnect` ended it."""
         running = self._running[account] = asyncio.create_task(connector.run(self._inbox))
         try:
             await asyncio.wait({running})

@@ -104,7 +104,7 @@ async def _pieces(content: bytes) -> AsyncIterator[bytes]:
 
 
 def with_kept(message: Message, kept: Kept) -> Message:
-    """The message that names these files as we hold them."""
+    """The message with these files named as the blob store holds them."""
     if not kept:
         return message
     parts = tuple(_held(part, kept) for part in message.content)
@@ -115,7 +115,8 @@ def with_kept(message: Message, kept: Kept) -> Message:
 
 
 def _held(part: ContentPart, kept: Kept) -> ContentPart:
-    """A media part whose bytes we hold names them; its type stays within its kind."""
+    """The media part with its file named as the blob store holds it; its type stays within its
+    kind."""
     if not isinstance(part, MEDIA):
         return part
     found = kept.get(part.source.file_id or part.source.url or "")

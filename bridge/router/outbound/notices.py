@@ -1,4 +1,4 @@
-"""Words of the bridge itself: canonical messages that nobody said anywhere, shown by lanes."""
+"""Messages of the bridge itself: they are canonical, have no original, and lanes show them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ BYLINE = Byline(name=BRIDGE_NAME)
 
 
 def notice_id(*segments: str) -> MessageId:
-    """What a notice is about -> its id: the same thing is said once, however often it is found."""
+    """The subject of a notice -> its id: a notice is shown once, however often its cause is
+    found."""
     return MessageId(join_key(BRIDGE, *segments))
 
 
 def is_ours(message: MessageId) -> bool:
-    """Whether the bridge itself says it."""
+    """Whether the message is one of the bridge itself."""
     return message.startswith(f"{BRIDGE}:")
 
 
@@ -54,8 +55,9 @@ def notice(
     audience: tuple[ActorId, ...] | None = None,
     buttons: Sequence[Button] = (),
 ) -> NewMessage:
-    """`text` is UACS Markdown, `at` in seconds since 1970; `root` is the thread that it goes into,
-    `reply_to` the message that it is about. The bridge itself hears its `buttons`."""
+    """A message of the bridge. `text` is UACS Markdown, `at` in seconds since 1970; `root` is the
+    thread that it goes into, `reply_to` the message that it is about. The bridge itself takes
+    presses of its `buttons`."""
     message = Message(
         message_id=own_id,
         timestamp=datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
@@ -89,7 +91,7 @@ def notice_post(
     to: ActorId | None = None,
     answers: str | None = None,
 ) -> PostMessage:
-    """What shows a notice in one channel of a room."""
+    """The operation that shows a notice in one channel of a room."""
     return PostMessage(
         id=own_id,
         account=member.account,
@@ -109,7 +111,7 @@ class _NoticesStore(AdmissionStore, MessageStore, Protocol):
 
 
 class Notices:
-    """Says, changes and takes back what the bridge itself has to say, durably and once."""
+    """Shows, changes and takes back messages of the bridge, durably and once."""
 
     def __init__(
         self,
@@ -137,9 +139,9 @@ class Notices:
         to: ActorId | None = None,
         answers: str | None = None,
     ) -> None:
-        """Show it in these channels, or `to` one person there (whispers, or what `answers` their
-        command). Said before, its words
-        are changed where it stands; in a `timeline` it is remembered there."""
+        """Show it in these channels, or `to` one person there (as a whisper, or as what `answers`
+        their command). If it was shown before, its words are changed where it stands. In a
+        `timeline` it is remembered there."""
         new = notice(
             own_id,
             text,
@@ -169,19 +171,19 @@ class Notices:
         return await self._store.message(own_id) is not None
 
     async def change(self, own_id: MessageId, text: str) -> None:
-        """Other words for what was said; nothing where it was never said."""
+        """Change the words of a notice; nothing happens to one that was never shown."""
         await self._change(notice(own_id, text, self._clock.time()).message)
 
     async def take_back(self, own_id: MessageId) -> None:
-        """Delete it wherever it stands; nothing where it was never said."""
+        """Delete a notice in all channels; nothing happens to one that was never shown."""
         stored = await self._store.message(own_id)
         if stored is None or stored.state == "deleted":
             return
         posts = await self._store.posts_of(own_id)
         deletions = [deletion_of(post, OperationId(self._new_id())) for post in posts]
         await self._store.change_message(stored.message, "deleted", deletions)
-        for one in deletions:
-            self._wake_lane(one.channel.lane)
+        for deletion in deletions:
+            self._wake_lane(deletion.channel.lane)
 
     async def _change(self, message: Message) -> None:
         stored = await self._store.message(MessageId(message.message_id))

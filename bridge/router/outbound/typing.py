@@ -1,4 +1,4 @@
-"""Somebody writes: shown elsewhere at once or never. Nothing here is kept or tried again."""
+"""Typing signs, shown in the other channels at once or never; none is kept or tried again."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _REMEMBERED = 4096  # channels
 
 @dataclass
 class Work:
-    """An agent works on what was asked in the thread of `root`; `shown` are the last words that
-    each channel was shown, and when."""
+    """An agent works on a question in the thread of `root`; `shown` holds the last words that each
+    channel was shown, and when."""
 
     agent: str
     root: MessageId | None
@@ -40,7 +40,7 @@ class Work:
 
 
 class Typing:
-    """Passes it on, as far as the budgets of the moment allow."""
+    """Shows typing signs in other channels, as far as the rate limits of the moment allow."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Typing:
         self._shown: dict[ChannelRef, float] = {}
 
     async def hear(self, raw: Raw) -> None:
-        """Raises nothing but UndecodableEvent."""
+        """Show the typing events of a payload. Raises UndecodableEvent."""
         for event in self._connectors[raw.account].decode(raw):
             if isinstance(event, TypingStarted) and not event.own:
                 await asyncio.gather(*(self._show(member) for member in self._listeners(event)))
@@ -68,18 +68,18 @@ class Typing:
     async def show(
         self, members: Sequence[Member], work: Work | None = None, words: str = ""
     ) -> None:
-        """Our bot is about to say something there; `work` says who and in which thread."""
+        """Show that our bot is about to post there; `work` names the agent and the thread."""
         await asyncio.gather(*(self._show(member) for member in members))
         if work is not None and work.root is not None:
-            await asyncio.gather(*(self._show_work(one, work, words) for one in members))
+            await asyncio.gather(*(self._show_work(member, work, words) for member in members))
 
     async def over(self, work: Work) -> None:
-        """Nothing was said: what shows the work goes."""
+        """Take the signs of work away where no answer came."""
         for member in list(work.shown):
             await self._show_work(member, work, "")
 
     def _listeners(self, event: TypingStarted) -> list[Member]:
-        """Who would be shown what they write."""
+        """The channels that would be shown the message that somebody types."""
         if event.audience is not None:
             return []
         channel, seen = event.place.channel, seen_event(event, nameless(event.actor))
@@ -108,7 +108,7 @@ class Typing:
         await self._send(connector, call, member.account)
 
     async def _show_work(self, member: Member, work: Work, words: str) -> None:
-        """The words in the thread, when they are news or would fade."""
+        """Show the words in the thread, when they changed or are about to fade."""
         connector = self._connectors.get(member.account)
         if not isinstance(connector, ShowsWork) or work.root is None:
             return
@@ -126,7 +126,7 @@ class Typing:
         await self._send(connector, call, member.account)
 
     async def _thread_in(self, channel: ChannelRef, root: MessageId) -> str | None:
-        """What the thread of this message is called there."""
+        """The native id of the thread of this message in the channel."""
         stored = await self._store.message(root)
         if stored is not None and stored.place is not None and stored.place.channel == channel:
             return stored.native_id

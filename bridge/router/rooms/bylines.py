@@ -13,7 +13,7 @@ from bridge.router.rooms.rooms import Member, Room
 
 
 class Bylines:
-    """Nobody is without a picture: an author who has none gets a drawn one, or a colour for the
+    """Every author has a picture: one without an own picture gets a drawn one, or a colour for the
     platform's own stand-ins where no address can be given."""
 
     def __init__(self, pictures: Pictures | None = None) -> None:
@@ -24,7 +24,7 @@ class Bylines:
         return Byline(name=agent, picture=picture, agent=True, color=_color(f"agent:{agent}"))
 
     def of_person(self, person: Person, shown: str) -> Byline:
-        """`shown` is what they are called there; the initials are those of their own name."""
+        """`shown` is the name in the room; the initials are those of their own name."""
         picture = person.picture or self.pictures.drawn(person.id, person.name)
         return Byline(name=shown, picture=picture, color=_color(person.id))
 

@@ -1,8 +1,8 @@
-"""What people are called in a room: by their own names, and told apart where two look alike.
+"""The names of people in a room: their own, with a mark where two look alike.
 
-A name is decided when somebody first speaks in a room, and kept: whoever else comes or goes, it
-changes only when they take another name, or when somebody of another workspace with the same name
-speaks there too; that one is seen under the bare name in their own channel, so the other cannot be.
+A name is decided when its owner first speaks in a room, and kept. It changes only when the owner
+takes another name, or when somebody of another workspace with the same name speaks there, too: that
+person's own channel shows the bare name, so the copies of the first one must not.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DisplayNames:
         self._deciding: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def shown(self, room: Room, author: Person) -> str:
-        """What this author is called where the room is shown."""
+        """The name of this author where the room is shown."""
         known = self._known.get((room.id, author.id))
         if known is not None and known[0] == author.name:
             return known[1]
@@ -59,9 +59,9 @@ class DisplayNames:
         return name
 
     def forget(self, actors: Iterable[ActorId]) -> None:
-        """They were linked or unlinked: their names are decided anew."""
+        """Decide the names of these people anew: they were linked or unlinked."""
         gone = set(actors)
-        self._known = {key: one for key, one in self._known.items() if key[1] not in gone}
+        self._known = {key: name for key, name in self._known.items() if key[1] not in gone}
 
     async def _decided(self, room: Room, author: Person) -> str:
         kept = await self._store.shown_name(room.id, author.id)
@@ -80,15 +80,15 @@ class DisplayNames:
         return names[0].shown
 
     async def _own_accounts(self, actor: ActorId) -> set[ActorId]:
-        return {actor, *(one.actor for one in await self._store.accounts_of(actor))}
+        return {actor, *(account.actor for account in await self._store.accounts_of(actor))}
 
     async def _rivals(self, room: Room, name: str, own: set[ActorId]) -> list[ShownName]:
         alike = await self._store.names_like(room.id, name)
-        return [one for one in alike if one.actor not in own]
+        return [name for name in alike if name.actor not in own]
 
     async def _is_taken(self, room: Room, author: Person, own: set[ActorId]) -> bool:
         """Whether the name is an agent's, the bridge's or one of its bots', an admin's, that of
-        somebody who is known elsewhere in the room's workspaces, or looks as if it were told apart
+        somebody who is known elsewhere in the room's workspaces, or looks as if it had a mark
         already."""
         wanted = skeleton(author.name)
         agents = {skeleton(seat.agent) for seat in room.agents}
@@ -97,26 +97,27 @@ class DisplayNames:
             return True
         elsewhere = {_home(member) for member in room.members} - {_home_of(author.id)}
         others = [p.id for p in await self._store.people_named(author.name) if p.id not in own]
-        return any(_home_of(one) in elsewhere or self._is_admin(one) for one in others)
+        return any(_home_of(other) in elsewhere or self._is_admin(other) for other in others)
 
     def _names_of_bots(self, room: Room) -> set[str]:
-        """What our bots are called where the room is shown."""
+        """The names of our bots where the room is shown."""
         ours = (self._connectors.get(member.account) for member in room.members)
-        return {skeleton(one.own_name) for one in ours if isinstance(one, KnowsOwnName)} - {""}
+        return {skeleton(bot.own_name) for bot in ours if isinstance(bot, KnowsOwnName)} - {""}
 
     def _is_admin(self, actor: ActorId) -> bool:
-        return any(matches(one, actor) for one in self._admins)
+        return any(matches(glob, actor) for glob in self._admins)
 
     async def _retold(
         self, room: Room, rivals: Sequence[ShownName], author: Person
     ) -> list[ShownName]:
-        """Those who had the bare name, and whose copies now stand beside the author's own posts."""
+        """New names of those who had the bare name, and whose copies now stand beside the author's
+        own posts."""
         found: list[ShownName] = []
-        for one in rivals:
-            if one.shown == one.name and _home_of(one.actor) != _home_of(author.id):
-                others = [other for other in rivals if other.actor != one.actor]
+        for rival in rivals:
+            if rival.shown == rival.name and _home_of(rival.actor) != _home_of(author.id):
+                others = [other for other in rivals if other.actor != rival.actor]
                 mine = ShownName(room.id, author.id, author.name, author.name)
-                found.append(await self._told_apart(room, one, [mine, *others]))
+                found.append(await self._told_apart(room, rival, [mine, *others]))
         return found
 
     async def _told_apart(
@@ -131,8 +132,8 @@ class DisplayNames:
 
 
 def in_form(template: str, shown: str, author: Person, platform: str, account: AccountId) -> str:
-    """The name as a channel's `names` option wants it. Where the template tells nobody apart, the
-    name that does stands in it."""
+    """The name in the form that a channel's `names` option gives. A template that does not tell
+    people apart contains the marked name."""
     tells_apart = "{platform}" in template or "{account}" in template
     values = {
         "name": author.name if tells_apart else shown,
@@ -143,7 +144,8 @@ def in_form(template: str, shown: str, author: Person, platform: str, account: A
 
 
 def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId]) -> Iterator[str]:
-    """What may stand behind the name, best first: the platform, the account there, numbers."""
+    """The marks that may stand behind the name, best first: the platform, the account there,
+    numbers."""
     platform, workspace = _home_of(actor)
     homes = [_home_of(rival) for rival in rivals]
     called = platform.capitalize()

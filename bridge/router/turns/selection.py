@@ -155,12 +155,12 @@ def wants_stop(seat: AgentMembership, event: MessagePosted) -> bool:
 
 
 def is_named(agent: str, text: str) -> bool:
-    """Whether `@agent` stands in the text as a word of its own."""
+    """Whether `@agent` is a word of its own in the text."""
     return re.search(rf"(?<![\w@])@{re.escape(agent)}(?![\w-])", text, re.IGNORECASE) is not None
 
 
 def ambiguities(seats: Sequence[AgentMembership]) -> list[tuple[int, int, str]]:
-    """Pairs of seats of which neither goes before the other, and why."""
+    """Pairs of agents of which neither goes before the other, and why."""
     found: list[tuple[int, int, str]] = []
     for at, first in enumerate(seats):
         for at_second, second in enumerate(seats[at + 1 :], at + 1):

@@ -57,6 +57,25 @@ async def test_everybody_may_ask_and_is_answered_in_that_channel_alone(trio: Tri
     assert await house.store.conversations() == []
 
 
+async def test_help_lists_the_commands_of_everybody_before_those_of_admins(trio: Trio) -> None:
+    house, slate, _ = trio
+    async with ruled(house, "paper:slate:ann"):
+        of_admin = names_in(await give(house, slate, "help"))
+        of_others = names_in(await give(house, slate, "help", author="eve"))
+
+    assert of_others == [
+        "help", "status", "optout", "optin", "me", "take-over", "give-back", "hand-over", "why",
+        "retry", "dm",
+    ]  # fmt: skip
+    assert of_admin == [
+        *of_others, "pause", "resume", "block", "unblock", "blocked", "link", "unlink",
+    ]  # fmt: skip
+
+
+def names_in(help_text: str) -> list[str]:
+    return [line.split()[0].replace("\\", "") for line in help_text.splitlines()]
+
+
 async def test_only_admins_pause_and_resume_a_room(trio: Trio) -> None:
     house, slate, board = trio
     async with ruled(house, "paper:slate:ann") as router:
