@@ -21,11 +21,8 @@ from bridge.model import (
     CommandGiven,
     Echo,
     Event,
-    Operation,
-    PostMessage,
     Raw,
 )  # fmt: skip
-from bridge.model.outbox_records import OutboxState
 from bridge.ports.agent import Agent
 from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
@@ -64,7 +61,7 @@ from bridge.router.outbound.streams import StreamRenderer
 from bridge.router.outbound.typing import Typing
 from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.recovery.gaps import Gaps
-from bridge.router.recovery.other_bridges import OtherBridges
+from bridge.router.recovery.other_bridges import OtherBridges, SendingStopped
 from bridge.router.recovery.read_order import Progress
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.rooms.bans import BansAndPauses
@@ -79,6 +76,7 @@ from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import Signals
 from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.approvals import Approvals
@@ -136,17 +134,19 @@ class Router:
         self.references = References(store, connectors, rooms, groups or {})
         self._under_way = InFlightCalls(connectors)
         encoding = Encoding(store, connectors, rooms, self._budgets, clock, url_of, self.references)
+        signals = Signals()
+        stopped: dict[AccountId, SendingStopped] = {}
         self.lanes = Lanes(
-            store, connectors, self._budgets, clock, policy, rooms, encoding, self._under_way
-        )
+            store, connectors, self._budgets, clock, policy, rooms, encoding, self._under_way,
+            signals, stopped,
+        )  # fmt: skip
         self.notices = Notices(store, clock, new_id, self.lanes.wake)
         people = People(store, connectors, clock)
         reference_names = ReferenceNames(people, connectors, rooms, cards, clock)
-        notes = ReactionNotes(
+        ReactionNotes(
             store, rooms, self.notices, partial(shows_natively, connectors),
-            reference_names.name_of,
+            reference_names.name_of, signals.mark_not_shown,
         )  # fmt: skip
-        self.lanes.say_instead = notes.bring_up_to_date
         bylines = Bylines(pictures)
         self._typing = Typing(rooms, connectors, self._budgets, clock, store, bylines)
         self.feed = Feed()
@@ -191,18 +191,17 @@ class Router:
         rooms.wants_direct = self.directs.wants
         self.told = DeliveryFailures(
             store, rooms, connectors, self.notices, clock, self.lanes.wake, new_id,
-            self.directs.home, self.directs.end_of,
+            self.directs.home, self.directs.end_of, signals.operation_ended,
         )  # fmt: skip
-        self.lanes.on_end = self._operation_ended
         beginnings = HistoryStarts(store)
         self._hearing = ConnectionWatchdog(
-            store, connectors, rooms, clock, policy, self.receivers.reconnect
-        )
+            store, connectors, rooms, clock, policy, self.receivers.reconnect,
+            signals.operation_ended,
+        )  # fmt: skip
         self.other_bridges = OtherBridges(
-            store, connectors, rooms, self.notices, clock, policy, self.receivers.reconnect
+            store, connectors, rooms, self.notices, clock, policy, self.receivers.reconnect, stopped
         )
         self.other_bridges.on_resume = self.lanes.wake_all
-        self.lanes.is_stopped = self.other_bridges.is_stopped
         gaps = Gaps(rooms, connectors, self.notices)
         self._catch_up = CatchUp(
             store, connectors, self._sources, beginnings, gaps, self._hearing, clock, policy
@@ -367,11 +366,6 @@ class Router:
             await self._typing.hear(raw)
         except InvalidData as error:
             log.warning("volatile_event_not_read", account=raw.account, error=str(error))
-
-    async def _operation_ended(self, operation: Operation, state: OutboxState) -> None:
-        if state == "done" and isinstance(operation, PostMessage):
-            self._hearing.posted(operation.account)
-        await self.told.ended(operation, state)
 
     async def _hear_echo(self, raw: Raw, echo: Echo) -> None:
         """Our own post came back."""

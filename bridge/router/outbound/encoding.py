@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+import structlog
+
 from bridge.content.markdown.close_open import healed, settled
 from bridge.content.text.patterns import words_that_stand
-from bridge.model import AccountId, Call, Delivery, Encoded, Loss
+from bridge.errors import StoreError
+from bridge.model import AccountId, Call, Delivery, EditMessage, Encoded, Loss
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Streams
 from bridge.ports.store.conversations import ConversationStore
@@ -26,10 +29,15 @@ from bridge.router.outbound.streams import LastEdits, as_streams, streams_of, wh
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.rooms.visibility import without_older_words
 
+log = structlog.get_logger()
 
-def out_of_thread(delivery: Delivery) -> Delivery:
-    """As it is said in the channel itself."""
-    return delivery.model_copy(update={"thread": None})
+
+class NotEncodable(Exception):
+    """No encoder takes the message; `reason` is the encoder's error."""
+
+    def __init__(self, reason: Exception) -> None:
+        self.reason = reason
+        super().__init__(str(reason))
 
 
 class _EncodingStore(ConversationStore, MessageStore, Protocol):
@@ -58,9 +66,21 @@ class Encoding:
         self._references = references
         self.edits = LastEdits()
 
+    async def encode(self, delivery: Delivery, connector: Connector) -> Encoded:
+        """The same as `to_send`, for the first attempt: logs a message that cannot be encoded.
+        Raises StoreError, and NotEncodable."""
+        try:
+            return await self.to_send(delivery, connector)
+        except StoreError:
+            raise
+        except Exception as error:
+            operation = delivery.operation
+            log.exception("message_not_encoded", lane=operation.lane, operation=operation.id)
+            raise NotEncodable(error) from error
+
     async def to_send(self, delivery: Delivery, connector: Connector) -> Encoded:
-        """The calls that are still to be made: none that changes nothing, and streams where the
-        platform has its own."""
+        """Return the calls that are still to be made: none that changes nothing, and streams where
+        the platform has its own. Raises what the encoder raises."""
         delivery = await self._whole_or_growing(delivery)
         encoded = await self._in_full(delivery, connector)
         calls = self.edits.changed_by(delivery.operation.account, encoded.calls)
@@ -69,12 +89,11 @@ class Encoding:
             calls = as_streams(streams, grown, calls, self._budgets)
         return encoded.model_copy(update={"calls": calls})
 
-    async def in_channel(self, delivery: Delivery, call: Call, connector: Connector) -> Call | None:
-        """The same part of the message as it is said in the channel; None for what stands there."""
-        if call.thread is None:
-            return None
-        calls = (await self.to_send(out_of_thread(delivery), connector)).calls
-        return next((one for one in calls if one.slot == call.slot), None)
+    def forget_edits(self, delivery: Delivery) -> None:
+        """A whole message was sent: later edits of its copies are compared with nothing."""
+        operation = delivery.operation
+        if isinstance(operation, EditMessage) and not operation.stream:
+            self.edits.forget(operation.account, operation.channel, delivery.copies)
 
     async def unstreamed(self, delivery: Delivery, call: Call, streams: Streams) -> Call | None:
         """An ordinary call in place of one to a stream; None for what is none."""

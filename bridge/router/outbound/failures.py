@@ -27,7 +27,7 @@ from bridge.model import (
     split_key,
 )
 from bridge.model.archive_records import StoredMessage
-from bridge.model.outbox_records import OperationRecord, OutboxState
+from bridge.model.outbox_records import OperationRecord
 from bridge.model.room_records import DirectEnd
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -38,6 +38,7 @@ from bridge.ports.store.reactions import ReactionStore
 from bridge.router.outbound.failure_marks import FailureMarks
 from bridge.router.outbound.notices import Notices, is_ours, notice_id
 from bridge.router.rooms.rooms import Member, Room, Rooms
+from bridge.router.signals import OperationEnded, Signal
 
 log = structlog.get_logger()
 
@@ -63,6 +64,7 @@ class DeliveryFailures:
         new_id: Callable[[], str],
         direct_home: Callable[[Room, ActorId], Member | None],
         end_of: Callable[[ActorId], DirectEnd | None],
+        operation_ended: Signal[OperationEnded],
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -75,6 +77,7 @@ class DeliveryFailures:
         self._end_of = end_of
         self._lost: set[MessageId] = set()
         self._telling = asyncio.Lock()  # of two lanes, the later knows more
+        operation_ended.subscribe(self._ended)
 
     async def start(self) -> None:
         """What was lost just before the last stop may not have been told yet."""
@@ -85,8 +88,8 @@ class DeliveryFailures:
                 if letter.time >= self._clock.time() - _SHOWN:
                     await self._tell(message)
 
-    async def ended(self, operation: Operation, state: OutboxState) -> None:
-        """An operation of a lane is over."""
+    async def _ended(self, ended: OperationEnded) -> None:
+        operation, state = ended.operation, ended.state
         if state == "cancelled":
             await self._tell_unwanted(operation)
         if state == "done" and operation.message not in self._lost:

@@ -21,6 +21,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Rooms
+from bridge.router.signals import Signal
 from bridge.uacs import Message
 
 _KINDS = ("reactions", "pin")
@@ -74,12 +75,14 @@ class ReactionNotes:
         notices: Notices,
         shows_natively: Callable[[Member, str], bool],
         name_of: Callable[[ActorId], Awaitable[str]],
+        mark_not_shown: Signal[Mark],
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._notices = notices
         self._shows_natively = shows_natively
         self._name_of = name_of
+        mark_not_shown.subscribe(self.bring_up_to_date)
 
     async def bring_up_to_date(self, mark: Mark) -> None:
         """Say, change or take back what could not be shown; doing it twice changes nothing."""

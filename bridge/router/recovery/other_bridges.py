@@ -91,7 +91,8 @@ class _OtherBridgesStore(KeyValueStore, MessageStore, OutboxStore, Protocol):
 
 
 class OtherBridges:
-    """Judges our accounts' new posts; `instance` is the id of our store.
+    """Judges our accounts' new posts; `instance` is the id of our store. `stopped` are the accounts
+    through which nothing is sent: it is changed here, and the lanes read it.
 
     Only posts made after our start count: what a store from a backup, or a new one, does not know
     of the time before is no evidence.
@@ -106,6 +107,7 @@ class OtherBridges:
         clock: Clock,
         policy: Policy,
         reconnect: Callable[[AccountId, float], None],
+        stopped: dict[AccountId, SendingStopped],
     ) -> None:
         self._reconnect = reconnect
         self._tasks: set[asyncio.Task[None]] = set()
@@ -118,7 +120,7 @@ class OtherBridges:
         self.instance = ""
         self._since: defaultdict[AccountId, float] = defaultdict(lambda: self._started)
         self._started = clock.time()
-        self._stopped: dict[AccountId, SendingStopped] = {}
+        self._stopped = stopped
         self._seen: defaultdict[AccountId, list[_Seen]] = defaultdict(list)
         self._doubted: defaultdict[AccountId, deque[_Doubted]] = defaultdict(
             lambda: deque(maxlen=_MOST_DOUBTED)
@@ -129,6 +131,7 @@ class OtherBridges:
         self.on_resume: Callable[[], None] = lambda: None
 
     def is_stopped(self, account: AccountId) -> bool:
+        """Whether nothing is sent through the account."""
         return account in self._stopped
 
     def note(self, account: AccountId) -> str:

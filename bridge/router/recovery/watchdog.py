@@ -8,7 +8,7 @@ from typing import Protocol
 import structlog
 
 from bridge.errors import BridgeError, StoreError
-from bridge.model import AccountId, ChannelRef, Raw
+from bridge.model import AccountId, ChannelRef, PostMessage, Raw
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.history import ReadsHistory
@@ -17,6 +17,7 @@ from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import OperationEnded, Signal
 
 log = structlog.get_logger()
 
@@ -43,6 +44,7 @@ class ConnectionWatchdog:
         clock: Clock,
         policy: Policy,
         reconnect: Callable[[AccountId], None],
+        operation_ended: Signal[OperationEnded],
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -56,6 +58,7 @@ class ConnectionWatchdog:
         self._deaf: dict[AccountId, int] = {}
         self._looked: dict[AccountId, float] = {}  # when each was last found deaf, or we started
         self.away_since: float | None = None
+        operation_ended.subscribe(self._ended)
 
     def heard(self, raw: Raw) -> None:
         """Something came in through this account."""
@@ -66,9 +69,10 @@ class ConnectionWatchdog:
         if self._deaf:
             self._deaf.pop(raw.account, None)
 
-    def posted(self, account: AccountId) -> None:
-        """A post of ours stands there: its echo should be heard."""
-        self._posted[account] = self._clock.time()
+    async def _ended(self, ended: OperationEnded) -> None:
+        """The echo of a post of ours should be heard from now on."""
+        if ended.state == "done" and isinstance(ended.operation, PostMessage):
+            self._posted[ended.operation.account] = self._clock.time()
 
     def last(self, account: AccountId) -> float | None:
         """When the account last heard something, before this start if it was then."""

@@ -206,7 +206,7 @@ async def _hasten(store: Store, operation: OperationId) -> None:
 
 
 async def _skip(store: Store, operation: OperationId) -> None:
-    from bridge.router.outbound.lanes import skipped
+    from bridge.router.outbound.outcomes import skipped
 
     letters = {letter.operation.id: letter for letter in await store.held_up()}
     await store.settle(skipped(letters[operation]))

@@ -319,7 +319,7 @@ _STEPS: Sequence[tuple[str, str]] = (
     ("outbox", "One transaction wrote the archive, the timelines and these operations. An "
      "operation refers to its message; the lane loads the text when it sends the operation."),
     ("lane", "Each destination channel has a lane that keeps the order; rate limits decide when it "
-     "sends (`bridge/router/outbound/lanes.py`)."),
+     "sends (`bridge/router/outbound/lane.py`)."),
     ("encode", "The native calls (`connectors/<platform>/encode.py`), and the losses: what the "
      "destination cannot show."),
     ("send", "The connector made the calls (`connectors/<platform>/send.py`). The lane marked each "

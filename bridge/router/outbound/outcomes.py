@@ -1,0 +1,227 @@
+"""What a lane gives to the step that attempts an operation, what the step returns, and how the end
+of an operation is written."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from bridge.errors import BridgeError
+from bridge.model import (
+    AddReaction,
+    Call,
+    EditMessage,
+    LaneId,
+    Loss,
+    MessageId,
+    NoteReactions,
+    Operation,
+    OperationId,
+    PostMessage,
+    Receipt,
+    RemoveReaction,
+)
+from bridge.model.outbox_records import DeadLetter, OutboxItem, Settlement
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store.outbox import OutboxStore
+from bridge.router.runtime import metrics
+from bridge.router.signals import OperationEnded, Signal
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at the oldest open operation of a lane.
+
+    - `item`: the operation as the lane read it from the store.
+    - `wake`: set when something in the lane has changed since.
+    - `head`: reads the oldest open operation of the lane again.
+    - `is_closing`: whether the router stops; no call begins then.
+    """
+
+    item: OutboxItem
+    connector: Connector
+    wake: asyncio.Event
+    head: Callable[[], Awaitable[OutboxItem | None]]
+    is_closing: Callable[[], bool]
+
+    @property
+    def operation(self) -> Operation:
+        return self.item.delivery.operation
+
+    async def read_again(self) -> OutboxItem | None:
+        """The operation as it is in the store now; None when another one is the oldest."""
+        head = await self.head()
+        return head if head and head.delivery.operation.id == self.operation.id else None
+
+
+# --- what a step returns ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Done:
+    """All calls of the operation were made. `item` is the operation as it was sent; `accepted`:
+    the platform accepted at least one call."""
+
+    item: OutboxItem
+    receipts: tuple[Receipt, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    accepted: bool = False
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A call raised an error; the lane decides what the error means for the operation."""
+
+    item: OutboxItem
+    call: Call
+    error: BridgeError
+
+
+@dataclass(frozen=True)
+class Retry:
+    """The operation is to be tried again after a pause. `why` labels the metric; `attempts` counts
+    those before the failed one; `pause` is in seconds, None for the usual backoff."""
+
+    error: BridgeError
+    why: str
+    attempts: int
+    pause: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A post whose answer was lost stands on the platform, with this receipt."""
+
+    receipt: Receipt
+
+
+@dataclass(frozen=True)
+class Again:
+    """The operation is to be tried again at once; `why` is kept as its last error."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Nothing can be done for `seconds`. News of the lane end the wait, or, where it is `urged`,
+    an operator alone."""
+
+    seconds: float
+    urged: bool = False
+
+
+# None: the step stopped before it called the platform, and nothing is to be written.
+Outcome = Done | Failed | Retry | Found | Again | Wait | Settlement | None
+
+
+# --- how operations end -----------------------------------------------------------------------
+
+
+def dead(item: OutboxItem, error: str) -> Settlement:
+    """The end of an operation that is given up."""
+    operation = item.delivery.operation
+    log.error("operation_dead", lane=operation.lane, operation=operation.id, error=error)
+    return Settlement(operation.id, "dead", error=error)
+
+
+def cancelled(item: OutboxItem, error: str) -> Settlement:
+    """The end of an operation that nobody wants any more."""
+    return Settlement(item.delivery.operation.id, "cancelled", error=error)
+
+
+def unproved(item: OutboxItem) -> Settlement:
+    """The end of a post whose answer was lost and that nobody can look for."""
+    error = (
+        "the answer was lost, and this platform cannot be asked whether the post arrived; "
+        "look there; if it is missing, replay it with: uacs-bridge dead-letters replay"
+    )
+    operation = item.delivery.operation
+    log.warning("operation_unproved", lane=operation.lane, operation=operation.id)
+    return Settlement(operation.id, "unproved", error=error)
+
+
+def skipped(letter: DeadLetter) -> Settlement:
+    """The end of an operation that an operator gives up."""
+    why = f": {letter.error}" if letter.error else ""
+    return Settlement(letter.operation.id, "dead", error=f"skipped by an operator{why}")
+
+
+def public_fault(error: Exception) -> str:
+    """What people in the room are told. The bridge's own errors are written for people; others may
+    show addresses, paths or keys, which belong in the log alone."""
+    return (
+        error.public if isinstance(error, BridgeError) else f"{type(error).__name__}; see the log"
+    )
+
+
+class OperationEnds:
+    """Writes the end of an operation to the store, counts it, and reports it.
+
+    `wake_running` wakes a lane if it runs: marks wait for the end of the post that they belong to.
+    """
+
+    def __init__(
+        self,
+        store: OutboxStore,
+        clock: Clock,
+        ended: Signal[OperationEnded],
+        wake_running: Callable[[LaneId], None],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._ended = ended
+        self._wake_running = wake_running
+
+    async def write(self, operation: Operation, settlement: Settlement) -> None:
+        """End the operation. Raises StoreError, and what a listener raises."""
+        await self._store.settle(settlement)
+        if isinstance(operation, PostMessage):
+            self._wake_running(operation.channel.marks_lane)
+        metrics.SETTLED.labels(operation.account, settlement.state).inc()
+        await self._ended.emit(OperationEnded(operation, settlement.state))
+
+    async def write_done(self, done: Done) -> None:
+        """End an operation that reached the platform, and count what was lost on the way."""
+        operation, losses = done.item.delivery.operation, done.losses
+        thread_of = _root_of_new_thread(done.item)
+        if thread_of is not None:
+            missing = Loss(
+                path="", kind="thread_root_missing", what="the thread's first message",
+                shown_as="this message begins the thread here",
+            )  # fmt: skip
+            losses = (*losses, missing)
+        settlement = Settlement(
+            operation.id, "done", receipts=done.receipts, losses=losses,
+            thread_of=thread_of, then=_note_after(operation) if losses else (),
+        )  # fmt: skip
+        await self.write(operation, settlement)
+        for loss in losses:
+            metrics.LOST.labels(operation.account, loss.kind).inc()
+        age = self._clock.time() - done.item.created
+        metrics.LATENCY.labels(operation.account).observe(age)
+
+
+def _root_of_new_thread(item: OutboxItem) -> MessageId | None:
+    """The root in whose place this message begins the thread here: it is a post, or an edit whose
+    copy does not stand any more."""
+    operation = item.delivery.operation
+    if not item.thread_missing or not isinstance(operation, PostMessage | EditMessage):
+        return None
+    if isinstance(operation, EditMessage) and item.delivery.copies:
+        return None
+    return operation.root
+
+
+def _note_after(operation: Operation) -> tuple[Operation, ...]:
+    """The operation that notes a reaction in words after the platform refused it."""
+    if not isinstance(operation, AddReaction | RemoveReaction):
+        return ()
+    shared = operation.model_dump(exclude={"type", "emoji", "id"})
+    return (NoteReactions(id=OperationId(f"{operation.id} note"), **shared),)

@@ -1,0 +1,177 @@
+"""Makes the calls of one operation, in order: permission, begin, call, record, the next call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from bridge.errors import BridgeError, NotFound, Refused, StoreError
+from bridge.model import Call, EditMessage, Loss, OperationId, PostMessage, Receipt
+from bridge.model.outbox_records import OutboxItem
+from bridge.ports.store.outbox import OutboxStore
+from bridge.router.outbound.encoding import Encoding
+from bridge.router.outbound.fallback import fallbacks, in_new_thread, out_of_thread
+from bridge.router.outbound.in_flight import InFlightCalls
+from bridge.router.outbound.outcomes import Attempt, Done, Failed, Outcome
+from bridge.router.outbound.rate_limits import Priority, RateLimits
+from bridge.router.runtime.timeouts import Policy
+
+log = structlog.get_logger()
+
+
+@dataclass
+class _Progress:
+    """The calls of one operation, what they could not carry, and the receipts so far."""
+
+    calls: Sequence[Call]
+    losses: list[Loss]
+    receipts: list[Receipt] = field(default_factory=list[Receipt])
+
+    @property
+    def next_call(self) -> Call:
+        return self.calls[len(self.receipts)]
+
+    def replace_next_call(self, call: Call) -> None:
+        index = len(self.receipts)
+        self.calls = (*self.calls[:index], call, *self.calls[index + 1 :])
+
+
+class Sender:
+    """Sends posts, edits and deletions.
+
+    `queued_as_begun`: operations that the store holds as `sending` and that no call was made for
+    yet. The lanes add to it; the sender takes an operation out before its first call.
+    """
+
+    def __init__(
+        self,
+        store: OutboxStore,
+        encoding: Encoding,
+        rate_limits: RateLimits,
+        in_flight: InFlightCalls,
+        timeouts: Policy,
+        queued_as_begun: set[OperationId],
+    ) -> None:
+        self._store = store
+        self._encoding = encoding
+        self._rate_limits = rate_limits
+        self._in_flight = in_flight
+        self._timeouts = timeouts
+        self._queued_as_begun = queued_as_begun
+
+    async def send(self, attempt: Attempt) -> Outcome:
+        """Make the calls of the operation. Raises StoreError, and NotEncodable."""
+        item = attempt.item
+        if attempt.operation.id in self._queued_as_begun:
+            item = replace(item, state="waiting", attempts=item.attempts - 1)
+        try:
+            return await self._attempt(replace(attempt, item=item))
+        finally:
+            await self.give_back(attempt.operation.id)
+
+    async def give_back(self, operation: OperationId) -> None:
+        """Mark an operation that was queued as begun as waiting, if no call was made for it: after
+        a crash, nobody needs to look for it then."""
+        if operation in self._queued_as_begun:
+            self._queued_as_begun.discard(operation)
+            await self._store.postpone(operation, 0.0, "")
+
+    async def _attempt(self, attempt: Attempt) -> Outcome:
+        item = attempt.item
+        encoded = await self._encoding.encode(item.delivery, attempt.connector)
+        progress = _Progress(encoded.calls, [*encoded.losses])
+        try:
+            if not await self._make_calls(attempt, progress):
+                return None
+        except StoreError:
+            raise
+        except BridgeError as error:
+            call = progress.next_call
+            if isinstance(error, NotFound) and (anew := await in_new_thread(attempt, call)):
+                return await self._attempt(replace(attempt, item=anew))
+            return Failed(item, call, error)
+        self._encoding.forget_edits(item.delivery)
+        receipts, losses = tuple(progress.receipts), tuple(progress.losses)
+        return Done(item, receipts, losses, accepted=bool(receipts))
+
+    async def _make_calls(self, attempt: Attempt, progress: _Progress) -> bool:
+        """Make one call after the other, each with permission; False when the router stops before
+        the first."""
+        operation, urgency = attempt.operation, _urgency(attempt.item)
+        keys = progress.calls[0].budgets if progress.calls else ()
+        async with self._rate_limits.permission(operation.account, keys, urgency):
+            if attempt.is_closing():
+                return False
+            await self._begin(operation.id)
+            if attempt.wake.is_set():
+                await self._bring_up_to_date(attempt, progress)
+            if progress.calls:
+                await self._make_next_call(attempt, progress)
+        while len(progress.receipts) < len(progress.calls):
+            await self._store.record(operation.id, progress.receipts[-1:])
+            keys = progress.next_call.budgets
+            async with self._rate_limits.permission(operation.account, keys, urgency):
+                await self._make_next_call(attempt, progress)
+        return True
+
+    async def _begin(self, operation: OperationId) -> None:
+        if operation in self._queued_as_begun:
+            self._queued_as_begun.discard(operation)
+        else:
+            await self._store.begin(operation)
+
+    async def _bring_up_to_date(self, attempt: Attempt, progress: _Progress) -> None:
+        """Encode the message again if it changed while the sender waited for permission: a change
+        after `begin` is queued as an operation of its own."""
+        item, now = attempt.item, await attempt.read_again()
+        if now is None:
+            return
+        # A message that grows may be whole by now; a thread that is gone does not come back.
+        if now.delivery.message != item.delivery.message or attempt.operation.grows:
+            delivery = out_of_thread(now.delivery) if item.thread_missing else now.delivery
+            encoded = await self._encoding.to_send(delivery, attempt.connector)
+            progress.calls, progress.losses = encoded.calls, [*encoded.losses]
+
+    async def _make_next_call(self, attempt: Attempt, progress: _Progress) -> None:
+        call = progress.next_call
+        try:
+            receipt = await self._in_flight.make(attempt.connector, call, self._timeouts)
+        except Refused as error:
+            receipt = await self._fall_back(attempt, progress, error)
+        progress.receipts.append(receipt)
+        if attempt.operation.grows:
+            self._encoding.edits.note(attempt.connector.account, call)
+
+    async def _fall_back(self, attempt: Attempt, progress: _Progress, error: Refused) -> Receipt:
+        """Send what the platform refused in another way, so that the rest of the message is not
+        lost with it. Raises the last refusal where no way is accepted."""
+        operation, connector = attempt.operation, attempt.connector
+        for fallback in fallbacks(self._encoding, attempt.item.delivery, connector, error):
+            call = await fallback.rewrite(progress.next_call)
+            if call is None:
+                continue
+            log.warning(
+                "said_otherwise",
+                lane=operation.lane,
+                operation=operation.id,
+                why=fallback.kind,
+                error=str(error),
+            )
+            progress.losses.append(fallback.loss(error))
+            progress.replace_next_call(call)
+            urgency = _urgency(attempt.item)
+            try:
+                async with self._rate_limits.permission(operation.account, call.budgets, urgency):
+                    return await self._in_flight.make(connector, call, self._timeouts)
+            except Refused as refused_again:
+                error = refused_again
+        raise error
+
+
+def _urgency(item: OutboxItem) -> Priority:
+    operation = item.delivery.operation
+    if isinstance(operation, PostMessage):
+        return Priority.POST
+    return Priority.FINAL_EDIT if isinstance(operation, EditMessage) else Priority.REACTION
