@@ -11,11 +11,13 @@ from bridge.model import (
     Byline,
     Counterparts,
     Delivery,
+    EditMessage,
     MessageId,
     MessagePosted,
     OperationId,
     Person,
     PostMessage,
+    Quoted,
     Receipt,
     RoomId,
     actor_id_of,
@@ -37,18 +39,26 @@ TEXT = (
 )
 
 
-def sent(known: Counterparts) -> dict[str, Any]:
-    message = Message(
+SHARED: dict[str, Any] = {
+    "id": OperationId("1"), "account": AccountId("d"), "channel": THERE, "room": RoomId("r"),
+    "message": MessageId("slack:T1:C1:1.0"),
+}  # fmt: skip
+DIRECT: dict[str, Any] = {**SHARED, "channel": ids.channel_ref(None, "800")}
+
+
+def message_of(text: str) -> Message:
+    return Message(
         message_id="slack:T1:C1:1.0",
         timestamp="2026-01-01T00:00:00Z",
         actor=Actor(id="slack:T1:U9", role="human", name="Cara"),
-        content=(TextPart(text=TEXT),),
+        content=(TextPart(text=text),),
     )
-    operation = PostMessage(
-        id=OperationId("1"), account=AccountId("d"), channel=THERE, room=RoomId("r"),
-        message=MessageId(message.message_id), byline=Byline(name="Cara"),
-    )  # fmt: skip
-    (call,) = encode(Delivery(operation=operation, message=message, counterparts=known)).calls
+
+
+def sent(known: Counterparts, text: str = TEXT, **more: Any) -> dict[str, Any]:
+    operation = PostMessage(**SHARED, byline=Byline(name="Cara"))
+    delivery = Delivery(operation=operation, message=message_of(text), counterparts=known, **more)
+    (call,) = encode(delivery).calls
     return call.body
 
 
@@ -72,6 +82,68 @@ def test_everybody_is_called_where_the_channel_wants_it() -> None:
 
     assert body["allowed_mentions"] == {"parse": ["everyone"]}
     assert " @here " in str(body["content"])
+
+
+HERE: list[tuple[str, str]] = [
+    ("@here", r"\@here"),
+    ("hello (@here)", r"hello (\@here)"),
+    ("# @here", r"# \@here"),
+    ("**@here**", r"**\@here**"),
+    ("- @here", r"- \@here"),
+    ("> @here", r"> \@here"),
+    ("[@here](https://x.yz)", r"[\@here](https://x.yz)"),
+    (f"[@here](uacs:actor/{ANN})", "@\u200bhere"),
+    ("[@here](uacs:group/slack:T1:S1)", "@\u200bhere"),
+]
+
+
+@pytest.mark.parametrize(("text", "content"), HERE)
+def test_here_alone_is_escaped_even_where_allowed_mentions_would_let_it_ping(
+    text: str, content: str
+) -> None:
+    body = sent(Counterparts(everyone=True), text)
+
+    assert body["allowed_mentions"] == {"parse": ["everyone"]}
+    assert body["content"] == content
+
+
+def test_here_alone_is_escaped_in_the_line_that_quotes_it() -> None:
+    quoted = Quoted(author="@here", excerpt="@here")
+
+    body = sent(Counterparts(everyone=True), "hi", quoted=quoted)
+
+    assert body["content"] == "-# ↪ \\@here: \\@here\nhi"
+
+
+@pytest.mark.parametrize("text", ["@here", "[@here](uacs:broadcast/here)", "`@here`"])
+@pytest.mark.parametrize("known", [Counterparts(), Counterparts(people={ANN: ANN_THERE})])
+def test_allowed_mentions_let_here_ping_nobody_whatever_the_escape_does(
+    text: str, known: Counterparts
+) -> None:
+    body = sent(known, text)
+
+    assert body["allowed_mentions"]["parse"] == []
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        PostMessage(**SHARED, byline=Byline(name="Cara")),
+        PostMessage(**DIRECT, byline=Byline(name="Cara")),
+        PostMessage(**SHARED, byline=Byline(name="Cara"), answers="1:token"),
+        EditMessage(**SHARED, byline=Byline(name="Cara")),
+    ],
+    ids=["post", "direct message", "answer", "edit"],
+)
+def test_every_call_with_words_has_allowed_mentions_that_ping_nobody(
+    operation: PostMessage | EditMessage,
+) -> None:
+    copies = (Receipt(slot=0, native_id="1"),) if isinstance(operation, EditMessage) else ()
+    message = message_of("@here")
+
+    (call,) = encode(Delivery(operation=operation, message=message, copies=copies)).calls
+
+    assert call.body["allowed_mentions"] == {"parse": []}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from bridge.model import AccountId, Rate, RateLimitKey
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from tests.router.fake_clock import FakeClock
@@ -66,6 +68,36 @@ async def test_a_waiting_request_does_not_hold_up_another_channel() -> None:
     assert senders.granted == [("quick", 0.0)]
     await clock.advance(40)
     assert senders.granted[-1] == ("slow", 30.0)
+    await senders.done()
+
+
+@pytest.mark.parametrize("waits", [(30.0, 5.0), (5.0, 30.0), (30.0, 0.0)])
+async def test_a_shorter_429_never_shortens_a_longer_wait(waits: tuple[float, float]) -> None:
+    clock = FakeClock()
+    rate_limits = RateLimits(clock, {ANN: CHANNEL})
+    senders = Senders(clock, rate_limits)
+
+    for seconds in waits:
+        rate_limits.block(ANN, keys("c")[:1], seconds)
+    senders.send("post", "c")
+    await clock.advance(60)
+
+    assert senders.granted == [("post", 30.0)]
+    await senders.done()
+
+
+async def test_a_shorter_429_never_shortens_the_wait_of_a_request_that_waits_already() -> None:
+    clock = FakeClock()
+    rate_limits = RateLimits(clock, {ANN: CHANNEL})
+    senders = Senders(clock, rate_limits)
+    rate_limits.block(ANN, keys("c")[:1], 30.0)
+    senders.send("post", "c")
+    await clock.advance(10)
+
+    rate_limits.block(ANN, keys("c")[:1], 1.0)
+    await clock.advance(60)
+
+    assert senders.granted == [("post", 30.0)]
     await senders.done()
 
 
