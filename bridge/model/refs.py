@@ -91,6 +91,11 @@ def channel_of_key(key: str) -> ChannelRef:
     return ChannelRef(platform=platform, workspace=workspace, channel=channel)
 
 
+def is_notice(message: MessageId) -> bool:
+    """Whether the bridge itself is the author of the message."""
+    return message.startswith(f"{BRIDGE}:")
+
+
 def message_id_of(channel: ChannelRef, native_id: str) -> MessageId:
     """The same message has the same id however it reaches us: live, by catch-up, by import."""
     return MessageId(join_key_to(channel, native_id))

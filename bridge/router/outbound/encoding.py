@@ -1,8 +1,9 @@
-"""The calls that show a channel a message: as its room wants it, in the form of its platform."""
+"""The calls that show a channel a message: dressed as its room wants it, in its platform's form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import structlog
@@ -10,26 +11,34 @@ import structlog
 from bridge.content.markdown.close_open import healed, settled
 from bridge.content.text.patterns import words_that_stand
 from bridge.errors import StoreError
-from bridge.model import AccountId, Call, Delivery, EditMessage, Encoded, Loss
+from bridge.model import (
+    AccountId,
+    Call,
+    ChannelRef,
+    Delivery,
+    EditMessage,
+    Encoded,
+    Receipt,
+)
+from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Streams
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.presentation import (
+    PresentationContext,
     UrlOf,
-    as_meant,
-    as_shown,
-    asking_for_feedback,
-    with_sources_numbered,
+    present,
     with_tools_as_steps,
 )
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import References
-from bridge.router.outbound.streams import LastEdits, as_streams, streams_of, while_growing
 from bridge.router.rooms.rooms import Rooms
-from bridge.router.rooms.visibility import without_older_words
+from bridge.uacs import TextPart
 
 log = structlog.get_logger()
+
+_REMEMBERED = 8192  # edits
 
 
 class NotEncodable(Exception):
@@ -45,26 +54,25 @@ class _EncodingStore(ConversationStore, MessageStore, Protocol):
 
 
 class Encoding:
-    """What of a message each channel is to be shown. Nothing is sent here."""
+    """Turns deliveries into calls. Nothing is sent here."""
 
     def __init__(
         self,
         store: _EncodingStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
-        budgets: RateLimits,
+        rate_limits: RateLimits,
         clock: Clock,
         url_of: UrlOf,
         references: References,
     ) -> None:
         self._store = store
-        self._connectors = connectors
         self._rooms = rooms
-        self._budgets = budgets
-        self._clock = clock
-        self._url_of = url_of
-        self._references = references
+        self._rate_limits = rate_limits
+        self._context = PresentationContext(store, connectors, rooms, references, clock, url_of)
         self.edits = LastEdits()
+
+    # --- for the lanes ----------------------------------------------------------------------------
 
     async def encode(self, delivery: Delivery, connector: Connector) -> Encoded:
         """The same as `to_send`, for the first attempt: logs a message that cannot be encoded.
@@ -86,8 +94,13 @@ class Encoding:
         calls = self.edits.changed_by(delivery.operation.account, encoded.calls)
         if streams := streams_of(connector):
             grown = await self.grown(delivery, streams) if delivery.operation.grows else delivery
-            calls = as_streams(streams, grown, calls, self._budgets)
+            calls = _as_streams(streams, grown, calls, self._rate_limits)
         return encoded.model_copy(update={"calls": calls})
+
+    async def unstreamed(self, delivery: Delivery, call: Call, streams: Streams) -> Call | None:
+        """Return an ordinary call in place of one to a stream; None where it is not to a stream."""
+        dressed = await present(self._healed(delivery), self._context)
+        return streams.unstreamed(dressed.delivery, call)
 
     def forget_edits(self, delivery: Delivery) -> None:
         """A whole message was sent: later edits of its copies are compared with nothing."""
@@ -95,25 +108,25 @@ class Encoding:
         if isinstance(operation, EditMessage) and not operation.stream:
             self.edits.forget(operation.account, operation.channel, delivery.copies)
 
-    async def unstreamed(self, delivery: Delivery, call: Call, streams: Streams) -> Call | None:
-        """An ordinary call in place of one to a stream; None for what is none."""
-        shown, _ = await self._shown(self._healed(delivery))
-        return streams.unstreamed(shown, call)
+    # --- for the stream renderer, which edits growing messages outside of the lanes -------------
 
     async def growing_calls(self, delivery: Delivery, connector: Connector) -> Sequence[Call]:
-        """The calls of a message that is being written, for whoever shows it outside of lanes."""
+        """Return the calls of a message that is being written."""
         return (await self._in_full(delivery, connector)).calls
 
     async def grown(self, delivery: Delivery, streams: Streams) -> Delivery:
-        """As this channel is to be shown what of a growing message changes no more."""
-        delivery = while_growing(delivery, lambda text: settled(self._standing(delivery, text)))
+        """Return the delivery, dressed for its channel, with the part of a growing message that
+        does not change any more."""
+        delivery = _while_growing(delivery, lambda text: settled(self._standing(delivery, text)))
         if streams.shows_steps:
             shown = self._rooms.tools_shown(delivery.operation.room)
             delivery = with_tools_as_steps(delivery, shown)
-        return (await self._shown(delivery))[0]
+        return (await present(delivery, self._context)).delivery
+
+    # --- one delivery -----------------------------------------------------------------------------
 
     async def _whole_or_growing(self, delivery: Delivery) -> Delivery:
-        """What was queued while the message grew may find it whole when its turn comes."""
+        """An operation that was queued while the message grew may find the message whole."""
         if not delivery.operation.grows:
             return delivery
         operation = delivery.operation
@@ -124,38 +137,101 @@ class Encoding:
         return delivery.model_copy(update={"operation": whole})
 
     async def _in_full(self, delivery: Delivery, connector: Connector) -> Encoded:
-        shown, losses = await self._shown(self._healed(delivery))
-        encoded = connector.encode(shown)
-        if not losses:
+        dressed = await present(self._healed(delivery), self._context)
+        encoded = connector.encode(dressed.delivery)
+        if not dressed.losses:
             return encoded
-        return encoded.model_copy(update={"losses": (*losses, *encoded.losses)})
+        return encoded.model_copy(update={"losses": (*dressed.losses, *encoded.losses)})
 
     def _healed(self, delivery: Delivery) -> Delivery:
-        """What may be shown of it where it is edited: all, unless it grows."""
+        """The part of the message that an edit may show: all of it, unless it grows."""
         if not delivery.operation.grows:
             return delivery
-        return while_growing(delivery, lambda text: healed(self._standing(delivery, text)) or "…")
+        return _while_growing(delivery, lambda text: healed(self._standing(delivery, text)) or "…")
 
     def _standing(self, delivery: Delivery, text: str) -> str:
-        """What of the text the channel's replacements find the same in, whatever follows."""
+        """The part of the text in which the channel's replacements find the same, whatever
+        follows."""
         operation = delivery.operation
         options = self._rooms.altering(operation.room, operation.channel)
         replace = options.replace if options is not None else ()
         return words_that_stand(text, replace) if replace else text
 
-    async def _shown(self, delivery: Delivery) -> tuple[Delivery, tuple[Loss, ...]]:
-        """The delivery as the room and the channel want it shown, and what it leaves out."""
-        operation = delivery.operation
-        connector = self._connectors.get(operation.account)
-        most = connector.capabilities.citations if connector else 0
-        delivery, unquoted = with_sources_numbered(delivery, most)
-        delivery = as_meant(delivery, self._rooms.tools_shown(operation.room))
-        if self._rooms.asks_for_feedback(operation.room):
-            delivery = asking_for_feedback(delivery)
-        options = self._rooms.altering(operation.room, operation.channel)
-        delivery = await without_older_words(delivery, self._rooms, self._store)
-        delivery = await self._references.resolved(delivery)
-        if options is None:
-            return delivery, unquoted
-        shown, losses = as_shown(delivery, options, now=self._clock.time(), url_of=self._url_of)
-        return shown, (*unquoted, *losses)
+
+def _while_growing(delivery: Delivery, heal: Callable[[str], str]) -> Delivery:
+    """The part of an unfinished message that may be shown. `heal` is applied before anything else:
+    later, half-written markup could not be told from what its author means."""
+    message = delivery.message
+    last = message.content[-1] if message.content else None
+    if not isinstance(last, TextPart) or not last.is_markdown:
+        return delivery
+    shown = last.model_copy(update={"text": heal(last.text)})
+    content = (*message.content[:-1], shown)
+    return delivery.model_copy(update={"message": message.model_copy(update={"content": content})})
+
+
+# --- growing messages ---------------------------------------------------------------------------
+
+
+class LastEdits:
+    """The last edit of each copy of a growing message, so that no edit is made twice: of a long
+    answer only the last part still changes."""
+
+    def __init__(self) -> None:
+        self._bodies: OrderedDict[tuple[AccountId, str, str], object] = OrderedDict()
+
+    def note(self, account: AccountId, call: Call) -> None:
+        """The platform took this call."""
+        if call.kind != "edit" or call.native_id is None:
+            return
+        key = (account, call.channel.key, call.native_id)
+        self._bodies[key] = (call.method, call.body)
+        self._bodies.move_to_end(key)
+        if len(self._bodies) > _REMEMBERED:
+            self._bodies.popitem(last=False)
+
+    def changed_by(self, account: AccountId, calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Return the calls without those that would change nothing."""
+        return tuple(call for call in calls if not self._is_last(account, call))
+
+    def forget(self, account: AccountId, channel: ChannelRef, copies: Sequence[Receipt]) -> None:
+        """The message is whole: who edits its copies from now on must see them restored."""
+        for copy in copies:
+            self._bodies.pop((account, channel.key, copy.native_id), None)
+
+    def _is_last(self, account: AccountId, call: Call) -> bool:
+        key = (account, call.channel.key, call.native_id or "")
+        return call.kind == "edit" and self._bodies.get(key) == (call.method, call.body)
+
+
+def streams_of(connector: Connector) -> Streams | None:
+    """The platform's own streams; None where it has none."""
+    return connector if has(connector, Streams) else None
+
+
+def _as_streams(
+    streams: Streams, delivery: Delivery, calls: Sequence[Call], rate_limits: RateLimits
+) -> tuple[Call, ...]:
+    """The calls as the platform's own streams want them: a growing post begins a stream where the
+    rate limits have room for it, any edit ends one. `delivery` is settled where the message
+    grows."""
+    return tuple(
+        stream_call
+        for call in calls
+        for stream_call in _as_stream(streams, delivery, call, rate_limits) or (call,)
+    )
+
+
+def _as_stream(
+    streams: Streams, delivery: Delivery, call: Call, rate_limits: RateLimits
+) -> Sequence[Call]:
+    operation = delivery.operation
+    if call.kind == "edit":
+        return streams.ending(delivery, call)
+    if call.kind != "post" or not operation.grows:
+        return ()
+    opening = streams.opening(delivery, call)
+    own = () if opening is None else [key for key in opening.budgets if key not in call.budgets]
+    if opening is None or not rate_limits.has_room(operation.account, own):
+        return ()
+    return (opening,)

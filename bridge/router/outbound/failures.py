@@ -28,6 +28,7 @@ from bridge.model import (
 )
 from bridge.model.archive_records import StoredMessage
 from bridge.model.outbox_records import OperationRecord
+from bridge.model.refs import is_notice
 from bridge.model.room_records import DirectEnd
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
@@ -36,7 +37,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.router.outbound.failure_marks import FailureMarks
-from bridge.router.outbound.notices import Notices, is_ours, notice_id
+from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.router.signals import OperationEnded, Signal
 
@@ -83,7 +84,7 @@ class DeliveryFailures:
         """What was lost just before the last stop may not have been told yet."""
         for letter in await self._store.dead_letters():
             message = letter.operation.message
-            if message not in self._lost and not is_ours(message):
+            if message not in self._lost and not is_notice(message):
                 self._lost.add(message)
                 if letter.time >= self._clock.time() - _SHOWN:
                     await self._tell(message)
@@ -94,14 +95,14 @@ class DeliveryFailures:
             await self._tell_unwanted(operation)
         if state == "done" and operation.message not in self._lost:
             return
-        if not is_ours(operation.message):
+        if not is_notice(operation.message):
             self._lost.add(operation.message)
             await self._tell(operation.message)
 
     async def _tell_unwanted(self, operation: Operation) -> None:
         """Whoever wrote to somebody who wants nothing any more learns that it went nowhere."""
         about, there = operation.message, operation.channel
-        if not isinstance(operation, PostMessage) or is_ours(about):
+        if not isinstance(operation, PostMessage) or is_notice(about):
             return
         if self._rooms.wants_direct(operation.room, operation.account, there):
             return

@@ -12,9 +12,8 @@ from bridge.errors import FormRefused, Refused, ThreadClosed
 from bridge.model import Call, Delivery, Loss
 from bridge.model.outbox_records import OutboxItem
 from bridge.ports.connector import Connector, LeavesFilesOut, SaysInWords, Streams
-from bridge.router.outbound.encoding import Encoding
+from bridge.router.outbound.encoding import Encoding, streams_of
 from bridge.router.outbound.outcomes import Attempt
-from bridge.router.outbound.streams import streams_of
 
 log = structlog.get_logger()
 

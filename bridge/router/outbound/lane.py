@@ -32,14 +32,13 @@ from bridge.model import (
     Receipt,
 )
 from bridge.model.outbox_records import OutboxItem, Settlement
+from bridge.model.refs import is_notice
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.encoding import NotEncodable
-from bridge.router.outbound.marks import MarkSender
 from bridge.router.outbound.max_delay import too_late
-from bridge.router.outbound.notices import is_ours
 from bridge.router.outbound.outcomes import (
     Again,
     Attempt,
@@ -86,7 +85,6 @@ class LaneParts:
     timeouts: Policy
     rate_limits: RateLimits
     sender: Sender
-    marks: MarkSender
     settler: Settler
     ends: OperationEnds
     stopped: Container[AccountId]
@@ -226,7 +224,7 @@ class Lane:
         if isinstance(operation, Mark):
             if item.post_open:  # the end of the post wakes the lane, too
                 wait = max(wait, parts.timeouts.mark_wait)
-            return Wait(wait) if wait > 0 else await parts.marks.send(attempt, operation)
+            return Wait(wait) if wait > 0 else await parts.sender.send_mark(attempt, operation)
         if self._is_in_doubt(item):
             return await self._settle(attempt)
         if wait > 0:
@@ -307,7 +305,7 @@ class Lane:
         """Whether the operation may not be sent through its account now. The bridge's own notices
         may, and a post in doubt is looked for."""
         operation = item.delivery.operation
-        if operation.account not in self._with.stopped or is_ours(operation.message):
+        if operation.account not in self._with.stopped or is_notice(operation.message):
             return False
         return not self._is_in_doubt(item)
 
@@ -325,7 +323,7 @@ class Lane:
         are sent."""
         operation, rooms = item.delivery.operation, self._with.rooms
         has_words = isinstance(operation, PostMessage | EditMessage)
-        is_relayed = has_words and not is_ours(operation.message)
+        is_relayed = has_words and not is_notice(operation.message)
         if is_relayed and (left := rooms.left(operation.room, operation.channel)):
             return left
         options = rooms.altering(operation.room, operation.channel)

@@ -25,7 +25,6 @@ from bridge.ports.connector import Connector, FindsSent
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.lane import Lane, LaneParts, LanesStore
-from bridge.router.outbound.marks import MarkSender
 from bridge.router.outbound.outcomes import OperationEnds, skipped
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.send import Sender
@@ -76,14 +75,12 @@ class Lanes:
             store, connectors, rate_limits, in_flight, clock, timeouts
         )
         self._ends = OperationEnds(store, clock, signals.operation_ended, self._wake_running)
+        sender = Sender(
+            store, encoding, rate_limits, in_flight, timeouts, self._queued_as_begun,
+            signals.mark_not_shown,
+        )  # fmt: skip
         self._parts = LaneParts(
-            store, connectors, rooms, clock, timeouts, rate_limits,
-            sender=Sender(
-                store, encoding, rate_limits, in_flight, timeouts, self._queued_as_begun
-            ),
-            marks=MarkSender(
-                store, encoding, rate_limits, in_flight, timeouts, signals.mark_not_shown
-            ),
+            store, connectors, rooms, clock, timeouts, rate_limits, sender,
             settler=Settler(store, encoding, self._duplicates, clock, timeouts),
             ends=self._ends,
             stopped=stopped,

@@ -40,11 +40,6 @@ def notice_id(*segments: str) -> MessageId:
     return MessageId(join_key(BRIDGE, *segments))
 
 
-def is_ours(message: MessageId) -> bool:
-    """Whether the message is one of the bridge itself."""
-    return message.startswith(f"{BRIDGE}:")
-
-
 def notice(
     own_id: MessageId,
     text: str,

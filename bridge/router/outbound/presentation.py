@@ -1,11 +1,12 @@
-"""A delivery as its channel's options want it shown: words, names, files, and posts that are late.
+"""What dresses a delivery before it is encoded: PRESENTATION lists the steps in their order.
 
-The archive keeps what was said; only what one channel is shown is changed here. Pure.
+The archive keeps the message as its author wrote it; the steps change only what one channel shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bridge.content.cards.rendering import public_url
@@ -24,10 +25,16 @@ from bridge.content.messages.parts import MediaPart, message_text, parts_text, p
 from bridge.content.safety.link_targets import with_targets_said
 from bridge.content.text.patterns import replaced_in_markdown, replaced_in_text
 from bridge.content.text.tree import Paragraph, Text, Timestamp
-from bridge.model import Delivery, EditMessage, Loss, PostMessage
+from bridge.model import AccountId, Delivery, EditMessage, Loss, PostMessage
 from bridge.model.operations import CITED
+from bridge.model.refs import is_notice
 from bridge.ports.cards import agent_of, is_rich
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
+from bridge.ports.store.conversations import ConversationStore
+from bridge.router.outbound.references import References
 from bridge.router.rooms.options import MemberOptions
+from bridge.router.rooms.rooms import Rooms
 from bridge.uacs import (
     AudioPart,
     ContentPart,
@@ -44,26 +51,54 @@ _Detailed = tuple[ContentPart, PartDetails | None]
 _MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
-def as_meant(delivery: Delivery, shown: ToolsShown) -> Delivery:
-    """As people are to see it: links of agents say where they lead, those of others where their
-    name is another address; of the tools that an agent called there is what the room wants."""
-    message = delivery.message
-    agent = agent_of(message) is not None
-    message = with_targets_said(message, always=agent)
-    if agent and has_tools(message):
-        message = with_tools_shown(message, shown)
-    if message is delivery.message:
-        return delivery
-    return delivery.model_copy(update={"message": message})
+@dataclass(frozen=True)
+class Dressed:
+    """A delivery after a step, and what the step left out."""
+
+    delivery: Delivery
+    losses: tuple[Loss, ...] = ()
 
 
-def with_sources_numbered(delivery: Delivery, most: int) -> tuple[Delivery, tuple[Loss, ...]]:
-    """What an agent cites as numbers in its words: the first `most` sources for the platform's own
-    citations, where there is nothing but text, the others as a list below, once it is whole."""
+@dataclass(frozen=True)
+class PresentationContext:
+    """What the steps look things up in. `url_of` returns the public link of a stored file."""
+
+    store: ConversationStore
+    connectors: Mapping[AccountId, Connector]
+    rooms: Rooms
+    references: References
+    clock: Clock
+    url_of: UrlOf
+
+
+Step = Callable[[Delivery, PresentationContext], Awaitable[Dressed]]
+
+
+async def present(
+    delivery: Delivery, context: PresentationContext, steps: Sequence[Step] | None = None
+) -> Dressed:
+    """The delivery as its room and its channel want it shown, with the losses of all steps, which
+    are PRESENTATION. Raises StoreError."""
+    losses: list[Loss] = []
+    for step in PRESENTATION if steps is None else steps:
+        dressed = await step(delivery, context)
+        delivery = dressed.delivery
+        losses += dressed.losses
+    return Dressed(delivery, tuple(losses))
+
+
+# --- the steps ----------------------------------------------------------------------------------
+
+
+async def number_sources(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Cite an agent's sources as numbers in its words. The platform's own citations show the first
+    sources where there is nothing but text; a list below shows the others, once the message is
+    whole."""
     if agent_of(delivery.message) is None or not has_sources(delivery.message):
-        return delivery, ()
+        return Dressed(delivery)
+    connector = context.connectors.get(delivery.operation.account)
     plain, sources, losses = numbered(delivery.message, r"\[{}\]".format)
-    own = 0 if is_rich(plain) else most
+    own = 0 if connector is None or is_rich(plain) else connector.capabilities.citations
     if own:
         plain, sources, losses = numbered(
             delivery.message, lambda n: (CITED if n <= own else r"\[{}\]").format(n)
@@ -71,11 +106,85 @@ def with_sources_numbered(delivery: Delivery, most: int) -> tuple[Delivery, tupl
     growing = delivery.operation.grows
     message, unquoted = (plain, ()) if growing else with_list(plain, sources[own:])
     changes = {"message": message, "sources": sources[:own]}
-    return delivery.model_copy(update=changes), (*losses, *unquoted)
+    return Dressed(delivery.model_copy(update=changes), (*losses, *unquoted))
+
+
+async def show_link_targets(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Show where the links of agents lead, and those of people whose name is another address."""
+    del context
+    message = delivery.message
+    return Dressed(
+        _with(delivery, with_targets_said(message, always=agent_of(message) is not None))
+    )
+
+
+async def show_tools(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Show of an agent's tool calls what the room wants."""
+    message = delivery.message
+    if agent_of(message) is None or not has_tools(message):
+        return Dressed(delivery)
+    shown = context.rooms.tools_shown(delivery.operation.room)
+    return Dressed(_with(delivery, with_tools_shown(message, shown)))
+
+
+async def ask_for_feedback(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Ask what people think of an agent's answer to all, where the room wants it, once the answer
+    is whole."""
+    operation = delivery.operation
+    if not context.rooms.asks_for_feedback(operation.room):
+        return Dressed(delivery)
+    if not isinstance(operation, PostMessage | EditMessage) or operation.stream or operation.to:
+        return Dressed(delivery)
+    if agent_of(delivery.message) is None:
+        return Dressed(delivery)
+    return Dressed(delivery.model_copy(update={"feedback": True}))
+
+
+async def hide_older_words(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Leave out the quoted words that were written before the channel was in the room; their
+    author is still named. The channel knows what stands in the channel itself."""
+    operation, quoted = delivery.operation, delivery.quoted
+    if quoted is None or quoted.native_id is not None or not quoted.excerpt:
+        return Dressed(delivery)
+    room = context.rooms.by_id.get(operation.room)
+    answered = operation.reply_to if isinstance(operation, PostMessage | EditMessage) else None
+    if room is None or answered is None or is_notice(answered) or room.shows_all_history:
+        return Dressed(delivery)
+    if await context.store.came_to(room.id, operation.channel.key, answered):
+        return Dressed(delivery)
+    nameless = quoted.model_copy(update={"excerpt": ""})
+    return Dressed(delivery.model_copy(update={"quoted": nameless}))
+
+
+async def resolve_references(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Add the destination's counterparts of the people, groups, channels and messages that the
+    message refers to."""
+    return Dressed(await context.references.resolved(delivery))
+
+
+async def apply_channel_options(delivery: Delivery, context: PresentationContext) -> Dressed:
+    """Apply what the channel's options change: words, names, files, and the time of late posts."""
+    operation = delivery.operation
+    options = context.rooms.altering(operation.room, operation.channel)
+    if options is None:
+        return Dressed(delivery)
+    shown, losses = as_shown(delivery, options, now=context.clock.time(), url_of=context.url_of)
+    return Dressed(shown, losses)
+
+
+PRESENTATION: tuple[Step, ...] = (
+    number_sources,
+    show_link_targets,
+    show_tools,
+    ask_for_feedback,
+    hide_older_words,
+    resolve_references,
+    apply_channel_options,
+)
 
 
 def with_tools_as_steps(delivery: Delivery, shown: ToolsShown) -> Delivery:
-    """The calls of an agent as steps beside its words, and not among them."""
+    """The delivery with an agent's tool calls as steps beside its words, and not among them."""
     message = delivery.message
     if agent_of(message) is None or not has_tools(message):
         return delivery
@@ -83,14 +192,13 @@ def with_tools_as_steps(delivery: Delivery, shown: ToolsShown) -> Delivery:
     return delivery.model_copy(update=changes)
 
 
-def asking_for_feedback(delivery: Delivery) -> Delivery:
-    """What an agent said to all, once it is whole."""
-    operation = delivery.operation
-    if not isinstance(operation, PostMessage | EditMessage) or operation.stream or operation.to:
+def _with(delivery: Delivery, message: Message) -> Delivery:
+    if message is delivery.message:
         return delivery
-    if agent_of(delivery.message) is None:
-        return delivery
-    return delivery.model_copy(update={"feedback": True})
+    return delivery.model_copy(update={"message": message})
+
+
+# --- the options of a channel -------------------------------------------------------------------
 
 
 def as_shown(

@@ -7,16 +7,28 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from bridge.errors import BridgeError, NotFound, Refused, StoreError
-from bridge.model import Call, EditMessage, Loss, OperationId, PostMessage, Receipt
+from bridge.errors import BridgeError, FormRefused, NotFound, Refused, StoreError, Unsettled
+from bridge.model import (
+    Call,
+    EditMessage,
+    Loss,
+    Mark,
+    NoteReactions,
+    OperationId,
+    PinMessage,
+    PostMessage,
+    Receipt,
+    UnpinMessage,
+)
 from bridge.model.outbox_records import OutboxItem
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.fallback import fallbacks, in_new_thread, out_of_thread
 from bridge.router.outbound.in_flight import InFlightCalls
-from bridge.router.outbound.outcomes import Attempt, Done, Failed, Outcome
+from bridge.router.outbound.outcomes import Attempt, Done, Failed, Outcome, Retry, cancelled
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import Signal
 
 log = structlog.get_logger()
 
@@ -39,10 +51,11 @@ class _Progress:
 
 
 class Sender:
-    """Sends posts, edits and deletions.
+    """Sends posts, edits and deletions, and marks, which are reactions and pins.
 
     `queued_as_begun`: operations that the store holds as `sending` and that no call was made for
     yet. The lanes add to it; the sender takes an operation out before its first call.
+    `mark_not_shown` is emitted for a mark that the platform does not show.
     """
 
     def __init__(
@@ -53,6 +66,7 @@ class Sender:
         in_flight: InFlightCalls,
         timeouts: Policy,
         queued_as_begun: set[OperationId],
+        mark_not_shown: Signal[Mark],
     ) -> None:
         self._store = store
         self._encoding = encoding
@@ -60,6 +74,9 @@ class Sender:
         self._in_flight = in_flight
         self._timeouts = timeouts
         self._queued_as_begun = queued_as_begun
+        self._mark_not_shown = mark_not_shown
+
+    # --- posts, edits and deletions ---------------------------------------------------------------
 
     async def send(self, attempt: Attempt) -> Outcome:
         """Make the calls of the operation. Raises StoreError, and NotEncodable."""
@@ -168,6 +185,45 @@ class Sender:
             except Refused as refused_again:
                 error = refused_again
         raise error
+
+    # --- marks ------------------------------------------------------------------------------------
+
+    async def send_mark(self, attempt: Attempt, mark: Mark) -> Outcome:
+        """Put a reaction or a pin on the copy in its channel, or take it away. A mark changes
+        nothing when it is put on twice, so the lane sends one whose outcome is unknown again.
+        Raises StoreError, and NotEncodable."""
+        if isinstance(mark, NoteReactions):
+            await self._store.begin(mark.id)  # a reaction from here on is another note's
+            await self._mark_not_shown.emit(mark)
+            return Done(attempt.item)
+        if not attempt.item.delivery.copies:
+            return cancelled(attempt.item, "the message does not stand there")
+        encoded = await self._encoding.encode(attempt.item.delivery, attempt.connector)
+        losses = [*encoded.losses]
+        for call in encoded.calls:
+            async with self._rate_limits.permission(mark.account, call.budgets, Priority.REACTION):
+                if attempt.is_closing() or await self._is_taken_back(attempt):
+                    return None
+                await self._store.begin(mark.id)
+                try:
+                    await self._in_flight.make(attempt.connector, call, self._timeouts)
+                except FormRefused as error:
+                    losses.append(
+                        Loss(path="", kind="mark_refused", what=str(error), shown_as="a note")
+                    )
+                except StoreError:
+                    raise
+                except Unsettled as error:
+                    return Retry(error, "unsettled", attempt.item.attempts)
+                except BridgeError as error:
+                    return Failed(attempt.item, call, error)
+        if losses and isinstance(mark, PinMessage | UnpinMessage):
+            await self._mark_not_shown.emit(mark)
+        return Done(attempt.item, losses=tuple(losses), accepted=bool(encoded.calls))
+
+    async def _is_taken_back(self, attempt: Attempt) -> bool:
+        """Whether somebody took the mark back while the sender waited for permission."""
+        return attempt.wake.is_set() and await attempt.read_again() is None
 
 
 def _urgency(item: OutboxItem) -> Priority:

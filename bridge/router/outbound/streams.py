@@ -3,113 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
 
-from bridge.content.markdown.close_open import healed
 from bridge.errors import BridgeError, RateLimited, StreamStopped
 from bridge.model import (
     AccountId,
     Call,
-    ChannelRef,
     Delivery,
     EditMessage,
     MessageId,
     OperationId,
     PostMessage,
-    Receipt,
     edit_of,
 )
 from bridge.model.turns import PlanStep
-from bridge.ports.abilities import has
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Streams
 from bridge.ports.store.whole import Store
+from bridge.router.outbound.encoding import LastEdits, streams_of
 from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime import metrics
-from bridge.uacs import Message, TextPart
+from bridge.uacs import Message
 
 log = structlog.get_logger()
 
 Encode = Callable[[Delivery, Connector], Awaitable[Sequence[Call]]]
 _WAIT = 0.05  # seconds between two looks for a post that is on its way
-_REMEMBERED = 8192  # edits
-
-
-class LastEdits:
-    """What the copies of growing messages were last made to say, so that nothing is said twice:
-    of a long answer only the last part still changes."""
-
-    def __init__(self) -> None:
-        self._bodies: OrderedDict[tuple[AccountId, str, str], object] = OrderedDict()
-
-    def note(self, account: AccountId, call: Call) -> None:
-        if call.kind != "edit" or call.native_id is None:
-            return
-        key = (account, call.channel.key, call.native_id)
-        self._bodies[key] = (call.method, call.body)
-        self._bodies.move_to_end(key)
-        if len(self._bodies) > _REMEMBERED:
-            self._bodies.popitem(last=False)
-
-    def changed_by(self, account: AccountId, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """The calls without those that would change nothing."""
-        return tuple(call for call in calls if not self._is_last(account, call))
-
-    def forget(self, account: AccountId, channel: ChannelRef, copies: Sequence[Receipt]) -> None:
-        """The message is whole: who edits its copies from now on must see them restored."""
-        for copy in copies:
-            self._bodies.pop((account, channel.key, copy.native_id), None)
-
-    def _is_last(self, account: AccountId, call: Call) -> bool:
-        key = (account, call.channel.key, call.native_id or "")
-        return call.kind == "edit" and self._bodies.get(key) == (call.method, call.body)
-
-
-def while_growing(delivery: Delivery, heal: Callable[[str], str] = healed) -> Delivery:
-    """What may be shown of a message that is not whole yet. It is healed before anything else is
-    made of it: what is half written then could not be told from what is meant so."""
-    message = delivery.message
-    last = message.content[-1] if message.content else None
-    if not isinstance(last, TextPart) or not last.is_markdown:
-        return delivery
-    shown = last.model_copy(update={"text": heal(last.text)})
-    content = (*message.content[:-1], shown)
-    return delivery.model_copy(update={"message": message.model_copy(update={"content": content})})
-
-
-def streams_of(connector: Connector) -> Streams | None:
-    return connector if has(connector, Streams) else None
-
-
-def as_streams(
-    connector: Streams, delivery: Delivery, calls: Sequence[Call], budgets: RateLimits
-) -> tuple[Call, ...]:
-    """The calls as the platform's own streams want them: a growing post begins one where there is
-    room for that, any edit ends one. `delivery` is settled where the message grows."""
-    return tuple(
-        one for call in calls for one in _as_stream(connector, delivery, call, budgets) or (call,)
-    )
-
-
-def _as_stream(
-    connector: Streams, delivery: Delivery, call: Call, budgets: RateLimits
-) -> Sequence[Call]:
-    operation = delivery.operation
-    if call.kind == "edit":
-        return connector.ending(delivery, call)
-    if call.kind != "post" or not operation.grows:
-        return ()
-    opening = connector.opening(delivery, call)
-    own = () if opening is None else [key for key in opening.budgets if key not in call.budgets]
-    if opening is None or not budgets.has_room(operation.account, own):
-        return ()
-    return (opening,)
 
 
 @dataclass(frozen=True)

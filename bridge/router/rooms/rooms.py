@@ -113,6 +113,12 @@ class Room:
     def timeline(self) -> Timeline:
         return Timeline(self.conversation, "room", str(self.id), epoch=self.epoch)
 
+    @property
+    def shows_all_history(self) -> bool:
+        """Whether a member may know what was written before it came. Every member may in a room
+        that stands under no configuration."""
+        return self.options.history == "shared" or self.epoch is None
+
     def seat(self, agent: str) -> AgentMembership | None:
         """The agent as it sits in this room."""
         return next((one for one in self.agents if one.agent == agent), None)

@@ -6,7 +6,6 @@ from bridge.model import ActorId, ChannelRef, MessageId, RoomId
 from bridge.model.archive_records import NewMessage, StoredMessage, View
 from bridge.model.refs import join_key
 from bridge.router.rooms.rooms import AgentMembership, Room
-from bridge.router.rooms.visibility import may_see_all
 
 Asked = NewMessage | StoredMessage
 
@@ -27,7 +26,7 @@ def session_of(seat: AgentMembership, room: RoomId, asked: Asked) -> str:
 
 def view_of(room: Room, seat: AgentMembership, asked: Asked) -> View:
     """What of the room the agent is shown."""
-    member = None if may_see_all(room) else f"agent:{seat.agent}"
+    member = None if room.shows_all_history else f"agent:{seat.agent}"
     match seat.session:
         case "room":
             return View(member=member)
