@@ -1,4 +1,5 @@
-"""A channel that gets what is said much too late is said so in the others, and when it is over."""
+"""Notices in the other channels of a room while a channel is far behind, and when it is up to
+date again."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ _NOTED = "late"  # every lane that is behind, with the time since when
 
 @dataclass
 class _Late:
-    """A lane that is behind: since when, in which rooms people were told, why, and how many seconds
-    of it they were told of."""
+    """A lane that is behind: since when, in which rooms the notice stands, and the reason and the
+    number of seconds that the notice names."""
 
     since: float
     rooms: set[RoomId] = field(default_factory=set[RoomId])
     why: str = ""
-    told: float = 0.0
+    reported: float = 0.0
 
 
 class _LatenessStore(KeyValueStore, OutboxStore, Protocol):
@@ -40,24 +41,25 @@ class _LatenessStore(KeyValueStore, OutboxStore, Protocol):
 
 
 class DelayNotifier:
-    """Looks now and then at what waits. One notice for each time that a lane falls behind: it
-    grows with the delay, and ends with the news that everything is there."""
+    """Looks at the waiting lanes every `late_look` seconds. Each time that a lane falls behind,
+    there is one notice: it is edited as the delay grows, and says at the end that everything is
+    there."""
 
     def __init__(
-        self, store: _LatenessStore, rooms: Rooms, notices: Notices, clock: Clock, policy: Policy
+        self, store: _LatenessStore, rooms: Rooms, notices: Notices, clock: Clock, timeouts: Policy
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._notices = notices
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._late: dict[LaneId, _Late] = {}
 
     async def watch(self) -> None:
-        """Look for ever; a store in trouble is asked again."""
+        """Look until cancelled. After a StoreError, look again at the next turn."""
         await self._remember()
         while True:
-            await self._clock.sleep(self._policy.late_look)
+            await self._clock.sleep(self._timeouts.late_look)
             try:
                 await self.look()
             except StoreError as error:
@@ -69,19 +71,19 @@ class DelayNotifier:
         found = await self._store.lanes_waiting()
         waiting = {status.lane: status for status in found if status.lane in posts}
         for lane, status in waiting.items():
-            if lane not in self._late and now - status.oldest >= self._policy.late_after:
+            if lane not in self._late and now - status.oldest >= self._timeouts.late_after:
                 self._late[lane] = _Late(status.oldest)
                 await self._note()
         for lane, late in list(self._late.items()):
             status = waiting.get(lane)
-            if status is None or now - status.oldest < self._policy.late_after:
+            if status is None or now - status.oldest < self._timeouts.late_after:
                 await self._over(lane, late)
-            elif now - status.oldest >= 2 * late.told:
-                late.why, late.told = status.error, now - status.oldest
+            elif now - status.oldest >= 2 * late.reported:
+                late.why, late.reported = status.error, now - status.oldest
                 await self._tell(lane, late)
 
     async def _remember(self) -> None:
-        """What was said of lateness before the last stop."""
+        """Load the notices that stood at the last stop."""
         noted = await self._store.shelf_get(OWN_SHELF, _NOTED)
         found: dict[str, Any] = orjson.loads(noted) if noted else {}
         everywhere = {room.id for room in self._rooms.all}
@@ -102,10 +104,10 @@ class DelayNotifier:
     async def _tell(self, lane: LaneId, late: _Late) -> None:
         channel = channel_of_key(lane)
         why = f": {late.why}" if late.why else ""
-        words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.told)} behind{why}"
-        told_in = {room.id for room in self._rooms.holding(channel)}
-        if told_in - late.rooms:
-            late.rooms |= told_in
+        words = f"⏳ {self._rooms.name_of(channel)} is {span_of(late.reported)} behind{why}"
+        rooms_now = {room.id for room in self._rooms.holding(channel)}
+        if rooms_now - late.rooms:
+            late.rooms |= rooms_now
             await self._note()
         for room in self._rooms.holding(channel):
             members = room.listeners(besides=channel)
@@ -113,7 +115,7 @@ class DelayNotifier:
             await self._notices.say(own_id, _plain(words), room.id, members)
 
     async def _over(self, lane: LaneId, late: _Late) -> None:
-        """Said in every room where it was said to be behind, though it may have left it since."""
+        """Edit the notice in every room where it stands: the channel may have left some since."""
         channel = channel_of_key(lane)
         name = self._rooms.name_of(channel)
         here = {room.id for room in self._rooms.holding(channel)}

@@ -62,7 +62,9 @@ class FailureMarks:
         """Where it stands, and nobody elsewhere reacts just so."""
         mark = await self._standing(message, channel)
         reacted = await self._store.reactions(message) if mark else ()
-        if mark is None or any(one.emoji == MARK and one.channel != channel for one in reacted):
+        if mark is None or any(
+            reaction.emoji == MARK and reaction.channel != channel for reaction in reacted
+        ):
             return
         named = mark.model_dump(exclude={"type", "id"})
         await self._queue(RemoveReaction(id=OperationId(self._new_id()), **named))
@@ -70,10 +72,10 @@ class FailureMarks:
     async def _standing(self, message: MessageId, channel: ChannelRef) -> AddReaction | None:
         explanation = await self._store.explain(message)
         for record in reversed(explanation.operations if explanation else ()):
-            one = record.operation
-            ours = isinstance(one, AddReaction | RemoveReaction) and one.emoji == MARK
-            if ours and one.channel == channel and record.state not in ("dead", "cancelled"):
-                return one if isinstance(one, AddReaction) else None
+            mark = record.operation
+            ours = isinstance(mark, AddReaction | RemoveReaction) and mark.emoji == MARK
+            if ours and mark.channel == channel and record.state not in ("dead", "cancelled"):
+                return mark if isinstance(mark, AddReaction) else None
         return None
 
     async def _queue(self, mark: AddReaction | RemoveReaction) -> None:

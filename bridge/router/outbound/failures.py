@@ -1,4 +1,4 @@
-"""People are told what did not reach the others, and may have it tried again."""
+"""Notices to people about messages that did not reach every channel, with a button to retry."""
 
 from __future__ import annotations
 
@@ -46,17 +46,18 @@ log = structlog.get_logger()
 _SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
 
 
-class _ToldStore(AdmissionStore, ReactionStore, MessageStore, OutboxStore, Protocol):
+class _FailuresStore(AdmissionStore, ReactionStore, MessageStore, OutboxStore, Protocol):
     """What `DeliveryFailures` needs of the store."""
 
 
 class DeliveryFailures:
-    """One notice for each message that did not reach every channel: it answers the message, says
-    why, and changes when the message arrives after all. Or a mark on it, which goes then."""
+    """Posts one notice for each message that did not reach every channel: it answers the message,
+    says why, and changes when the message arrives after all. Or puts a mark on the message, and
+    removes it then."""
 
     def __init__(
         self,
-        store: _ToldStore,
+        store: _FailuresStore,
         rooms: Rooms,
         connectors: Mapping[AccountId, Connector],
         notices: Notices,
@@ -77,11 +78,11 @@ class DeliveryFailures:
         self._direct_home = direct_home
         self._end_of = end_of
         self._lost: set[MessageId] = set()
-        self._telling = asyncio.Lock()  # of two lanes, the later knows more
+        self._telling = asyncio.Lock()  # of two lanes, the later one knows more
         operation_ended.subscribe(self._ended)
 
     async def start(self) -> None:
-        """What was lost just before the last stop may not have been told yet."""
+        """Post the notices that were not posted before the last stop."""
         for letter in await self._store.dead_letters():
             message = letter.operation.message
             if message not in self._lost and not is_notice(message):
@@ -100,7 +101,7 @@ class DeliveryFailures:
             await self._tell(operation.message)
 
     async def _tell_unwanted(self, operation: Operation) -> None:
-        """Whoever wrote to somebody who wants nothing any more learns that it went nowhere."""
+        """Tell the author of a message that its recipient wants no direct messages any more."""
         about, there = operation.message, operation.channel
         if not isinstance(operation, PostMessage) or is_notice(about):
             return
@@ -118,14 +119,14 @@ class DeliveryFailures:
             )
 
     async def retry(self, own_id: MessageId) -> str:
-        """Somebody pressed the button of a notice; the outcome."""
+        """Retry the message of a notice whose button somebody pressed. Returns the outcome."""
         about = _message_of(own_id)
         count = 0 if about is None else await self._try_again(about)
         return f"press: tried again: {count}"
 
     async def lost_in(self, room: Room, channel: ChannelRef) -> list[tuple[MessageId, str]]:
-        """What was said in this channel and did not reach every other one of the room, the newest
-        first: the beginning of each, with the reasons."""
+        """Return the messages of this channel that did not reach every other channel of the room,
+        the newest first: the beginning of each, with the reasons."""
         found: dict[MessageId, str] = {}
         for letter in reversed(await self._store.dead_letters()):
             about = letter.operation.message
@@ -139,14 +140,14 @@ class DeliveryFailures:
         return list(found.items())
 
     async def retry_in(self, room: Room, channel: ChannelRef) -> int:
-        """Try all of that again; how many messages."""
+        """Retry all messages that `lost_in` returns. Returns their number."""
         lost = await self.lost_in(room, channel)
         for about, _ in lost:
             await self._try_again(about)
         return len(lost)
 
     async def _try_again(self, message: MessageId) -> int:
-        operations = [one.operation for one in await self._missing(message)]
+        operations = [record.operation for record in await self._missing(message)]
         for operation in operations:
             await self._replay(operation.id)
         return len(operations)
@@ -197,8 +198,8 @@ class DeliveryFailures:
         ]
 
     def _home(self, stored: StoredMessage, room: Room) -> Member | None:
-        """The channel where it was said; None where the room is not shown there, or says of no
-        failures."""
+        """The channel where the message was posted; None where the room is not shown there, or
+        reports no failures."""
         if room.undelivered == "off":
             return None
         if stored.place is None:  # an agent's, or written by a command to one person

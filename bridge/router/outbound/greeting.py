@@ -1,5 +1,5 @@
-"""A channel that joins a room is told what it is bridged to, and by whom that is read, once; the
-others are told where it is read by more than its workspace's own people."""
+"""Greets a channel that joins a room: one notice there names the channels that it is bridged to and
+who reads them; the others learn of readers from outside of the new channel's workspace."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ log = structlog.get_logger()
 
 _NEWS = 86_400.0  # seconds after which joining is no news any more
 _MOST_ASKED = 20  # channels of a room whose readers are asked for
-_DEADLINE = 20.0  # seconds that asking for one may take
+_DEADLINE = 20.0  # seconds that a platform has to name the readers of one channel
 
 
 async def greet(
     rooms: Rooms, connectors: Mapping[AccountId, Connector], notices: Notices, now: float
 ) -> None:
-    """Those that joined lately; who was told before is not told again."""
+    """Greet the channels that joined lately; a channel that was greeted is not greeted again."""
     try:
         for room in rooms.all:
             for member in room.members if room.options.greets else ():
@@ -50,10 +50,10 @@ async def _tell(
         words = f"⚠️ {name} joined this room: what is said here is also read by {_listed(mine)}."
         opened = notice_id("opened", room.id, member.channel.key, since)
         await notices.say(opened, _plain(words), room.id, others)
-    known = [(one, await _outsiders(one, connectors)) for one in others[:_MOST_ASKED]]
+    known = [(other, await _outsiders(other, connectors)) for other in others[:_MOST_ASKED]]
     warnings = [
-        f"⚠️ {rooms.name_of(one.channel)} is also read by {_listed(who)}."
-        for one, who in known if who
+        f"⚠️ {rooms.name_of(other.channel)} is also read by {_listed(who)}."
+        for other, who in known if who
     ]  # fmt: skip
     if not member.listens:
         return
@@ -62,8 +62,7 @@ async def _tell(
 
 
 async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) -> Sequence[str]:
-    """Who is shown what is said elsewhere, beside the people of that workspace; nobody where
-    nothing is shown."""
+    """The readers of a channel from outside of its workspace; nobody where nothing is shown."""
     connector = connectors.get(member.account)
     if not member.listens or not isinstance(connector, KnowsOutsiders):
         return ()
@@ -76,12 +75,12 @@ async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) 
 
 
 def _words(room: Room, member: Member, rooms: Rooms) -> str:
-    others = [rooms.name_of(one.channel) for one in room.members if one.channel != member.channel]
-    to = ", ".join(others) or f"room {room.id}"
-    said = f"This channel is bridged to {to}: what is said here is carried there, and archived."
+    names = [rooms.name_of(m.channel) for m in room.members if m.channel != member.channel]
+    to = ", ".join(names) or f"room {room.id}"
+    text = f"This channel is bridged to {to}: what is said here is carried there, and archived."
     if room.options.private:
-        said += f' A message that begins with "{room.options.private[0]}" stays here.'
-    return said + ' Mention the bot with "optout" to have nothing of yours carried.'
+        text += f' A message that begins with "{room.options.private[0]}" stays here.'
+    return text + ' Mention the bot with "optout" to have nothing of yours carried.'
 
 
 def _listed(who: Sequence[str]) -> str:

@@ -113,7 +113,7 @@ class Lane:
     def __init__(self, lane: LaneId, parts: LaneParts) -> None:
         self._lane = lane
         self._with = parts
-        self._closing = False
+        self._closing = asyncio.Event()
         self._wake = asyncio.Event()
         self._urged = asyncio.Event()
         self._echoes: Echoes = {}
@@ -130,7 +130,7 @@ class Lane:
 
     def close(self) -> None:
         """End after the call that is under way."""
-        self._closing = True
+        self._closing.set()
         self._wake.set()
 
     def heard(self, operation: OperationId, receipt: Receipt) -> None:
@@ -160,7 +160,7 @@ class Lane:
         """Work until nothing is open; `wake` tells of what is queued while the lane looks. `first`
         is the oldest operation, where the caller knows it."""
         failures = 0
-        while not self._closing:
+        while not self._closing.is_set():
             item = None if self._wake.is_set() else first
             first = None
             self._wake.clear()
@@ -219,7 +219,7 @@ class Lane:
             return dead(item, f"account {operation.account!r} is no longer configured")
         if self._is_stopped(item):
             return await self._send_a_notice(item)
-        attempt = Attempt(item, connector, self._wake, self._head, lambda: self._closing)
+        attempt = Attempt(item, connector, self._wake, self._head, self._closing)
         wait = self._seconds_until_due(item)
         if isinstance(operation, Mark):
             if item.post_open:  # the end of the post wakes the lane, too

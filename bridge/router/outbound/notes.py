@@ -1,4 +1,4 @@
-"""Notes below a message: what a platform cannot put on it is said in words."""
+"""Notes below a message: they say in words which reactions and pins a platform cannot show."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def standing_notes(
     """All that stand below the message in a channel."""
     found = [await standing_note(store, kind, message, channel) for kind in _KINDS]
     stored = [await store.message(own_id) for own_id in found if own_id]
-    return [one.message for one in stored if one]
+    return [note.message for note in stored if note]
 
 
 async def _note(
@@ -65,8 +65,8 @@ class _NotesStore(ReactionStore, MessageStore, Protocol):
 
 
 class ReactionNotes:
-    """Keeps the notes as they should be. It is called by the lane of the channel alone, so that
-    the last word is that of the last event."""
+    """Keeps the notes up to date. The lane of the channel's marks alone calls it, through
+    `mark_not_shown`, so that a note shows the last event."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class ReactionNotes:
         mark_not_shown.subscribe(self.bring_up_to_date)
 
     async def bring_up_to_date(self, mark: Mark) -> None:
-        """Say, change or take back what could not be shown; doing it twice changes nothing."""
+        """Post, edit or delete the note; doing it twice changes nothing."""
         member = self._member(mark)
         stored = await self._store.message(mark.message)
         if member is None or stored is None:
@@ -117,26 +117,26 @@ class ReactionNotes:
 
     async def _reactions(self, mark: Mark, member: Member) -> str:
         unshown = await self._store.unshown_emoji(mark.message, mark.channel)
-        told = [
-            one
-            for one in await self._store.reactions(mark.message)
-            if one.channel != mark.channel
-            and (one.emoji in unshown or not self._shows_natively(member, one.emoji))
+        reactions = [
+            reaction
+            for reaction in await self._store.reactions(mark.message)
+            if reaction.channel != mark.channel
+            and (reaction.emoji in unshown or not self._shows_natively(member, reaction.emoji))
         ]
-        if member.options.reactions == "off" or not told:
+        if member.options.reactions == "off" or not reactions:
             return ""
-        return _as_words(" · ".join([await self._told(*each) for each in _by_emoji(told)]))
+        return _as_words(" · ".join([await self._line(*each) for each in _by_emoji(reactions)]))
 
-    async def _told(self, emoji: str, actors: list[ActorId]) -> str:
+    async def _line(self, emoji: str, actors: list[ActorId]) -> str:
         names = [await self._name_of(actor) for actor in actors[:_MOST_NAMES]]
         more = len(actors) - len(names)
         return f"{emoji} {', '.join(names)}" + (f" +{more}" if more else "")
 
 
-def _by_emoji(told: Iterable[Reacted]) -> Iterable[tuple[str, list[ActorId]]]:
+def _by_emoji(reactions: Iterable[Reacted]) -> Iterable[tuple[str, list[ActorId]]]:
     actors: dict[str, dict[ActorId, None]] = {}
-    for one in told:
-        actors.setdefault(one.emoji, {})[one.actor] = None
+    for reaction in reactions:
+        actors.setdefault(reaction.emoji, {})[reaction.actor] = None
     return ((emoji, [*who]) for emoji, who in actors.items())
 
 

@@ -41,14 +41,14 @@ class Attempt:
     - `item`: the operation as the lane read it from the store.
     - `wake`: set when something in the lane has changed since.
     - `head`: reads the oldest open operation of the lane again.
-    - `is_closing`: whether the router stops; no call begins then.
+    - `closing`: set when the router stops; no call begins then.
     """
 
     item: OutboxItem
     connector: Connector
     wake: asyncio.Event
     head: Callable[[], Awaitable[OutboxItem | None]]
-    is_closing: Callable[[], bool]
+    closing: asyncio.Event
 
     @property
     def operation(self) -> Operation:

@@ -227,22 +227,23 @@ def as_shown(
 
 
 def is_late(message: Message, options: MemberOptions, now: float) -> bool:
-    """Whether more than `max_delay` has passed since it was said."""
-    return options.max_delay is not None and now - _said_at(message) > options.max_delay
+    """Whether more than `max_delay` has passed since the message was posted."""
+    return options.max_delay is not None and now - _posted_at(message) > options.max_delay
 
 
-def _said_at(message: Message) -> float:
+def _posted_at(message: Message) -> float:
     return datetime.fromisoformat(message.timestamp).timestamp()
 
 
 def _message(
     message: Message, options: MemberOptions, url_of: UrlOf
 ) -> tuple[Message, tuple[Loss, ...]]:
-    """Where something in it is to be changed, the message is shown as the parts that say the same:
-    a payload would still hold what is to be replaced."""
+    """The message with its words and files as the options want them, and what is lost. A message
+    that changes is shown as the fallbacks of its payloads: a payload would still hold the words
+    that are replaced."""
     files = options.files != "keep" and any(isinstance(part, _MEDIA) for part in message.content)
     text = message_text(message)[0] if options.replace else ""
-    if not files and not any(one.pattern.is_in(text) for one in options.replace):
+    if not files and not any(replacement.pattern.is_in(text) for replacement in options.replace):
         return message, ()
     additions, _ = read_bridge_metadata(message)
     parts: list[_Detailed] = []
@@ -272,7 +273,7 @@ def _made_of(message: Message, parts: list[_Detailed], origin: str | None) -> Me
 def _without_file(
     part: MediaPart, details: PartDetails | None, options: MemberOptions, url_of: UrlOf
 ) -> TextPart:
-    """A link to the file where there may be one; else only what kind of file there is."""
+    """A link to the file where the options allow one; else only the kind of file."""
     if options.files == "off":
         return TextPart(text=plain_to_markdown(f"[{part.type}]"))
     url = part.source.url
@@ -290,10 +291,10 @@ def _replaced(part: TextPart, options: MemberOptions) -> TextPart:
 
 
 def _with_its_time(message: Message) -> Message:
-    """Its time in small print before it: it is late, and stands below what was said after it."""
-    said = datetime.fromisoformat(message.timestamp).astimezone(UTC)
-    words = said.strftime("%Y-%m-%d %H:%M UTC")
-    moment = Timestamp(int(said.timestamp()), "f", words)
+    """The message with its time in small print above: it stands below later messages."""
+    posted = datetime.fromisoformat(message.timestamp).astimezone(UTC)
+    words = posted.strftime("%Y-%m-%d %H:%M UTC")
+    moment = Timestamp(int(posted.timestamp()), "f", words)
     line = text_to_markdown((Paragraph((Text("said "), moment), subtle=True),))
     first = message.content[0]
     if isinstance(first, TextPart) and first.is_markdown:
@@ -302,9 +303,9 @@ def _with_its_time(message: Message) -> Message:
     additions, _ = read_bridge_metadata(message)
     moved = additions.model_copy(
         update={
-            "parts": {str(int(n) + 1): one for n, one in additions.parts.items()},
+            "parts": {str(int(n) + 1): details for n, details in additions.parts.items()},
             "fallbacks": {
-                str(int(n) + 1): tuple(one + 1 for one in fallback)
+                str(int(n) + 1): tuple(index + 1 for index in fallback)
                 for n, fallback in additions.fallbacks.items()
             },
         }

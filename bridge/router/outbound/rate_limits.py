@@ -1,4 +1,5 @@
-"""Limits where they really lie: sliding windows per account, method and channel, in priority."""
+"""Rate limits as the platforms define them: sliding windows per account, method and channel.
+Waiting requests go in the order of their priority."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from enum import IntEnum
 from bridge.model import AccountId, Rate, RateLimitKey
 from bridge.ports.clock import Clock
 
-_KEPT = 3  # one part in so many of a limit is kept from what nobody needs to see
+_KEPT = 3  # stream edits leave one part in so many of a limit free
 _LATENCY = 2.0  # seconds after its start within which a request has reached the platform
 
 
 class Priority(IntEnum):
-    """Who goes first where a limit is shared."""
+    """Which request goes first where requests share a limit."""
 
     ANSWER = 0
     POST = 1
@@ -44,10 +45,10 @@ class _Window:
         return mark
 
     def free_at(self, now: float, priority: Priority) -> float:
-        """When one more request fits; not later than now means that it fits now.
+        """Return when one more request fits; not later than `now` means that it fits now.
 
-        Edits of what is being written leave room for those that must come: else the end of an
-        answer would wait for the limit that its own growing has used up.
+        Edits of a growing message leave a part of the limit free: else the end of an answer would
+        wait for the limit that its own earlier edits have used up.
         """
         while self._taken and self._taken[0][0] + self._longest <= now:
             self._taken.popleft()
@@ -68,7 +69,7 @@ class _Waiter:
 
 
 class RateLimits:
-    """Hands out permission to send. A waiting request holds nobody up who needs other limits."""
+    """Hands out permission to send. A waiting request holds up no request under other limits."""
 
     def __init__(
         self, clock: Clock, rules: Mapping[AccountId, Mapping[str, Sequence[Rate]]]
@@ -80,14 +81,14 @@ class RateLimits:
         self._timers: dict[_Window, tuple[float, asyncio.Task[None]]] = {}
 
     def set_rules(self, account: AccountId, rules: Mapping[str, Sequence[Rate]]) -> None:
-        """The limits of an account that came later."""
+        """Set the limits of an account that was added after the start."""
         self._rules[account] = rules
 
     @asynccontextmanager
     async def permission(
         self, account: AccountId, keys: Sequence[RateLimitKey], priority: Priority
     ) -> AsyncGenerator[None, None]:
-        """Wait for room in every window, hold it while the request is under way.
+        """Wait for room in every window, and hold it while the request is under way.
 
         A window counts a request from the moment its answer came (it reached the platform before
         that), or from `_LATENCY` after its start where no answer comes.
@@ -106,13 +107,14 @@ class RateLimits:
     def has_room(
         self, account: AccountId, keys: Sequence[RateLimitKey], priority: Priority = Priority.ANSWER
     ) -> bool:
-        """Whether a request would go out at once."""
+        """Whether a request would get permission at once."""
         now = self._clock.monotonic()
         windows = [self._window(account, key) for key in keys]
         return _has_room(windows, now, priority)
 
     def block(self, account: AccountId, keys: Sequence[RateLimitKey], seconds: float) -> None:
-        """The platform asked us to wait: nothing more under these keys until then."""
+        """The platform asked us to wait: give no permission under these keys for `seconds`. A wait
+        that ends later stays."""
         until = self._clock.monotonic() + seconds
         for key in keys:
             window = self._window(account, key)
@@ -147,13 +149,13 @@ class RateLimits:
                 window.waiters.pop(waiter.number, None)
 
     def _grant_what_fits(self, windows: Sequence[_Window]) -> None:
-        """Give way to waiters of these windows, the most urgent first; set timers for the rest."""
+        """Let waiters of these windows go, the most urgent first; set timers for the rest."""
         now = self._clock.monotonic()
         waiting = {w.number: w for window in windows for w in window.waiters.values()}
         for waiter in sorted(waiting.values()):
             urgency = Priority(waiter.priority)
             free, window = max(
-                ((one.free_at(now, urgency), one) for one in waiter.windows), key=lambda it: it[0]
+                ((w.free_at(now, urgency), w) for w in waiter.windows), key=lambda found: found[0]
             )
             if free > now:
                 self._look_again(window, free)
@@ -177,4 +179,4 @@ class RateLimits:
 
 
 def _has_room(windows: Sequence[_Window], now: float, priority: Priority) -> bool:
-    return all(not one.waiters and one.free_at(now, priority) <= now for one in windows)
+    return all(not w.waiters and w.free_at(now, priority) <= now for w in windows)

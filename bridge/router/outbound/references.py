@@ -1,8 +1,8 @@
-"""What a message refers to -> what that is at its destination: linked people's accounts there,
-groups of the configuration, counterparts of channels, copies of messages.
+"""References of a message -> their counterparts at its destination: accounts of linked people,
+groups of the configuration, channels of the same room, copies of messages.
 
-Only what the author could mention where they said it is mentioned elsewhere. Messages that refer to
-nothing cost one look at their text.
+A copy mentions only whom the author could mention in the original. A message without references
+costs one look at its text.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _ReferencesStore(AuthorStore, MessageStore, PeopleStore, Protocol):
 
 
 class References:
-    """Looks things up in the store; nothing here asks a platform."""
+    """Looks counterparts up in the store; asks no platform."""
 
     def __init__(
         self,
@@ -74,17 +74,17 @@ class References:
         self.learn_connectors()
 
     def learn_connectors(self) -> None:
-        """Accounts came or went."""
+        """Accounts were added or removed."""
         self._linking = {
-            account: one
-            for account, one in self._connectors.items()
-            if isinstance(one, LinksMessages)
+            account: connector
+            for account, connector in self._connectors.items()
+            if isinstance(connector, LinksMessages)
         }
-        marks = {mark for one in self._linking.values() for mark in one.link_marks}
+        marks = {mark for connector in self._linking.values() for mark in connector.link_marks}
         self._marks = (SCHEME, *sorted(marks))
 
     async def resolved(self, delivery: Delivery) -> Delivery:
-        """The delivery with its counterparts."""
+        """Return the delivery with its counterparts. Raises StoreError."""
         operation = delivery.operation
         if not isinstance(operation, PostMessage | EditMessage):
             return delivery
@@ -122,8 +122,8 @@ class References:
                 pass
 
     def _is_platform(self, name: str) -> bool:
-        """Whether people say things there: agents and the bridge itself call nobody."""
-        return any(one.capabilities.platform == name for one in self._connectors.values())
+        """Whether it is a platform of people: agents and the bridge itself mention nobody."""
+        return any(c.capabilities.platform == name for c in self._connectors.values())
 
     def _rings(self, delivery: Delivery) -> bool:
         operation = delivery.operation
@@ -143,7 +143,8 @@ class References:
         platform, _, native = [*split_key(group), "", ""][:3]
         for accounts in self.groups.values():
             named = any(
-                native == one and self._platform(name) == platform for name, one in accounts.items()
+                native == known and self._platform(name) == platform
+                for name, known in accounts.items()
             )
             if named and (counterpart := accounts.get(account)):
                 return join_key(there.platform, there.workspace, counterpart)
@@ -236,7 +237,7 @@ def _home(key: str) -> tuple[str, str]:
 
 def _told_apart(person: Person, others: Iterable[Person]) -> Person:
     """A name that nobody beside them has: some platforms know who is meant by the name alone."""
-    taken = {skeleton(one.name) for one in others}
+    taken = {skeleton(other.name) for other in others}
     name, number = person.name, 2
     while skeleton(name) in taken:
         name, number = marked_name(person.name, str(number)), number + 1

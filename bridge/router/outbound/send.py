@@ -119,7 +119,7 @@ class Sender:
         operation, urgency = attempt.operation, _urgency(attempt.item)
         keys = progress.calls[0].budgets if progress.calls else ()
         async with self._rate_limits.permission(operation.account, keys, urgency):
-            if attempt.is_closing():
+            if attempt.closing.is_set():
                 return False
             await self._begin(operation.id)
             if attempt.wake.is_set():
@@ -202,7 +202,7 @@ class Sender:
         losses = [*encoded.losses]
         for call in encoded.calls:
             async with self._rate_limits.permission(mark.account, call.budgets, Priority.REACTION):
-                if attempt.is_closing() or await self._is_taken_back(attempt):
+                if attempt.closing.is_set() or await self._is_taken_back(attempt):
                     return None
                 await self._store.begin(mark.id)
                 try:

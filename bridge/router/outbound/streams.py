@@ -1,4 +1,5 @@
-"""Showing an answer while it grows: volatile edits, outside the lanes, as fast as each may be."""
+"""Shows an answer while it grows: volatile edits outside of the lanes, at the pace that each
+platform allows."""
 
 from __future__ import annotations
 
@@ -38,28 +39,28 @@ _WAIT = 0.05  # seconds between two looks for a post that is on its way
 
 @dataclass(frozen=True)
 class StreamRenderer:
-    """What streams are made with.
+    """What every stream works with.
 
-    - `encode` gives the calls of a delivery as its channel is shown it, `grown` the delivery with
-      what changes no more.
+    - `encode` returns the calls of a dressed delivery, `grown` the dressed delivery with the part
+      that does not change any more.
     - `roll_over` queues the edit that posts the parts which do not stand there yet.
     """
 
     store: Store
     connectors: Mapping[AccountId, Connector]
-    budgets: RateLimits
+    rate_limits: RateLimits
     clock: Clock
     edits: LastEdits
     encode: Encode
     grown: Callable[[Delivery, Streams], Awaitable[Delivery]]
     roll_over: Callable[[PostMessage, Message], Awaitable[None]]
-    under_way: InFlightCalls
+    in_flight: InFlightCalls
 
 
 @dataclass
 class _Follower:
-    """One channel that the answer is shown in; `parts` are those that were asked for; `busy` while
-    it does what is not to be broken off."""
+    """One channel that shows the answer. `shown` is the version that stands there; `parts`: how
+    many posts were queued; `busy`: a call is under way that must not be cancelled."""
 
     post: PostMessage
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -78,9 +79,9 @@ class Growing(Protocol):
 
 
 class Stream:
-    """The newest state goes to each channel whose opening post stands; what lies between is
-    skipped. Nothing here is durable: posts of further parts and the final state go through the
-    lanes. `stopped` is called when a person stops it by a button of the platform."""
+    """Shows the newest state of an answer in each channel whose opening post stands, and skips the
+    states between. Nothing here is durable: posts of further parts and the final state go through
+    the lanes. `stopped` is called when a person stops the answer by a button of the platform."""
 
     def __init__(
         self, showing: StreamRenderer, answer: Growing, stopped: Callable[[], None]
@@ -94,19 +95,19 @@ class Stream:
         self._tasks: list[asyncio.Task[None]] = []
 
     def open(self, posts: Sequence[PostMessage]) -> None:
-        """The opening posts are on their way."""
+        """Follow the answer in the channels of its opening posts, which are queued."""
         self._followers = [_Follower(post) for post in posts]
-        self._tasks = [asyncio.create_task(self._follow(one)) for one in self._followers]
+        self._tasks = [asyncio.create_task(self._follow(follower)) for follower in self._followers]
 
     def grew(self) -> None:
-        """There is more of it. What it says is looked at when it can be shown."""
+        """The answer grew. The followers read its newest state when they may show it."""
         self._version += 1
         for follower in self._followers:
             follower.wake.set()
 
     async def close(self) -> None:
-        """No further edit; one that is under way ends first, so that it cannot come last. One that
-        waits for its limit is not waited for."""
+        """Make no further edit. An edit that is under way ends first, so that it cannot arrive
+        after the final state; one that waits for its rate limit is cancelled."""
         self._closing = True
         for follower, task in zip(self._followers, self._tasks, strict=True):
             follower.wake.set()
@@ -127,7 +128,7 @@ class Stream:
                 await self._with.clock.sleep(await self._step(follower, connector))
 
     async def _step(self, follower: _Follower, connector: Connector) -> float:
-        """Show the newest state; how long to wait before the next."""
+        """Show the newest state. Returns the seconds to wait before the next step."""
         channel = follower.post.channel
         try:
             return await self._show(follower, connector)
@@ -167,28 +168,30 @@ class Stream:
     async def _make(
         self, follower: _Follower, connector: Connector, delivery: Delivery, call: Call
     ) -> float | None:
-        """Bring one copy up to date; the pace of its stream, if it is one."""
+        """Bring one copy up to date. Returns the pace of the platform's own stream, if any."""
         account = follower.post.account
         own = None
         streams = streams_of(connector)
         if call.kind == "edit" and streams is not None:
             own = streams.growing(delivery, call, self._answer.steps)
         calls = volatile_calls(delivery, [call]) if own is None else own
-        for one in self._with.edits.changed_by(account, calls):
-            async with self._with.budgets.permission(account, one.budgets, Priority.STREAM_EDIT):
+        for changed in self._with.edits.changed_by(account, calls):
+            async with self._with.rate_limits.permission(
+                account, changed.budgets, Priority.STREAM_EDIT
+            ):
                 if self._closing:
                     break
                 follower.busy = True
                 try:
-                    with self._with.under_way.call(connector):
-                        await connector.send(one)
+                    with self._with.in_flight.call(connector):
+                        await connector.send(changed)
                 finally:
                     follower.busy = False
-                self._with.edits.note(account, one)
+                self._with.edits.note(account, changed)
         return streams.append_pace if own is not None and streams is not None else None
 
     async def _delivery(self, post: PostMessage) -> Delivery | None:
-        """The newest state for this channel; None while the opening post is still on its way."""
+        """Return the newest state for this channel; None while its opening post is under way."""
         message = self._answer.message()
         copies = await self._with.store.copies(MessageId(message.message_id), post.channel)
         if not copies:
@@ -200,6 +203,6 @@ class Stream:
 
 
 def volatile_calls(delivery: Delivery, calls: Sequence[Call]) -> list[Call]:
-    """The calls that change only what stands there already."""
+    """Return the calls that edit existing copies."""
     standing = {receipt.slot for receipt in delivery.copies}
     return [call for call in calls if call.kind == "edit" and call.slot in standing]

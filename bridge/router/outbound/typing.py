@@ -46,7 +46,7 @@ class Typing:
         self,
         rooms: Rooms,
         connectors: Mapping[AccountId, Connector],
-        budgets: RateLimits,
+        rate_limits: RateLimits,
         clock: Clock,
         store: MessageStore,
         bylines: Bylines,
@@ -55,7 +55,7 @@ class Typing:
         self._bylines = bylines
         self._rooms = rooms
         self._connectors = connectors
-        self._budgets = budgets
+        self._rate_limits = rate_limits
         self._clock = clock
         self._shown: dict[ChannelRef, float] = {}
 
@@ -100,7 +100,7 @@ class Typing:
         if not isinstance(connector, ShowsTyping) or now < self._shown.get(member.channel, now):
             return
         call = connector.typing_call(member.channel)
-        if call is None or not self._budgets.has_room(member.account, call.budgets):
+        if call is None or not self._rate_limits.has_room(member.account, call.budgets):
             return
         if len(self._shown) >= _REMEMBERED:
             self._shown.pop(next(iter(self._shown)))
@@ -120,7 +120,7 @@ class Typing:
             return
         byline = self._bylines.of_agent(work.agent)
         call = connector.working_call(member.account, member.channel, thread, byline, words)
-        if call is None or not self._budgets.has_room(member.account, call.budgets):
+        if call is None or not self._rate_limits.has_room(member.account, call.budgets):
             return
         work.shown[member] = (words, now)
         await self._send(connector, call, member.account)
@@ -136,7 +136,7 @@ class Typing:
     async def _send(self, connector: Connector, call: Call, account: AccountId) -> None:
         try:
             async with asyncio.timeout(_DEADLINE):
-                async with self._budgets.permission(account, call.budgets, Priority.CATCH_UP):
+                async with self._rate_limits.permission(account, call.budgets, Priority.CATCH_UP):
                     await connector.send(call)
         except (PlatformError, TimeoutError) as error:
             log.debug("typing_not_shown", account=account, error=str(error))

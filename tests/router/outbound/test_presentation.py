@@ -1,7 +1,8 @@
-"""Files and payloads as a channel's options want them shown."""
+"""The steps that dress a delivery; files and payloads as the options of a channel want them."""
 
 from __future__ import annotations
 
+from bridge.content.cards.rendering import public_url
 from bridge.content.cards.tree import Asset
 from bridge.content.messages.metadata import BridgeMetadata, PartDetails, with_bridge_metadata
 from bridge.content.text.patterns import Replacement, pattern_of
@@ -10,13 +11,17 @@ from bridge.model import (
     Byline,
     ChannelRef,
     Delivery,
+    Loss,
     MessageId,
     OperationId,
     PostMessage,
     RoomId,
 )
-from bridge.router.outbound.presentation import as_shown
+from bridge.router.outbound.presentation import Dressed, PresentationContext, as_shown, present
+from bridge.router.outbound.references import References
 from bridge.router.rooms.options import MemberOptions
+from bridge.router.rooms.rooms import Rooms
+from bridge.store import SqliteStore
 from bridge.uacs import (
     Actor,
     ContentPart,
@@ -27,6 +32,7 @@ from bridge.uacs import (
     StructuredDataPart,
     TextPart,
 )
+from tests.router.fake_clock import FakeClock
 
 PICTURE = ImagePart(media_type="image/png", source=MediaSource(file_id="blob:sha256-00"))
 REPORT = FilePart(media_type="text/csv", source=MediaSource(url="https://a.example/report.csv"))
@@ -47,8 +53,43 @@ def delivery(*parts: ContentPart, additions: BridgeMetadata | None = None) -> De
     )  # fmt: skip
 
 
+def context() -> PresentationContext:
+    clock, rooms = FakeClock(), Rooms([])
+    store = SqliteStore.in_memory(clock)
+    references = References(store, {}, rooms, {})
+    return PresentationContext(store, {}, rooms, references, clock, public_url)
+
+
 def texts(shown: Delivery) -> list[str]:
     return [part.text for part in shown.message.content if isinstance(part, TextPart)]
+
+
+async def test_each_step_dresses_what_the_one_before_it_returned_and_no_loss_is_dropped() -> None:
+    async def add(given: Delivery, word: str) -> Dressed:
+        text = TextPart(text=f"{texts(given)[0]} {word}")
+        message = given.message.model_copy(update={"content": (text,)})
+        loss = Loss(path="", kind=word, what=word, shown_as="")
+        return Dressed(given.model_copy(update={"message": message}), (loss,))
+
+    async def first(given: Delivery, _: PresentationContext) -> Dressed:
+        return await add(given, "first")
+
+    async def second(given: Delivery, _: PresentationContext) -> Dressed:
+        return await add(given, "second")
+
+    dressed = await present(delivery(TextPart(text="words")), context(), (first, second))
+
+    assert texts(dressed.delivery) == ["words first second"]
+    assert [loss.kind for loss in dressed.losses] == ["first", "second"]
+
+
+async def test_a_message_that_no_step_concerns_is_the_same_object_after_all_of_them() -> None:
+    plain = delivery(TextPart(text="words"))
+
+    dressed = await present(plain, context())
+
+    assert dressed.delivery is plain
+    assert dressed.losses == ()
 
 
 def test_files_as_links_lead_to_where_anybody_may_fetch_them() -> None:

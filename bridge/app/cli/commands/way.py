@@ -318,12 +318,15 @@ _STEPS: Sequence[tuple[str, str]] = (
      "placed it in its timelines and decided which channels show it."),
     ("outbox", "One transaction wrote the archive, the timelines and these operations. An "
      "operation refers to its message; the lane loads the text when it sends the operation."),
-    ("lane", "Each destination channel has a lane that keeps the order; rate limits decide when it "
-     "sends (`bridge/router/outbound/lane.py`)."),
-    ("encode", "The native calls (`connectors/<platform>/encode.py`), and the losses: what the "
+    ("lane", "Each destination channel has a lane that keeps the order and lists the steps of an "
+     "operation (`bridge/router/outbound/lane.py`, then `send.py`)."),
+    ("encode", "The router dressed the message for its channel "
+     "(`bridge/router/outbound/encoding.py`, `presentation.py`, `references.py`) and the connector "
+     "encoded it as native calls (`connectors/<platform>/encode.py`); losses name what the "
      "destination cannot show."),
-    ("send", "The connector made the calls (`connectors/<platform>/send.py`). The lane marked each "
-     "operation as `sending` before its first byte went out."),
+    ("send", "Each call got permission from the rate limits (`rate_limits.py`), was marked "
+     "`sending` before its first byte went out, and was made with a deadline (`in_flight.py`) by "
+     "`connectors/<platform>/send.py`."),
     ("receipt", "The native ids of the copies: edits, threads and replies use these links."),
 )  # fmt: skip
 
