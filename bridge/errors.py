@@ -32,7 +32,8 @@ BridgeError
 │   ├── FileGone         whoever has it will not give it: no such file, no permission
 │   └── FileUnavailable  not now (no connection, 5xx, too slow): try again later
 ├── Unauthorized         a request to us is not signed as it must be
-└── AgentError           an agent failed, hung or broke its contract
+├── AgentError           an agent failed, hung or broke its contract
+└── PolicyRefused        a policy of an agent says that something may not be said
 """
 
 from __future__ import annotations
@@ -231,3 +232,7 @@ class AgentError(BridgeError):
 def _short(value: object, limit: int = 120) -> str:
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class PolicyRefused(BridgeError):
+    """It may not be said; the text is for people."""

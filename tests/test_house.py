@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -52,6 +53,31 @@ def test_the_core_names_no_platform() -> None:
     ]
 
     assert named == []
+
+
+def _code_of(module: ast.Module) -> list[str]:
+    """The functions, and the classes with methods, that are more than a port declares."""
+    found: list[str] = []
+    for node in module.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                found.append(node.name)
+            case ast.ClassDef() if "Protocol" not in {ast.unparse(base) for base in node.bases}:
+                methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+                found += [node.name] if any(isinstance(one, methods) for one in node.body) else []
+            case _:
+                pass
+    return found
+
+
+def test_the_ports_hold_protocols_and_values_but_no_code() -> None:
+    code = {
+        str(path.relative_to(ROOT)): found
+        for path in sorted((ROOT / "bridge" / "ports").rglob("*.py"))
+        if (found := _code_of(ast.parse(path.read_text("utf-8"))))
+    }
+
+    assert code == {}
 
 
 def _is_example(folder: str, line: str) -> bool:

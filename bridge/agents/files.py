@@ -6,8 +6,8 @@ import base64
 
 from bridge.errors import FileError
 from bridge.model import Loss
-from bridge.ports.blobs import sha256_of
-from bridge.ports.connector import Files
+from bridge.model.blob_ids import sha256_of
+from bridge.ports.files import Files
 from bridge.uacs import (
     AudioPart,
     ContentPart,

@@ -43,6 +43,7 @@ from bridge.agents.uploads import FileApi, Uploads
 from bridge.content.messages.tool_names import SHOW_CARD
 from bridge.errors import AgentError, PlatformError, Refused
 from bridge.model import Loss
+from bridge.model.times import datetime_of
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -59,7 +60,6 @@ from bridge.model.turns import (
     UsageReported,
 )
 from bridge.ports.agent import AgentTools
-from bridge.ports.clock import datetime_of
 from bridge.ports.findings import Finding
 from bridge.uacs import (
     Actor,
@@ -516,3 +516,15 @@ def _added(usage: Json, more: Json) -> Json:
         if isinstance(count, int) and isinstance(other, int):
             result[key] = count + other
     return result
+
+
+class ModelAgentType:
+    """What the entry point of a model's API names."""
+
+    def __init__(self, api: Api, settings: type[ModelSettings]) -> None:
+        self.kind = api.name
+        self.settings = settings
+        self._api = api
+
+    def build(self, name: str, settings: ModelSettings, tools: AgentTools) -> ModelAgent:
+        return ModelAgent(name, self._api, settings, tools)

@@ -16,7 +16,7 @@ from bridge.agents.json_values import Json, number, text
 from bridge.agents.lines import Voice
 from bridge.agents.speakers import UNMARKED, agent_id, instructions_id
 from bridge.errors import InvalidUacs
-from bridge.ports.clock import datetime_of
+from bridge.model.times import datetime_of
 from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart, to_timestamp
 
 _READ = uuid.UUID("6f0b2c5e-54f4-5ed5-9d0b-3b5f0c9a7d11")

@@ -14,9 +14,10 @@ from bridge.agents.heard import Heard, Stopped, TookTooLong, listening
 from bridge.agents.http import Http, Patience, open_http
 from bridge.agents.settings import TurnSettings
 from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
+from bridge.model.secret_refs import SecretRef
 from bridge.model.turns import AgentEvent, AgentInput, TurnDone, TurnFailed
 from bridge.ports.clock import Clock
-from bridge.ports.tokens import SecretRef, TokenSource
+from bridge.ports.secrets import SecretSource
 
 log = structlog.get_logger()
 
@@ -80,7 +81,7 @@ async def tried(
             return
 
 
-async def key_of(key: SecretRef | None, tokens: TokenSource) -> str:
+async def key_of(key: SecretRef | None, tokens: SecretSource) -> str:
     """The secret as it is now; empty where none is wanted."""
     return "" if key is None else await tokens.secret(key)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from bridge.agents.schemas import check_schema
 from bridge.errors import AgentError
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 
 class PriceSettings(BaseModel):

@@ -18,8 +18,8 @@ from bridge.agents.settings import ModelSettings
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.model import Loss
+from bridge.model.blob_ids import sha256_of
 from bridge.ports.agent import AgentTools
-from bridge.ports.blobs import sha256_of
 from bridge.uacs import AudioPart, ContentPart, Conversation, Message, TextPart
 
 log = structlog.get_logger()

@@ -21,9 +21,10 @@ from bridge.agents.media import MediaPart
 from bridge.agents.settings import ModelSettings
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
+from bridge.model.blob_ids import sha256_of
 from bridge.ports.agent import AgentTools
-from bridge.ports.blobs import BlobRef, sha256_of
-from bridge.ports.connector import Files
+from bridge.ports.blobs import BlobRef
+from bridge.ports.files import Files
 from bridge.uacs import ContentPart, Conversation, MediaSource, Message
 
 log = structlog.get_logger()

@@ -23,17 +23,13 @@ from bridge.app.settings.agent_memberships import DirectSettings, SeatSettings, 
 from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.quotas import budget_of
-from bridge.app.settings.rooms import (
-    MemberSettings,
-    RoomSettings,
-    member_options,
-    room_options,
-)
+from bridge.app.settings.rooms import MemberSettings, RoomSettings, member_options, room_options
 from bridge.app.settings.secrets import Tokens
 from bridge.app.watch.store import StoreWatch
 from bridge.app.web.fetch import FetchLimits, GuardedFetcher
 from bridge.app.web.file_links import FileLinks
 from bridge.app.web.pictures import AgentPicture, AuthorPictures, agent_picture
+from bridge.content.cards.reader import Cards
 from bridge.content.text.globs import is_glob, matches
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef, RoomId
@@ -41,18 +37,20 @@ from bridge.model.room_records import RoomForm, RoomLink
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
 from bridge.ports.agent import Agent
-from bridge.ports.cards import Cards
-from bridge.ports.clock import Clock, SystemClock
-from bridge.ports.connector import Connector, ConnectorTools, Files, Shelf
-from bridge.ports.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector, ConnectorTools
+from bridge.ports.files import Files
 from bridge.ports.policy import AgentPolicy
+from bridge.ports.secrets import SecretSource
+from bridge.ports.shelf import Shelf
 from bridge.ports.store.whole import Store
-from bridge.ports.tokens import TokenSource
 from bridge.router import AgentMembership, Member, Policy, Room, Rooms, Router
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
 from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.quotas import Prices, QuotaSettings
+from bridge.runtime.clock import SystemClock
+from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
 from bridge.store.blobs import open_blobs
 from bridge.store.place import begin
 from bridge.store.sqlite import open_sqlite
@@ -102,7 +100,7 @@ class Bridge:
 @dataclass(frozen=True)
 class _AgentTools:
     clock: Clock
-    tokens: TokenSource
+    tokens: SecretSource
     files: Files | None
     shelves: Shelves
 
@@ -192,7 +190,7 @@ def build_policies(settings: Settings) -> dict[str, AgentPolicy]:
     }
 
 
-async def known_secrets(settings: Settings, tokens: TokenSource) -> set[str]:
+async def known_secrets(settings: Settings, tokens: SecretSource) -> set[str]:
     """The values of all secrets that the configuration names; those that are not set are none."""
     found: set[str] = set()
     for entry in (*settings.accounts.values(), *settings.agents.values()):

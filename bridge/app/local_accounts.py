@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.errors import ConfigError
-from bridge.ports.discovery import connector_type
 from bridge.ports.local_platform import HasLocalPlatform
+from bridge.runtime.discovery import connector_type
 from bridge.sandbox.platform import CallsBridge, LocalPlatform, World
 
 

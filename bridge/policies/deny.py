@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from bridge.content.messages.parts import message_text
 from bridge.content.text.patterns import RegularExpression, pattern_of
+from bridge.errors import PolicyRefused
 from bridge.model.turns import Turn
-from bridge.ports.policy import PolicyRefused
 from bridge.uacs import Message
 
 

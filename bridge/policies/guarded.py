@@ -9,6 +9,7 @@ from contextlib import aclosing
 
 from pydantic import JsonValue
 
+from bridge.errors import PolicyRefused
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -28,7 +29,7 @@ from bridge.model.turns import (
 )
 from bridge.ports.agent import Agent, ChecksItself, TakesFeedback
 from bridge.ports.findings import Finding
-from bridge.ports.policy import AgentPolicy, PolicyRefused, TurnPolicy
+from bridge.ports.policy import AgentPolicy, TurnPolicy
 from bridge.uacs import ToolCallPart, ToolResultPart, write
 
 _KEPT = 200  # characters that are looked at again with every delta, at least

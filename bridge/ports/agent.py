@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 from bridge.model.turns import AgentEvent, AgentInput, Feedback, Turn
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Files, Shelf
+from bridge.ports.files import Files
 from bridge.ports.findings import Finding
-from bridge.ports.tokens import TokenSource
+from bridge.ports.secrets import SecretSource
+from bridge.ports.shelf import Shelf
 
 
 class Agent(Protocol):
@@ -60,7 +61,7 @@ class AgentTools(Protocol):
     def clock(self) -> Clock: ...
 
     @property
-    def tokens(self) -> TokenSource: ...
+    def tokens(self) -> SecretSource: ...
 
     @property
     def files(self) -> Files | None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterable, AsyncIterator, Container
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
-
-_PREFIX = "blob:sha256-"
-_FILE_ID = re.compile(rf"{_PREFIX}([0-9a-f]{{64}})")
 
 
 @dataclass(frozen=True)
@@ -65,14 +61,3 @@ class Blobs(Protocol):
     async def total(self) -> BlobTotal: ...
 
     async def close(self) -> None: ...
-
-
-def file_id_of(sha256: str) -> str:
-    """The id of the file with this hash (64 lower-case hexadecimal digits)."""
-    return f"{_PREFIX}{sha256}"
-
-
-def sha256_of(file_id: str) -> str | None:
-    """The inverse; None for what is no id of ours, such as a platform's own."""
-    found = _FILE_ID.fullmatch(file_id)
-    return found.group(1) if found else None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -20,21 +17,3 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None: ...
-
-
-class SystemClock:
-    """The real clock."""
-
-    def time(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
-def datetime_of(seconds: float) -> datetime:
-    """Seconds since 1970 -> an aware UTC datetime."""
-    return datetime.fromtimestamp(seconds, UTC)

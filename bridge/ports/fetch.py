@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Protocol
 
 from bridge.ports.blobs import BlobRef
@@ -16,9 +15,6 @@ class Bearer:
 
     token: str = field(repr=False)
     hosts: tuple[str, ...]
-
-    def may_be_seen_by(self, host: str) -> bool:
-        return any(fnmatchcase(host.lower(), known.lower()) for known in self.hosts)
 
 
 @dataclass(frozen=True)

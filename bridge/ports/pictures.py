@@ -17,15 +17,3 @@ class Pictures(Protocol):
     def drawn(self, actor: ActorId, name: str) -> str | None:
         """The initials of a name on the actor's colour; None where no address can be given."""
         ...
-
-
-class NoPictures:
-    """Where nothing can be fetched from us."""
-
-    def of_agent(self, agent: str) -> str | None:
-        del agent
-        return None
-
-    def drawn(self, actor: ActorId, name: str) -> str | None:
-        del actor, name
-        return None

@@ -6,13 +6,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, JsonValue
 
-from bridge.errors import BridgeError
 from bridge.model.turns import Turn
 from bridge.uacs import Message
-
-
-class PolicyRefused(BridgeError):
-    """It may not be said; the text is for people."""
 
 
 class TurnPolicy(Protocol):

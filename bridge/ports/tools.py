@@ -40,13 +40,6 @@ class Tool:
     parameters: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     approval: ApprovalRule | None = None
 
-    def described(self) -> dict[str, JsonValue]:
-        """As a conversation's metadata has it."""
-        found: dict[str, JsonValue] = {"name": self.name}
-        if self.description:
-            found["description"] = self.description
-        return {**found, "parameters": self.parameters or {"type": "object", "properties": {}}}
-
 
 class Toolbox(Protocol):
     """All servers of tools."""
@@ -70,18 +63,3 @@ class TellsChanges(Protocol):
     server's name."""
 
     on_change: Callable[[str], None]
-
-
-class NoTools:
-    """Where no servers are configured."""
-
-    async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
-        del servers
-        return ()
-
-    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
-        text = f"There is no tool {tool.name!r} here."
-        return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
-
-    async def close(self) -> None:
-        pass

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import structlog
 
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.content.cards.rendering import public_url
 from bridge.errors import CodecError, InvalidData, StoreError, UndecodableEvent
 from bridge.model import (
@@ -23,13 +24,14 @@ from bridge.model import (
     Event,
     Raw,
 )  # fmt: skip
+from bridge.ports.abilities.direct_messages import KnowsDirect
 from bridge.ports.agent import Agent
-from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Files, KnowsDirect
+from bridge.ports.connector import Connector
+from bridge.ports.files import Files
 from bridge.ports.pictures import Pictures
 from bridge.ports.store.whole import Store
-from bridge.ports.tools import NoTools, TellsChanges, Toolbox
+from bridge.ports.tools import TellsChanges, Toolbox
 from bridge.router.commands.channels import Linker, NoLinker
 from bridge.router.commands.direct_messages import DirectCommand, DirectWriter
 from bridge.router.commands.hand_over import HandOverCommands
@@ -89,7 +91,7 @@ from bridge.router.turns.request import TurnRequests
 from bridge.router.turns.runner import TurnRunner
 from bridge.router.turns.selection import AgentSelection
 from bridge.router.turns.tool_catalogue import ToolCatalogue
-from bridge.router.turns.tools import Tools
+from bridge.router.turns.tools import NoTools, Tools
 from bridge.uacs import ContentPart, Message
 
 log = structlog.get_logger()

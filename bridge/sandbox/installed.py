@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from bridge.errors import ConfigError
-from bridge.ports.discovery import CONNECTORS, connector_type, names_of
 from bridge.ports.local_platform import HasLocalPlatform
+from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 from bridge.sandbox.platform import LocalPlatformType
 
 

@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from bridge.ports.serving import PromptServer
+from bridge.runtime.serving import PromptServer
 from bridge.sandbox.control import control_routes
 from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.local_only import LocalOnly

@@ -31,7 +31,8 @@ from uuid import uuid4
 
 from bridge.content.media.types import HEAD, sniffed_type
 from bridge.errors import FileDamaged, FileMissing, FileTooLarge, StoreError, StoreFull
-from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
+from bridge.model.blob_ids import file_id_of, sha256_of
+from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import Clock
 from bridge.store.place import make_folder
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text, text_to_plain
 from bridge.model.archive_records import Timeline, View
-from bridge.ports.clock import datetime_of
+from bridge.model.times import datetime_of
 from bridge.uacs import Conversation, Message, TextPart, to_timestamp
 
 _EXCERPT = 100  # characters of an excerpt

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pydantic import JsonValue
 
 from bridge.model import ActorId, MessageId, RoomId, Sense, channel_of_key
+from bridge.model.times import datetime_of
 from bridge.model.turn_records import GivenFeedback
-from bridge.ports.clock import datetime_of
 from bridge.store import changes
 from bridge.store.marks import standing
 from bridge.store.queries import read_queries

@@ -15,8 +15,9 @@ from hashlib import sha256
 import pytest
 
 from bridge.errors import FileMissing, FileTooLarge
-from bridge.ports.blobs import BlobRef, Blobs, BlobTotal, file_id_of
-from bridge.testing.store_contract import START, HandClock
+from bridge.model.blob_ids import file_id_of
+from bridge.ports.blobs import BlobRef, Blobs, BlobTotal
+from bridge.testing.clock import START, HandClock
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(100)
 NOBODYS = file_id_of("0" * 64)

@@ -36,8 +36,9 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.refs import MessageId
-from bridge.ports.connector import Connector, FindsSent
-from bridge.ports.history import ReadsHistory
+from bridge.ports.abilities.platform_history import ReadsHistory
+from bridge.ports.abilities.sending import FindsSent
+from bridge.ports.connector import Connector
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.testing.inbox import ListInbox

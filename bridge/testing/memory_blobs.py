@@ -9,7 +9,8 @@ from hashlib import sha256
 
 from bridge.content.media.types import sniffed_type
 from bridge.errors import FileDamaged, FileMissing, FileTooLarge
-from bridge.ports.blobs import BlobRef, BlobTotal, file_id_of, sha256_of
+from bridge.model.blob_ids import file_id_of, sha256_of
+from bridge.ports.blobs import BlobRef, BlobTotal
 from bridge.ports.clock import Clock
 
 _PIECE = 64 * 1024

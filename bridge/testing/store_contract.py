@@ -55,6 +55,7 @@ from bridge.model.outbox_records import (
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.ports.store.whole import Store
+from bridge.testing.clock import START, HandClock
 from bridge.testing.store_contract_agents import AgentsContract
 from bridge.testing.store_contract_approvals import ApprovalsContract
 from bridge.testing.store_contract_people import PeopleContract
@@ -68,28 +69,10 @@ FAR = ChannelRef(platform="wire", workspace="W2", channel="far")
 ANN = Person(id=actor_id_of("tin", "W1", "U1"), name="Ann", picture="https://pictures.test/ann")
 BYLINE = Byline(name="Ann", picture=ANN.picture)
 ROOM = RoomId("lobby")
-START = 1_700_000_000.0
 ROOM_TIMELINE = Timeline(UUID("5e0f2f4e-52f4-4a0e-9b1e-3f0f7b0a6f11"), "room", "lobby")
 HOME_TIMELINE = Timeline(
     conversation_id_of(Place(channel=HOME)), "channel", "home", {"channel": HOME.key}
 )
-
-
-class HandClock:
-    """A clock that goes only when it is told to."""
-
-    def __init__(self, now: float = START) -> None:
-        self.now = now
-
-    def time(self) -> float:
-        return self.now
-
-    def monotonic(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        await asyncio.sleep(0)
 
 
 def raw(number: int = 1, **changes: Any) -> Raw:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from bridge.model import ActorId, MessageId, RoomId, TurnId
@@ -20,9 +20,7 @@ from bridge.model.turn_records import (
     Spent,
 )
 from bridge.ports.store.whole import Store
-
-if TYPE_CHECKING:
-    from bridge.testing.store_contract import HandClock
+from bridge.testing.clock import HandClock
 
 _LOBBY = RoomId("lobby")
 _ANN, _BOB = ActorId("tin:W1:U1"), ActorId("tin:W1:U2")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from bridge.model import MessageId, RoomId, TurnId, actor_id_of
 from bridge.model.turn_records import Approval, Decision
 from bridge.ports.store.whole import Store
-
-if TYPE_CHECKING:
-    from bridge.testing.store_contract import HandClock
+from bridge.testing.clock import HandClock
 
 _ANN = actor_id_of("tin", "W1", "U1")
 _BOB = actor_id_of("tin", "W1", "U2")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from bridge.model.admission import Admission
 from bridge.model.archive_records import Change, Held, Orphan
 from bridge.ports.store.whole import Store
+from bridge.testing.clock import START, HandClock
 from bridge.testing.store_contract import (
     AWAY,
     FAR,
     HOME,
-    START,
-    HandClock,
     admit,
     carry,
     copy,

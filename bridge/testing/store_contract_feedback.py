@@ -10,7 +10,8 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage
 from bridge.model.turn_records import GivenFeedback
 from bridge.ports.store.whole import Store
-from bridge.testing.store_contract import HOME, ROOM, START, admit, said
+from bridge.testing.clock import START
+from bridge.testing.store_contract import HOME, ROOM, admit, said
 
 _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
 

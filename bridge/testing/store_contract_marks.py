@@ -26,13 +26,13 @@ from bridge.model.archive_records import HeldPin, NewMessage
 from bridge.model.outbox_records import Settlement
 from bridge.model.reaction_records import PinChange, Reacted, ReactionChange
 from bridge.ports.store.whole import Store
+from bridge.testing.clock import START
 from bridge.testing.store_contract import (
     ACME,
     AWAY,
     FAR,
     HOME,
     ROOM,
-    START,
     admit,
     carry,
     copy,

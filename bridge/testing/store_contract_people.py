@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bridge.model import Person, RoomId, actor_id_of
 from bridge.model.people_records import CODE_TRIES, CODE_WINDOW, ShownName
 from bridge.ports.store.whole import Store
-
-if TYPE_CHECKING:
-    from bridge.testing.store_contract import HandClock
+from bridge.testing.clock import HandClock
 
 _TIN = actor_id_of("tin", "W1", "U1")
 _WIRE = actor_id_of("wire", "W2", "7")

@@ -14,13 +14,13 @@ from bridge.model.api_records import ApiToken
 from bridge.model.archive_records import Change, NewMessage, Past, Position, View
 from bridge.model.reaction_records import ReactionChange
 from bridge.ports.store.whole import Store
+from bridge.testing.clock import START
 from bridge.testing.store_contract import (
     ANN,
     AWAY,
     HOME,
     HOME_TIMELINE,
     ROOM_TIMELINE,
-    START,
     later,
     said,
     words,

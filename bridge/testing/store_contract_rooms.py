@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bridge.model import (
@@ -30,10 +29,8 @@ from bridge.model.archive_records import Gone, NewMessage, Timeline, View
 from bridge.model.outbox_records import Settlement
 from bridge.model.room_records import Ban, Paused, RoomForm, RoomLink, RoomStanding
 from bridge.ports.store.whole import Store
+from bridge.testing.clock import HandClock
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
-
-if TYPE_CHECKING:
-    from bridge.testing.store_contract import HandClock
 
 _ANN = actor_id_of("tin", "W1", "U1")
 _BOB = actor_id_of("tin", "W1", "U2")

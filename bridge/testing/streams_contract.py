@@ -17,7 +17,8 @@ from typing import cast
 import pytest
 
 from bridge.model import Call, ChannelRef, Delivery, Receipt
-from bridge.ports.connector import Connector, Streams
+from bridge.ports.abilities.streams import Streams
+from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
 from bridge.testing.connector_contract import ConnectorRig, edit_of, message_of
 

@@ -16,10 +16,10 @@ import structlog
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Files
-from bridge.ports.extras import has_module, how_to_install
-from bridge.ports.tokens import TokenSource
+from bridge.ports.files import Files
+from bridge.ports.secrets import SecretSource
 from bridge.ports.tools import ApprovalRule, Tool
+from bridge.runtime.extras import has_module, how_to_install
 from bridge.tools.results import Redaction, result_part
 from bridge.tools.settings import ToolServerSettings
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -72,7 +72,7 @@ class McpServer:
         self,
         name: str,
         settings: ToolServerSettings,
-        tokens: TokenSource,
+        tokens: SecretSource,
         clock: Clock,
         files: Files | None,
     ) -> None:

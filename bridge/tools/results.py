@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from bridge.content.text.sizes import readable_size
 from bridge.errors import FileError, StoreError
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.uacs import ToolResultPart
 
 log = structlog.get_logger()

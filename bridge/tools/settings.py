@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bridge.content.text.globs import Glob
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
 _HEADER = re.compile(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")

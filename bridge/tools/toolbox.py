@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from bridge.content.messages.tool_names import tool_names
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Files
-from bridge.ports.tokens import TokenSource
+from bridge.ports.files import Files
+from bridge.ports.secrets import SecretSource
 from bridge.ports.tools import Tool
 from bridge.tools.mcp_server import McpServer, check_installed
 from bridge.tools.settings import ToolServerSettings
@@ -18,7 +18,7 @@ from bridge.uacs import ToolCallPart, ToolResultPart
 
 def open_toolbox(
     settings: Mapping[str, ToolServerSettings],
-    tokens: TokenSource,
+    tokens: SecretSource,
     clock: Clock,
     files: Files | None,
 ) -> McpToolbox:

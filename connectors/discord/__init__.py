@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, JsonValue
 
+from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
-from bridge.ports.codec import Codec
 from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
 from bridge.ports.secret_shapes import SecretShape
 from connectors.discord.home import without_read_only

@@ -7,7 +7,7 @@ from typing import Any
 
 from bridge.errors import Refused
 from bridge.model import ChannelRef
-from bridge.ports.connector import ChannelInfo
+from bridge.ports.abilities.channels import ChannelInfo
 from connectors.discord import ids
 from connectors.discord.capabilities import (
     ADMINISTRATOR,

@@ -7,7 +7,7 @@ from typing import Any
 
 from bridge.errors import AuthFailed, NotFound, PlatformError
 from bridge.model import ChannelRef
-from bridge.ports.connector import Finding
+from bridge.ports.findings import Finding
 from connectors.discord import ids
 from connectors.discord.capabilities import (
     CHANNEL_KINDS,

@@ -22,16 +22,12 @@ from bridge.model import (
     Raw,
     Receipt,
 )
-from bridge.ports.connector import (
-    ChannelInfo,
-    ConnectorTools,
-    FileAddress,
-    Finding,
-    Health,
-    Inbox,
-    Use,
-)
-from bridge.ports.history import Affairs, Stretch, Unreadable
+from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.abilities.files import FileAddress
+from bridge.ports.abilities.health import Health, Use
+from bridge.ports.abilities.platform_history import Affairs, Stretch, Unreadable
+from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.findings import Finding
 from connectors.discord import decode, encode, ids, links
 from connectors.discord.asking import Asked, register
 from connectors.discord.capabilities import CAPABILITIES

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from bridge.content.cards.messages import Content
+from bridge.content.cards.reader import is_rich
 from bridge.content.markdown import text_to_markdown
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.content.safety.mentions import Reference, with_references
@@ -48,7 +49,6 @@ from bridge.model import (
     message_id_of,
     split_key,
 )
-from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import EPHEMERAL, JOINED, PINNED, SPOKEN_TYPES, SYSTEM_TYPES

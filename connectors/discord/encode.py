@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
+from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
@@ -41,8 +42,7 @@ from bridge.model import (
     Receipt,
     split_key,
 )
-from bridge.ports.cards import NO_CARDS, Cards, is_rich
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from connectors.discord import ids
 from connectors.discord.capabilities import (
     GLOBAL,

@@ -14,7 +14,8 @@ from pydantic import JsonValue
 from bridge.content.cards.tree import Asset
 from bridge.errors import FileError, Refused
 from bridge.model import Call
-from bridge.ports.connector import FileAddress, Files
+from bridge.ports.abilities.files import FileAddress
+from bridge.ports.files import Files
 from connectors.discord.rest import FilePart
 
 _CDN = ("cdn.discordapp.com", "media.discordapp.net")

@@ -15,8 +15,8 @@ from pydantic import JsonValue
 from bridge.content.cards.parts import card_parts
 from bridge.errors import CodecError, NotFound, PlatformError, Refused, Unavailable
 from bridge.model import Call, ChannelRef, Raw, Receipt
+from bridge.ports.abilities.platform_history import Unreadable
 from bridge.ports.clock import Clock
-from bridge.ports.history import Unreadable
 from bridge.uacs import TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, SPOKEN_TYPES

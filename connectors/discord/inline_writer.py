@@ -4,10 +4,10 @@ is a ping pings. Pure."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
-from bridge.content.text.inlines import plain_inlines
+from bridge.content.text.inlines import leaves, plain_inlines
 from bridge.content.text.tree import (
     Break,
     Broadcast,
@@ -79,7 +79,7 @@ def write_inline(
     """`before` and `after` are the characters around: they decide which mark can stand there.
     `within` are the styles around: within itself a style says nothing, and its mark would end it.
     """
-    nodes = tidy(_unnested(children, within) if within else children)
+    nodes = tidy(leaves(children, within) if within else children)
     out: list[str] = []
     last = before
     for index, node in enumerate(nodes):
@@ -95,18 +95,6 @@ def write_inline(
             out.append(piece)
             last = piece
     return "".join(out)
-
-
-def _unnested(children: Sequence[Inline], within: _Within) -> Iterator[Inline]:
-    stack = [iter(children)]
-    while stack:
-        node = next(stack[-1], None)
-        if node is None:
-            stack.pop()
-        elif type(node) in within:
-            stack.append(iter(cast("Styled | Link", node).children))
-        else:
-            yield node
 
 
 def _first_of(node: Inline) -> str:

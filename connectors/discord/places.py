@@ -10,7 +10,7 @@ from typing import Any
 
 from bridge.errors import NotFound, Refused
 from bridge.model import ChannelRef
-from bridge.ports.connector import Shelf
+from bridge.ports.shelf import Shelf
 from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, THREAD_TYPES
 from connectors.discord.rest import Rest

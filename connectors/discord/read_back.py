@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from bridge.errors import NotFound, PlatformError, Refused
 from bridge.model import ActorId, ChannelRef, Raw
+from bridge.ports.abilities.platform_history import Affairs, Reactions, Standing, Stretch
 from bridge.ports.clock import Clock
-from bridge.ports.history import Affairs, Reactions, Standing, Stretch
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES
 from connectors.discord.history import History

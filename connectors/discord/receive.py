@@ -18,12 +18,13 @@ import orjson
 import structlog
 import yarl
 
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.content.cards.tree import Card
 from bridge.errors import AuthFailed, BridgeError, PlatformError
 from bridge.model import AccountId, ChannelRef, Echo, Raw, Receipt
-from bridge.ports.cards import NO_CARDS, Cards
+from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Health, Inbox
+from bridge.ports.connector import Inbox
 from connectors.discord import ids
 from connectors.discord.asking import Asked
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
@@ -40,13 +41,7 @@ from connectors.discord.presses import (
     with_own_values,
 )
 from connectors.discord.rest import translated
-from connectors.discord.sdk import (
-    Client,
-    DiscordWebSocket,
-    Intents,
-    MemberCacheFlags,
-    Route,
-)
+from connectors.discord.sdk import Client, DiscordWebSocket, Intents, MemberCacheFlags, Route
 from connectors.discord.unpinned import PIN_KINDS, UNPINNED, OwnUnpins, Unpinnings
 from connectors.discord.webhooks import Webhooks
 

@@ -38,7 +38,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.ports.clock import Clock
-from bridge.ports.credential import Credential
+from bridge.runtime.credential import Credential
 from connectors.discord import sdk
 from connectors.discord.capabilities import GLOBAL
 

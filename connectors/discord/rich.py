@@ -13,16 +13,17 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.cards.tree import Asset, Card, Prose
+from bridge.content.cards.assets import upload_of
+from bridge.content.cards.reader import Cards
+from bridge.content.cards.tree import Card, Prose
 from bridge.content.cards.walk import is_interactive
-from bridge.content.media.file_names import safe_file_name
+from bridge.content.messages.authors import workspace_in
 from bridge.content.messages.metadata import select_parts
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.tree import Document
 from bridge.model import Counterparts, Loss, Upload
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.cards import Cards, workspace_in
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.uacs import Message, StructuredDataPart, TextPart
 from connectors.discord.cards import as_copy, write_card
 from connectors.discord.cards.read_source import ATTACHMENT
@@ -57,7 +58,7 @@ def rich_bodies(
     url_of = {} if files is None else {"url_of": files.url_of}
     written = write_card(card, cards.rendering(message, uploads=files is not None, **url_of))
     bodies = [
-        Body(_shown(one.body), tuple(_upload(asset) for asset in one.files))
+        Body(_shown(one.body), tuple(upload_of(asset) for asset in one.files))
         for one in written.messages
     ]
     return bodies, (*unread, *written.losses)
@@ -119,14 +120,3 @@ def _names_files(payloads: Sequence[JsonValue]) -> bool:
         elif isinstance(one, str) and one.startswith(ATTACHMENT):
             return True
     return False
-
-
-def _upload(asset: Asset) -> Upload:
-    return Upload(
-        file_id=asset.file_id,
-        name=safe_file_name(asset.name, asset.media_type),
-        media_type=asset.media_type,
-        size=asset.size or 0,
-        alt=asset.alt,
-        spoiler=asset.spoiler,
-    )

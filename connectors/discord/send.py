@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from bridge.errors import NotFound, Refused, ThreadClosed, Unsettled
 from bridge.model import Call, Receipt
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from connectors.discord import encode
 from connectors.discord.asking import Asked
 from connectors.discord.capabilities import THREAD_NAME_LIMIT

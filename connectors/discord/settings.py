@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 API_URL = "https://discord.com/api/v10"
 CDN_URL = "https://cdn.discordapp.com"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupOption, SetupStep, refuse_unknown
+from bridge.ports.connector import SetupOption, SetupStep
+from bridge.runtime.setup import refuse_unknown
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, SCOPES
 
 _SNOWFLAKE = re.compile(r"[0-9]{17,20}\Z")

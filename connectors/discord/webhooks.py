@@ -11,7 +11,7 @@ import structlog
 
 from bridge.errors import PlatformError, Refused, Unsettled
 from bridge.model import ChannelRef
-from bridge.ports.connector import Shelf
+from bridge.ports.shelf import Shelf
 from connectors.discord import ids
 from connectors.discord.identity import Self
 from connectors.discord.rest import Rest

@@ -1,4 +1,4 @@
-"""Rich content <-> IRC: the codec of `bridge.ports.codec`. IRC has no payloads of its own. Pure."""
+"""Rich content <-> IRC, as `bridge.content.cards.codec` asks; IRC has no payloads. Pure."""
 
 from __future__ import annotations
 

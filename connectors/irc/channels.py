@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bridge.model import ChannelRef
-from bridge.ports.connector import ChannelInfo
+from bridge.ports.abilities.channels import ChannelInfo
 from connectors.irc import ids
 from connectors.irc.session import Session
 

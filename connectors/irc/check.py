@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from bridge.errors import AuthFailed, PlatformError
 from bridge.model import ChannelRef
-from bridge.ports.connector import Finding
+from bridge.ports.findings import Finding
 from connectors.irc import caps, ids
 from connectors.irc.link import Link
 from connectors.irc.session import JOIN_REFUSED

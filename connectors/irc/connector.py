@@ -20,8 +20,11 @@ from bridge.model import (
     Raw,
     Receipt,
 )
-from bridge.ports.connector import ChannelInfo, ConnectorTools, Finding, Health, Inbox, Use
-from bridge.ports.history import Unreadable
+from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.abilities.health import Health, Use
+from bridge.ports.abilities.platform_history import Unreadable
+from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.findings import Finding
 from connectors.irc import caps, decode, encode, ids
 from connectors.irc.capabilities import capabilities_of
 from connectors.irc.channels import channel_name, channel_with_id, list_channels

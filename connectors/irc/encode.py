@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.cards.tree import Asset
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.parts import message_text
@@ -30,9 +31,8 @@ from bridge.model import (
     Receipt,
     RemoveReaction,
 )
-from bridge.ports.blobs import file_id_of
-from bridge.ports.cards import NO_CARDS, Cards, is_rich
-from bridge.ports.connector import Files
+from bridge.model.blob_ids import file_id_of
+from bridge.ports.files import Files
 from connectors.irc import ids
 from connectors.irc.actions import numbered
 from connectors.irc.bylines import byline, quieted, shown_name

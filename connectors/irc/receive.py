@@ -9,11 +9,13 @@ from typing import Any
 
 import structlog
 
+from bridge.content.cards.reader import Cards
 from bridge.errors import AuthFailed, BridgeError, PlatformError, Unavailable
 from bridge.model import ChannelRef, Raw
-from bridge.ports.cards import Cards
+from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Health, Inbox, Shelf
+from bridge.ports.connector import Inbox
+from bridge.ports.shelf import Shelf
 from connectors.irc import caps, ids
 from connectors.irc.actions import read_press, token_and_values
 from connectors.irc.batches import Batch, Batches

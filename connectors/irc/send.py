@@ -10,7 +10,8 @@ import structlog
 
 from bridge.errors import BridgeError, Unavailable, Unsettled
 from bridge.model import Call, Receipt
-from bridge.ports.connector import Files, Shelf
+from bridge.ports.files import Files
+from bridge.ports.shelf import Shelf
 from connectors.irc import compose
 from connectors.irc.encode import CORRECT, REACT, REDACT, SAY, UNREACT, paste_bytes
 from connectors.irc.posts import Waiting

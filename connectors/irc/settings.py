@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NICK = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]{0,49}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bridge.ports.connector import SetupStep, refuse_unknown
+from bridge.ports.connector import SetupStep
+from bridge.runtime.setup import refuse_unknown
 
 _EXAMPLE = """\
 accounts:

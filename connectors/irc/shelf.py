@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bridge.model import ChannelRef
-from bridge.ports.connector import Shelf
+from bridge.ports.shelf import Shelf
 
 _MOST = 20  # cards of one place
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.model import Capabilities, Level, Rate
-from bridge.ports.connector import Use
+from bridge.ports.abilities.health import Use
 
 POST_PER_CHANNEL = "post_per_channel"
 POST_PER_WORKSPACE = "post_per_workspace"

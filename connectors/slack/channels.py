@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bridge.errors import AuthFailed, NotFound
 from bridge.model import ChannelRef
-from bridge.ports.connector import ChannelInfo
+from bridge.ports.abilities.channels import ChannelInfo
 from connectors.slack import ids
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at

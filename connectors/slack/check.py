@@ -13,7 +13,8 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import ChannelRef
-from bridge.ports.connector import Finding, Use
+from bridge.ports.abilities.health import Use
+from bridge.ports.findings import Finding
 from connectors.slack.capabilities import REQUIRED_SCOPES, SCOPES, SCOPES_OF_USES
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.send import WebApi

@@ -18,7 +18,7 @@ from functools import partial
 
 import structlog
 from slack_bolt.async_app import AsyncApp
-from starlette.routing import BaseRoute
+from starlette.routing import Router
 
 from bridge.content.cards.tree import Asset
 from bridge.errors import AuthFailed, BridgeError, ConfigError, Unavailable
@@ -36,18 +36,15 @@ from bridge.model import (
     Raw,
     Receipt,
 )
+from bridge.model.secret_refs import SecretRef
 from bridge.model.turns import PlanStep
-from bridge.ports.connector import (
-    ChannelInfo,
-    ConnectorTools,
-    FileAddress,
-    Finding,
-    Health,
-    Inbox,
-    Use,
-)
-from bridge.ports.history import Affairs, Stretch
-from bridge.ports.tokens import SecretRef
+from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.abilities.files import FileAddress
+from bridge.ports.abilities.health import Health, Use
+from bridge.ports.abilities.http import AsgiApp
+from bridge.ports.abilities.platform_history import Affairs, Stretch
+from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.findings import Finding
 from connectors.slack import ids, links
 from connectors.slack.capabilities import CAPABILITIES, STREAM_PACE
 from connectors.slack.channels import channel_name, list_channels
@@ -177,14 +174,15 @@ class SlackConnector:
     ) -> Call | None:
         return working_call(account, channel, thread, byline, words)
 
-    def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
+    def http_app(self, inbox: Inbox) -> AsgiApp | None:
         if self._settings.receive != "http":
-            return []
+            return None
         signing_secret = self._settings.signing_secret
         if signing_secret is None:
             raise ConfigError(f"Account {self.account!r}: receive: http needs signing_secret")
         secret = self._secret(signing_secret)
-        return [events_route(self.account, self._bolt(inbox), secret, self._tools.clock)]
+        route = events_route(self.account, self._bolt(inbox), secret, self._tools.clock)
+        return Router(routes=[route])
 
     async def newest(self, channel: ChannelRef) -> str:
         return await newest_post(self._api, channel)

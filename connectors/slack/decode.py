@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bridge.content.cards.messages import Content
+from bridge.content.cards.reader import is_rich
 from bridge.content.markdown import text_to_markdown
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.errors import InvalidData, UndecodableEvent
@@ -36,7 +37,6 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
-from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 from connectors.slack import ids
 from connectors.slack.content import (

@@ -9,6 +9,7 @@ from itertools import count
 
 from pydantic import JsonValue
 
+from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
@@ -32,8 +33,7 @@ from bridge.model import (
     Receipt,
     split_key,
 )
-from bridge.ports.cards import NO_CARDS, Cards, is_rich
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from connectors.slack import ids
 from connectors.slack.capabilities import (
     DELETE_PER_WORKSPACE,
@@ -283,13 +283,16 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
         channel=operation.channel,
         slot=slot,
         thread=delivery.thread,
-        budgets=(
-            RateLimitKey(
-                rule=POST_PER_CHANNEL, of=ids.channel_budget(operation.account, operation.channel)
-            ),
-            RateLimitKey(rule=POST_PER_WORKSPACE, of=operation.account),
-        ),
+        budgets=_post_limits(operation),
         body=body,
+    )
+
+
+def _post_limits(operation: PostMessage | EditMessage) -> tuple[RateLimitKey, ...]:
+    channel = ids.channel_budget(operation.account, operation.channel)
+    return (
+        RateLimitKey(rule=POST_PER_CHANNEL, of=channel),
+        RateLimitKey(rule=POST_PER_WORKSPACE, of=operation.account),
     )
 
 
@@ -312,12 +315,7 @@ def _share(
         channel=operation.channel,
         slot=slot,
         thread=delivery.thread,
-        budgets=(
-            RateLimitKey(
-                rule=POST_PER_CHANNEL, of=ids.channel_budget(operation.account, operation.channel)
-            ),
-            RateLimitKey(rule=POST_PER_WORKSPACE, of=operation.account),
-        ),
+        budgets=_post_limits(operation),
         body={"channel": operation.channel.channel, "initial_comment": comment},
         files=shown.files,
     )

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator
 from bridge.content.cards.tree import Asset
 from bridge.errors import FileError, Refused
 from bridge.model import Upload
-from bridge.ports.connector import FileAddress, Files
+from bridge.ports.abilities.files import FileAddress
 from bridge.ports.fetch import Bearer
+from bridge.ports.files import Files
 from connectors.slack.json_values import object_at, text_at
 from connectors.slack.send import WebApi
 

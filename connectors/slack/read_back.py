@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from bridge.errors import NotFound, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, Raw
+from bridge.ports.abilities.platform_history import Affairs, Reactions, Standing, Stretch
 from bridge.ports.clock import Clock
-from bridge.ports.history import Affairs, Reactions, Standing, Stretch
 from connectors.slack import ids
 from connectors.slack.decode import POST_SUBTYPES
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji

@@ -12,16 +12,17 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.content.cards.tree import Asset, Card, Prose
+from bridge.content.cards.assets import upload_of
+from bridge.content.cards.reader import Cards
+from bridge.content.cards.tree import Card, Prose
 from bridge.content.cards.walk import is_interactive
-from bridge.content.media.file_names import safe_file_name
+from bridge.content.messages.authors import workspace_in
 from bridge.content.messages.metadata import select_parts
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.tree import Document
 from bridge.model import Counterparts, Loss, Upload
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.cards import Cards, workspace_in
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.uacs import Message, StructuredDataPart
 from connectors.slack.capabilities import ATTACHMENTS_PER_MESSAGE, BLOCKS_PER_MESSAGE, FIELD_TEXT
 from connectors.slack.cards import as_copy, write_card
@@ -59,7 +60,7 @@ def rich_bodies(
     )
     written = write_card(card, rendering)
     bodies = [
-        Body(dict(one.body), tuple(_upload(asset) for asset in one.files))
+        Body(dict(one.body), tuple(upload_of(asset) for asset in one.files))
         for one in written.messages
     ]
     return bodies, (*unread, *written.losses)
@@ -112,14 +113,3 @@ def _fits(value: JsonValue) -> bool:
             return all(map(_fits, value.values()))
         case _:
             return True
-
-
-def _upload(asset: Asset) -> Upload:
-    return Upload(
-        file_id=asset.file_id,
-        name=safe_file_name(asset.name, asset.media_type),
-        media_type=asset.media_type,
-        size=asset.size or 0,
-        alt=asset.alt,
-        spoiler=asset.spoiler,
-    )

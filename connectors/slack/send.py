@@ -29,7 +29,7 @@ from bridge.errors import (
 )
 from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
-from bridge.ports.credential import Credential
+from bridge.runtime.credential import Credential
 from connectors.slack.capabilities import WHISPER
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.marks import refusal_of_mark

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 API_URL = "https://slack.com/api/"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

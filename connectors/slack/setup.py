@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupOption, SetupStep, refuse_unknown
+from bridge.ports.connector import SetupOption, SetupStep
+from bridge.runtime.setup import refuse_unknown
 from connectors.slack.capabilities import EVENTS, SCOPES
 
 _NAME = "Bridge"

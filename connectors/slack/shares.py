@@ -13,7 +13,8 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from bridge.errors import PlatformError, Refused, Unavailable, Unsettled
 from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Files, Shelf
+from bridge.ports.files import Files
+from bridge.ports.shelf import Shelf
 from connectors.slack import ids
 from connectors.slack.files import stage
 from connectors.slack.json_values import Json, object_at, objects_at, text_at

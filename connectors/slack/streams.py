@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from bridge.content.cards.reader import is_rich
 from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.markdown.close_open import steady
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, RateLimitKey, Receipt
 from bridge.model.turns import PlanStep
-from bridge.ports.cards import is_rich
 from bridge.ports.clock import Clock
 from connectors.slack import ids
 from connectors.slack.capabilities import (

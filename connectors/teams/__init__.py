@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
+from bridge.content.cards.codec import Codec
 from bridge.model import AccountId
-from bridge.ports.codec import Codec
 from bridge.ports.connector import ConnectorTools, SetupOption, SetupStep, Starter
 from connectors.teams.home import without_read_only
 from connectors.teams.ids import PLATFORM

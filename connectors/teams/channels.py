@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from bridge.errors import Refused
-from bridge.ports.connector import ChannelInfo
+from bridge.ports.abilities.channels import ChannelInfo
 from connectors.teams import ids
 from connectors.teams.activity import object_of, objects, string
 from connectors.teams.references import Reference, References

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
 from bridge.model import ChannelRef
-from bridge.ports.connector import Finding
+from bridge.ports.findings import Finding
 from connectors.teams.references import References
 from connectors.teams.send import BotToken
 from connectors.teams.settings import LOOPBACK, TeamsSettings

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 
 import structlog
-from starlette.routing import BaseRoute
+from starlette.routing import Router
 
 from bridge.content.cards.tree import Asset
 from bridge.errors import AuthFailed, FileError, PlatformError
@@ -24,16 +24,13 @@ from bridge.model import (
     Receipt,
 )
 from bridge.model.turns import PlanStep
-from bridge.ports.connector import (
-    ChannelInfo,
-    ConnectorTools,
-    FileAddress,
-    Finding,
-    Health,
-    Inbox,
-    Use,
-)
+from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.abilities.files import FileAddress
+from bridge.ports.abilities.health import Health, Use
+from bridge.ports.abilities.http import AsgiApp
+from bridge.ports.connector import ConnectorTools, Inbox
 from bridge.ports.fetch import Bearer
+from bridge.ports.findings import Finding
 from connectors.teams import ids, links
 from connectors.teams.activity import Json, Us, object_of, string, tenant_of
 from connectors.teams.capabilities import CAPABILITIES
@@ -110,12 +107,12 @@ class TeamsConnector:
             self._health = Health(state="stopped")
             raise
 
-    def routes(self, inbox: Inbox) -> Sequence[BaseRoute]:
+    def http_app(self, inbox: Inbox) -> AsgiApp:
         receiver = Receiver(
             self._settings, self._us, inbox, self._references, self._validator, self._note_heard,
             self._consented, self._tools.cards,
         )  # fmt: skip
-        return receiver.routes()
+        return Router(routes=receiver.routes())
 
     def decode(self, raw: Raw) -> Sequence[Event]:
         return decode(raw, self._us)

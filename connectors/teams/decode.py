@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import repeat
 
+from bridge.content.cards.reader import is_rich
 from bridge.content.messages.metadata import with_bridge_metadata
 from bridge.content.text.tree import (
     Block,
@@ -40,7 +41,6 @@ from bridge.model import (
     Unknown,
     message_id_of,
 )
-from bridge.ports.cards import is_rich
 from bridge.uacs import Actor, Message, to_timestamp
 from connectors.teams import ids
 from connectors.teams.activity import Activity, Json, Us, object_of, objects, parsed, string

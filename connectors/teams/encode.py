@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
@@ -29,8 +30,7 @@ from bridge.model import (
     RateLimitKey,
     Receipt,
 )
-from bridge.ports.cards import NO_CARDS, Cards, is_rich
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from connectors.teams import ids
 from connectors.teams.above import Above
 from connectors.teams.ai_label import marked_as_ai

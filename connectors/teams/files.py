@@ -9,8 +9,8 @@ from __future__ import annotations
 from bridge.content.cards.tree import Asset
 from bridge.errors import FileMissing, Refused
 from bridge.model import Raw
+from bridge.ports.abilities.files import FileAddress
 from bridge.ports.blobs import Blobs
-from bridge.ports.connector import FileAddress
 from connectors.teams.activity import object_of, parsed, string
 from connectors.teams.cards.schemas import OWN_FILE
 from connectors.teams.consent import Consent

@@ -21,9 +21,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.errors import BridgeError, PlatformError, Unauthorized
 from bridge.model import AccountId
-from bridge.ports.cards import NO_CARDS, Cards
 from bridge.ports.connector import Inbox
 from connectors.teams import ids
 from connectors.teams.activity import Json, Us, object_of, parsed, raw_of, string, tenant_of

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bridge.model import ChannelRef
-from bridge.ports.connector import Shelf
+from bridge.ports.shelf import Shelf
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string, tenant_of
 

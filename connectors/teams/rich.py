@@ -14,14 +14,15 @@ from typing import cast
 from pydantic import JsonValue
 
 from bridge.content.cards.json_tree import at_pointer
+from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Card
 from bridge.content.cards.walk import actions_of, is_interactive
+from bridge.content.messages.authors import workspace_in
 from bridge.content.messages.metadata import has_summary, select_parts
 from bridge.content.safety.mentions import with_counterparts
 from bridge.model import ChannelRef, Counterparts, Loss
 from bridge.model.operations import NO_COUNTERPARTS
-from bridge.ports.cards import Cards, workspace_in
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.uacs import Message, StructuredDataPart
 from connectors.teams.above import Above
 from connectors.teams.cards import as_copy, write_card

@@ -35,8 +35,8 @@ from bridge.errors import (
 )
 from bridge.model import Call, ChannelRef, Receipt
 from bridge.ports.clock import Clock
-from bridge.ports.credential import Credential
-from bridge.ports.tokens import TokenSource
+from bridge.ports.secrets import SecretSource
+from bridge.runtime.credential import Credential
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string
 from connectors.teams.marks import REACTION
@@ -344,7 +344,7 @@ class BotToken:
     def __init__(
         self,
         settings: TeamsSettings,
-        tokens: TokenSource,
+        tokens: SecretSource,
         http: HttpClient,
         clock: Clock,
         deadline: float = DEADLINE,

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from bridge.errors import ConfigError
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 _HOST = re.compile(r"[a-z0-9.-]+|::1")
 _ODD = re.compile(r"[\s\\\x00-\x1f]")

@@ -12,7 +12,8 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import orjson
 
 from bridge.errors import ConfigError
-from bridge.ports.connector import SetupOption, SetupStep, refuse_unknown
+from bridge.ports.connector import SetupOption, SetupStep
+from bridge.runtime.setup import refuse_unknown
 from connectors.teams.settings import GUID
 
 _SCHEMA = "https://developer.microsoft.com/json-schemas/teams/v1.16/MicrosoftTeams.schema.json"

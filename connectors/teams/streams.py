@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import structlog
 from pydantic import JsonValue
 
+from bridge.content.cards.reader import is_rich
 from bridge.content.markdown.close_open import steady
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, RateLimitKey, Receipt
 from bridge.model.turns import PlanStep
-from bridge.ports.cards import is_rich
 from bridge.ports.clock import Clock
 from connectors.teams import ids
 from connectors.teams.capabilities import STREAM, STREAM_INFORMATIVE, STREAM_LIFE

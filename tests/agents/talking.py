@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bridge.model import MessageId, RoomId, TurnId
+from bridge.model.secret_refs import SecretRef
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
-from bridge.ports.tokens import SecretRef
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart
 from tests.agents.vendors import KEY, Vendor
 

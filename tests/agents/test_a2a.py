@@ -24,12 +24,7 @@ from a2a.types import a2a_pb2 as new
 from bridge.agents.a2a.agent import agent_type
 from bridge.agents.a2a.client import as_json, from_json
 from bridge.agents.a2a.lenient import mended
-from bridge.agents.a2a.read import (
-    artifact_parts,
-    part_parts,
-    read_request,
-    read_response,
-)
+from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.stream import Stream
 from bridge.agents.a2a.write import write_request, write_response
 from bridge.content.messages.agent_parts import STATE, VALUE
@@ -46,6 +41,7 @@ from bridge.model.turns import (
     TurnDone,
     TurnFailed,
 )
+from bridge.testing.a2a_reading import artifact_parts, read_request, read_response
 from bridge.uacs import (
     Conversation,
     ImagePart,

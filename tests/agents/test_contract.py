@@ -16,7 +16,7 @@ from bridge.agents.echo import EchoAgent, EchoSettings
 from bridge.agents.webhook.agent import WebhookAgent
 from bridge.agents.webhook.settings import WebhookSettings
 from bridge.ports.agent import Agent
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.testing.agent_contract import AgentContract, AgentRig, Behaviour
 from tests.agents.model_server import Answer, ModelServer, model_server, sse
 from tests.agents.talking import build, tools

@@ -33,9 +33,9 @@ from bridge.model.turns import (
     TurnFailed,
     UsageReported,
 )
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
 from bridge.ports.fetch import Fetcher
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs
 from bridge.uacs import (
     FilePart,

@@ -14,9 +14,9 @@ import pytest
 
 from bridge.agents.forms import form
 from bridge.model.turns import AgentEvent, TurnDone, TurnFailed
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
 from bridge.ports.fetch import Fetcher
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs
 from bridge.uacs import AudioPart, Conversation, FilePart, ImagePart, MediaSource, TextPart
 from tests.agents.model_server import Answer, ModelServer, model_server

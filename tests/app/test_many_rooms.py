@@ -31,10 +31,10 @@ from bridge.app.settings import file as settings_module
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.unmatched_people import nobody_meant
 from bridge.model import AccountId, ChannelRef, RoomId
-from bridge.ports import discovery
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import ChannelInfo
+from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.rooms import Member, Room, Rooms
+from bridge.runtime import discovery
+from bridge.runtime.clock import SystemClock
 from bridge.store import SqliteStore
 from tests.benchmarks.many_rooms import Size, commands, configuration, listed, running
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import orjson
 
+from bridge.content.cards.codec import Codec
 from bridge.content.cards.interactions import action_token
 from bridge.content.cards.json import card_from_json
 from bridge.content.cards.rendering import Rendering
 from bridge.content.cards.tree import Card
-from bridge.ports.codec import Codec
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams

@@ -39,7 +39,7 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.outbox_records import Settlement
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.store import SqliteStore, archive, links, open_sqlite
 from bridge.store.links import SQL
 from bridge.store.schema import open_to_read

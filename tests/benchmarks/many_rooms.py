@@ -31,7 +31,8 @@ from bridge.app.reload import Reloader
 from bridge.app.run import settle_memory
 from bridge.app.settings.file import read_settings
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.connector import ChannelInfo, Connector
+from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.connector import Connector
 
 ROOT = Path(__file__).parents[2]
 GUILD, TENANT = "1000000000000000000", "00000000-0000-0000-0000-000000000001"

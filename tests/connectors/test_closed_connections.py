@@ -17,7 +17,7 @@ from multidict import CIMultiDict
 
 from bridge.agents.http import Patience, Request, open_http
 from bridge.errors import Refused, Unavailable, Unsettled
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from connectors.discord import rest as discord
 from connectors.slack import send as slack
 from connectors.teams import send as teams

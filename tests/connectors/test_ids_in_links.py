@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.ports.discovery import connector_type
 from bridge.ports.message_links import WritesIdsOtherwise
+from bridge.runtime.discovery import connector_type
 
 
 @pytest.mark.parametrize(

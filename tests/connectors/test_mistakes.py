@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge.content.cards.codec import Codec
 from bridge.content.cards.rendering import Payload, Rendering
 from bridge.content.cards.tree import Card
 from bridge.errors import CodecError
-from bridge.ports.codec import Codec
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams

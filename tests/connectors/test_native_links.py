@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from bridge.content.cards.reader import Cards
 from bridge.model import ChannelRef
-from bridge.ports.cards import Cards
 from bridge.uacs import Actor, Message, StructuredDataPart
 from connectors.discord import cards as discord
 from connectors.discord.cards.schemas import COMPONENTS, EMBEDS

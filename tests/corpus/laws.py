@@ -15,12 +15,12 @@ from functools import cache
 from typing import Any
 
 from bridge.app.translation.translate import Translation, token, translate
+from bridge.content.cards.codec import Codec
 from bridge.content.cards.tree import Node
 from bridge.content.cards.walk import walk
 from bridge.errors import CodecError
 from bridge.model import Level, Loss
-from bridge.ports.codec import Codec
-from bridge.ports.discovery import connector_type
+from bridge.runtime.discovery import connector_type
 from connectors.discord import capabilities as discord_capabilities
 from connectors.slack import capabilities as slack_capabilities
 from connectors.teams import capabilities as teams_capabilities

@@ -12,7 +12,7 @@ from typing import Any, cast
 from bridge.app.translation.json_text import write_json
 from bridge.content.cards.json import card_from_json
 from bridge.errors import InvalidUacs
-from bridge.ports.discovery import connector_type
+from bridge.runtime.discovery import connector_type
 from bridge.uacs import read_message
 from tests.corpus.payloads import Case
 from tests.corpus.seen import Json, of

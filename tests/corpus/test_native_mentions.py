@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from bridge.app.translation.translate import translate
+from bridge.content.cards.codec import Codec
 from bridge.content.cards.messages import content_of
+from bridge.content.cards.reader import Cards
 from bridge.errors import BridgeError
 from bridge.model import (
     AccountId,
@@ -28,8 +30,6 @@ from bridge.model import (
     PostMessage,
     RoomId,
 )
-from bridge.ports.cards import Cards
-from bridge.ports.codec import Codec
 from bridge.uacs import Actor, Message
 from connectors.discord import cards as discord
 from connectors.discord.encode import encode as encode_discord

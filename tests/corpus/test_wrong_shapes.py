@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.app.translation.translate import Translation, translate
+from bridge.content.cards.codec import TellsWrongShapes
 from bridge.errors import CodecError
 from bridge.model import Loss
-from bridge.ports.codec import TellsWrongShapes
 from tests.corpus.edits import copied
 from tests.corpus.examples import EXAMPLES
 from tests.corpus.laws import codec_of

@@ -12,7 +12,7 @@ from typing import Any
 
 from bridge.model import ChannelRef, message_id_of
 from bridge.model.outbox_records import DeadLetter
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.crowd import Crowd, read_tag, text_of
 from tests.e2e.tally import Tally, TeamsLog, Told, Where, tally

@@ -14,7 +14,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.feed import Shown
 from connectors.discord.sandbox import LocalDiscord
 from connectors.slack.sandbox import LocalSlack

@@ -19,8 +19,8 @@ from bridge.app.build import Bridge, policy_of
 from bridge.app.settings.file import Settings
 from bridge.errors import StoreCorrupt, StoreError, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
-from bridge.ports.clock import SystemClock
 from bridge.router.runtime.timeouts import Policy
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from connectors.slack.sandbox import LocalSlack

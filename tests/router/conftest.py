@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
+from bridge.content.cards.reader import NO_CARDS
 from bridge.model import AccountId, RoomId
 from bridge.ports.agent import Agent
-from bridge.ports.cards import NO_CARDS
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
 from bridge.router import AgentMembership, Member, Policy, Room, Rooms, Router

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from bridge.errors import ConfigError
-from bridge.ports.discovery import CONNECTORS, names_of
+from bridge.runtime.discovery import CONNECTORS, names_of
 from bridge.sandbox import installed, server
 from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.platform import LocalPlatform, LocalPlatformType, Starts
@@ -101,7 +101,7 @@ def test_a_bridge_in_production_imports_no_local_platform() -> None:
     code = f"""
 import sys
 import bridge.app.run, bridge.app.checks.examine
-from bridge.ports.discovery import connector_type
+from bridge.runtime.discovery import connector_type
 for name in {names_of(CONNECTORS)!r}:
     connector_type(name).codec()
 print([name for name in sys.modules if "sandbox" in name])

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from yarl import URL
 
 from bridge.errors import PlatformError
-from bridge.ports.clock import SystemClock
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.runtime.clock import SystemClock
 from connectors.discord import rest
 from connectors.discord.rest import Rest
 from connectors.discord.settings import DiscordSettings

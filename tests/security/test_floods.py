@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from bridge.content.cards.reader import NO_CARDS
 from bridge.content.text.tree import Mention
 from bridge.errors import Unauthorized, Unavailable
 from bridge.model import AccountId, ActorId, Person
-from bridge.ports.cards import NO_CARDS
 from bridge.router.rooms import reference_names
 from bridge.router.rooms.people import People
 from bridge.router.rooms.reference_names import ReferenceNames

@@ -6,8 +6,8 @@ import pytest
 
 from bridge.content.text.names import NAME_LIMIT, shown_name
 from bridge.model import AccountId, ActorId, Person
-from bridge.ports.clock import SystemClock
 from bridge.router.rooms.people import People
+from bridge.runtime.clock import SystemClock
 from bridge.store import SqliteStore
 
 

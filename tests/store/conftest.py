@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.store_contract import HandClock
+from bridge.testing.clock import HandClock
 
 KEY = bytes(range(32))
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bridge.model import ChannelRef, OperationId
 from bridge.model.admission import Admission
-from bridge.ports.clock import SystemClock
 from bridge.ports.store.whole import Store
+from bridge.runtime.clock import SystemClock
 from bridge.store import open_sqlite
 from bridge.testing.store_contract import HOME_TIMELINE, ROOM_TIMELINE, copy, done, post, raw, said
 

@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs
 from bridge.testing.blobs_contract import put
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import DiskBlobs, open_blobs
 
 _CHUNK = 64 * 1024  # as they come from the network

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from bridge.errors import FileDamaged, FileMissing, StoreError, StoreFull
-from bridge.ports.blobs import BlobRef, Blobs, BlobTotal, file_id_of, sha256_of
-from bridge.ports.clock import SystemClock
+from bridge.model.blob_ids import file_id_of, sha256_of
+from bridge.ports.blobs import BlobRef, Blobs, BlobTotal
+from bridge.runtime.clock import SystemClock
 from bridge.store import open_sqlite
 from bridge.store.blobs import DiskBlobs, open_blobs
 from bridge.store.file_use import files_in_use
@@ -29,8 +30,8 @@ from bridge.testing.blobs_contract import (
     read,
     stream,
 )
+from bridge.testing.clock import HandClock
 from bridge.testing.memory_blobs import MemoryBlobs
-from bridge.testing.store_contract import HandClock
 
 LARGE = numbers(1_000_000)
 
@@ -226,7 +227,7 @@ def test_a_full_disk_refuses_the_file_and_keeps_the_others(folder: Path) -> None
     program = (
         "import asyncio, resource, pathlib\n"
         "from bridge.errors import StoreFull\n"
-        "from bridge.ports.clock import SystemClock\n"
+        "from bridge.runtime.clock import SystemClock\n"
         "from bridge.store.blobs import open_blobs\n"
         "from bridge.testing.blobs_contract import put, read\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"

@@ -9,7 +9,8 @@ import pytest
 
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.store_contract import HandClock, StoreContract
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import StoreContract
 from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
 from bridge.testing.store_contract_feedback import FeedbackContract

@@ -13,7 +13,8 @@ import pytest
 from bridge.model import ChannelRef
 from bridge.model.archive_records import StoredMessage
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.store_contract import ROOM_TIMELINE, HandClock, said
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import ROOM_TIMELINE, said
 from tests.store.crashing import LANES
 
 pytestmark = pytest.mark.process

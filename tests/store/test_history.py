@@ -14,7 +14,7 @@ from bridge.model import MessageId
 from bridge.model.refs import channel_of_key
 from bridge.store import SqliteStore, links, open_sqlite
 from bridge.store.schema import migrate, migrations
-from bridge.testing.store_contract import HandClock
+from bridge.testing.clock import HandClock
 from tests.store.conftest import KEY
 
 HISTORY = Path(__file__).with_name("history_0002.sql")

@@ -16,7 +16,8 @@ from bridge.errors import SchemaTooNew, StoreError
 from bridge.store import SqliteStore, open_sqlite
 from bridge.store.maintenance import backup, create, migrate, restore, schema_version
 from bridge.store.schema import newest_version
-from bridge.testing.store_contract import HandClock, admit, raw, said
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import admit, raw, said
 from tests.store.conftest import KEY
 
 

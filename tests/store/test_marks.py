@@ -9,7 +9,8 @@ import pytest
 
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.store_contract import AWAY, HandClock
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import AWAY
 from bridge.testing.store_contract_marks import (
     MarksContract,
     reaction,

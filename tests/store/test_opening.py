@@ -24,7 +24,8 @@ from bridge.store.maintenance import backup, create, restore, schema_version
 from bridge.store.maintenance import migrate as migrate_store
 from bridge.store.place import standing, traces
 from bridge.store.schema import migrate, migrations, newest_version, version_of
-from bridge.testing.store_contract import ACME, HOME, HandClock, admit, raw, said, stored
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import ACME, HOME, admit, raw, said, stored
 from tests.store.conftest import KEY
 
 MIGRATIONS = files("bridge.store").joinpath("migrations")
@@ -85,7 +86,7 @@ async def test_a_second_writer_is_refused(store: SqliteStore, path: Path, clock:
 HOLDER = """
 import asyncio, sys
 from pathlib import Path
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.store import open_sqlite
 
 async def hold():

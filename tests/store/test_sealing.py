@@ -10,7 +10,8 @@ import pytest
 from bridge.errors import ConfigError, StoreError
 from bridge.store import SqliteStore, load_or_make_key, open_sqlite, text_to_key
 from bridge.store.seal import Seal, key_to_text
-from bridge.testing.store_contract import ACME, HandClock, raw
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import ACME, raw
 from tests.store.conftest import KEY
 
 SECRET = "xoxb-very-secret"

@@ -12,7 +12,8 @@ import pytest
 from bridge.errors import StoreError, StoreFull
 from bridge.store import SqliteStore
 from bridge.store.writer import Writer
-from bridge.testing.store_contract import HandClock, admit, raw, said
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import admit, raw, said
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from bridge.content.cards.interactions import action_token
+from bridge.content.cards.reader import Cards
 from bridge.model import MessageId
 from bridge.model.turns import (
     AgentEvent,
@@ -23,7 +24,6 @@ from bridge.model.turns import (
     TurnDone,
     TurnFailed,
 )
-from bridge.ports.cards import Cards
 from bridge.ports.tools import ApprovalRule, Tool
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore

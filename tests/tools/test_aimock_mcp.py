@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.tools.settings import ToolServerSettings
 from tests.free_ports import free_port

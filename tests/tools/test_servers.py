@@ -16,10 +16,10 @@ from mcp_types import ToolAnnotations
 from structlog.testing import capture_logs
 
 from bridge.errors import ConfigError
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.ports.files import Files
 from bridge.ports.tools import Tool
+from bridge.runtime.clock import SystemClock
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.tools.mcp_server import asks
 from bridge.tools.settings import ToolServerSettings
@@ -89,11 +89,7 @@ async def test_a_program_offers_its_tools(held: McpToolbox) -> None:
     assert "hang" not in tools
     tool = tools["list_events"]
     assert tool.name == "calendar__list_events"
-    assert tool.described() == {
-        "name": "calendar__list_events",
-        "description": "The events of a day.",
-        "parameters": tool.parameters,
-    }
+    assert tool.description == "The events of a day."
     assert tool.parameters["required"] == ["day"]
 
 
@@ -130,7 +126,7 @@ async def test_a_servers_secret_does_not_leave_it(held: McpToolbox) -> None:
     leaked = await call(held, "secret")
 
     assert leaked.content == "my token is [hidden]"
-    assert (await tools_of(held))["secret"].described()["description"] == "Tells [hidden]."
+    assert (await tools_of(held))["secret"].description == "Tells [hidden]."
 
 
 async def test_calls_run_beside_each_other(held: McpToolbox) -> None:

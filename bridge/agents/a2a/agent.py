@@ -42,8 +42,8 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import AgentTools
-from bridge.ports.extras import how_to_install
 from bridge.ports.findings import Finding
+from bridge.runtime.extras import how_to_install
 from bridge.uacs import Conversation, Message, write
 
 if TYPE_CHECKING:

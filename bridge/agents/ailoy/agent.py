@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bridge.agents.ailoy.read import read_response, read_usage
 from bridge.agents.ailoy.settings import AiloySettings
 from bridge.agents.ailoy.stream import Stream
 from bridge.agents.ailoy.write import API, write_request
 from bridge.agents.http import bearer
 from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.model_agent import Api, ModelAgentType
 from bridge.agents.settings import ModelSettings
-from bridge.ports.agent import AgentTools
 
 
 def request_of(settings: ModelSettings) -> Json:
@@ -42,12 +39,4 @@ API_OF = Api(
 )
 
 
-class _Type:
-    kind = API
-    settings = AiloySettings
-
-    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
-        return ModelAgent(name, API_OF, settings, tools)
-
-
-agent_type = _Type()
+agent_type = ModelAgentType(API_OF, AiloySettings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from bridge.agents.anthropic.files import FILES, VERSION
@@ -11,9 +10,8 @@ from bridge.agents.anthropic.settings import AnthropicSettings
 from bridge.agents.anthropic.stream import Stream
 from bridge.agents.anthropic.write import API, write_request
 from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.model_agent import Api, ModelAgentType
 from bridge.agents.settings import ModelSettings
-from bridge.ports.agent import AgentTools
 
 _MOST_TOKENS = 8192
 
@@ -56,12 +54,4 @@ API_OF = Api(
 )
 
 
-class _Type:
-    kind = API
-    settings = AnthropicSettings
-
-    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
-        return ModelAgent(name, API_OF, settings, tools)
-
-
-agent_type = _Type()
+agent_type = ModelAgentType(API_OF, AnthropicSettings)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from bridge.agents.dialects import Dialect
 from bridge.agents.http import bearer
 from bridge.agents.json_values import Json, arr, obj, text
-from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.model_agent import Api, ModelAgentType
 from bridge.agents.openai_chat.fit import MESSAGE_MEMBERS, fitted
 from bridge.agents.openai_chat.presets import PRESETS
 from bridge.agents.openai_chat.read import read_moderation, read_response, read_usage
@@ -17,7 +16,6 @@ from bridge.agents.openai_chat.stream import Stream
 from bridge.agents.openai_chat.write import API, SOUNDS, write_request
 from bridge.agents.openai_files import CHAT_FILES
 from bridge.agents.settings import ModelSettings
-from bridge.ports.agent import AgentTools
 
 
 def request_of(settings: ModelSettings) -> Json:
@@ -78,12 +76,4 @@ API_OF = Api(
 )
 
 
-class _Type:
-    kind = API
-    settings = OpenAIChatSettings
-
-    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
-        return ModelAgent(name, API_OF, settings, tools)
-
-
-agent_type = _Type()
+agent_type = ModelAgentType(API_OF, OpenAIChatSettings)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from bridge.agents.http import bearer
 from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgent
+from bridge.agents.model_agent import Api, ModelAgentType
 from bridge.agents.openai_files import RESPONSES_FILES
 from bridge.agents.openai_responses.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_responses.settings import OpenAIResponsesSettings
 from bridge.agents.openai_responses.stream import Stream
 from bridge.agents.openai_responses.write import API, write_request
 from bridge.agents.settings import ModelSettings
-from bridge.ports.agent import AgentTools
 
 
 def request_of(settings: ModelSettings) -> Json:
@@ -55,12 +53,4 @@ API_OF = Api(
 )
 
 
-class _Type:
-    kind = API
-    settings = OpenAIResponsesSettings
-
-    def build(self, name: str, settings: Any, tools: AgentTools) -> ModelAgent:
-        return ModelAgent(name, API_OF, settings, tools)
-
-
-agent_type = _Type()
+agent_type = ModelAgentType(API_OF, OpenAIResponsesSettings)

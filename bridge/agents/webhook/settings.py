@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, field_validator
 
 from bridge.agents.settings import TurnSettings, address_of
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 
 
 class WebhookSettings(TurnSettings):

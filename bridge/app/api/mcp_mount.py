@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bridge.app.api.api_keys import Doorkeeper
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.problems import Problem
-from bridge.ports.extras import how_to_install
+from bridge.runtime.extras import how_to_install
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context

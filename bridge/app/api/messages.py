@@ -45,7 +45,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.archive_records import StoredMessage
-from bridge.ports.clock import datetime_of
+from bridge.model.times import datetime_of
 from bridge.router.rooms.programs import ACCOUNT, outside_channel
 from bridge.uacs import (
     ContentPart,

@@ -18,7 +18,7 @@ from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
 from bridge.model import MessageId, message_id_of
 from bridge.model.archive_records import Position, StoredMessage
-from bridge.ports.clock import datetime_of
+from bridge.model.times import datetime_of
 from bridge.router.rooms.programs import outside_channel
 from bridge.store.reading import says
 from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write

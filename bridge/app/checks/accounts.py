@@ -9,7 +9,10 @@ from bridge.app.settings.file import Settings
 from bridge.content.text.globs import is_glob, meet
 from bridge.errors import BridgeError
 from bridge.model import ChannelRef
-from bridge.ports.connector import ChecksItself, Connector, Finding, ListsGroups, Use
+from bridge.ports.abilities.groups import ListsGroups
+from bridge.ports.abilities.health import ChecksItself, Use
+from bridge.ports.connector import Connector
+from bridge.ports.findings import Finding
 
 
 async def check_account(

@@ -42,12 +42,14 @@ from bridge.app.web.server import listen
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
 from bridge.model import AccountId, ChannelRef
+from bridge.ports.abilities.channels import KnowsOutsiders
 from bridge.ports.agent import Agent
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Connector, Finding, KnowsOutsiders
-from bridge.ports.discovery import connector_type
+from bridge.ports.connector import Connector
+from bridge.ports.findings import Finding
+from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
-from bridge.ports.tokens import TokenSource
+from bridge.runtime.clock import SystemClock
+from bridge.runtime.discovery import connector_type
 from bridge.store.maintenance import schema_version
 from bridge.store.place import must_not_be_gone, standing
 from bridge.store.schema import newest_version
@@ -353,7 +355,7 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
 
 
 async def _asked_tools(
-    name: str, settings: ToolServerSettings, tokens: TokenSource
+    name: str, settings: ToolServerSettings, tokens: SecretSource
 ) -> Sequence[Finding]:
     """What an address answers; then whether the server tells its tools, as it must in `run`."""
     found = [] if settings.url is None else await probe_address(settings, tokens)

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from bridge.app.settings.file import Settings, secrets_of
 from bridge.errors import BridgeError, ConfigError
-from bridge.ports.tokens import SecretRef, TokenSource
+from bridge.model.secret_refs import SecretRef
+from bridge.ports.secrets import SecretSource
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -31,7 +32,7 @@ def check_purpose(settings: Settings) -> None:
     _refuse(list(nothing_to_do(settings)))
 
 
-async def check_needs(settings: Settings, tokens: TokenSource) -> None:
+async def check_needs(settings: Settings, tokens: SecretSource) -> None:
     """Raises ConfigError that names every secret and key that is missing."""
     _refuse(await unmet(settings, tokens))
 
@@ -52,7 +53,7 @@ def nothing_to_do(settings: Settings) -> Iterator[Need]:
         yield Need("", "there is no room under `rooms`: nothing would be carried", todo)
 
 
-async def unmet(settings: Settings, tokens: TokenSource) -> list[Need]:
+async def unmet(settings: Settings, tokens: SecretSource) -> list[Need]:
     """Secrets that are not there, and agents without the key that their API asks for."""
     found: list[Need] = []
     for part, key, ref in named_secrets(settings):
@@ -73,7 +74,7 @@ def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
         yield from ((part, key, ref) for key, ref in secrets_of(options))
 
 
-async def missing(ref: SecretRef, tokens: TokenSource) -> tuple[str, str] | None:
+async def missing(ref: SecretRef, tokens: SecretSource) -> tuple[str, str] | None:
     """What is wrong with a secret, and what to do; None where it is there."""
     try:
         await tokens.secret(ref)

@@ -21,10 +21,12 @@ from bridge.app.checks.needs import wrong_public_url
 from bridge.app.settings.file import Settings
 from bridge.errors import BridgeError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.abilities.health import TellsHealth
+from bridge.ports.abilities.http import ServesHttp
 from bridge.ports.agent import Agent, ChecksItself
-from bridge.ports.connector import Connector, ServesHttp, TellsHealth
+from bridge.ports.connector import Connector
 from bridge.ports.findings import Finding
-from bridge.ports.tokens import TokenSource
+from bridge.ports.secrets import SecretSource
 from bridge.tools.mcp_server import missing_program
 from bridge.tools.settings import ToolServerSettings
 from bridge.uacs import Message
@@ -185,14 +187,14 @@ def _unreachable(
 
 def calls_us(connector: Connector) -> bool:
     """Whether its platform sends us requests."""
-    return isinstance(connector, ServesHttp) and bool(connector.routes(_NoInbox()))
+    return isinstance(connector, ServesHttp) and connector.http_app(_NoInbox()) is not None
 
 
 class _NoInbox:
-    """Routes are only counted: nothing arrives."""
+    """The app is only built: nothing arrives."""
 
     async def accept(self, raw: Raw) -> bool:
-        raise StoreError("nothing is taken by one who only counts routes")
+        raise StoreError("nothing is accepted: the app was only built")
 
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
         return
@@ -213,7 +215,7 @@ async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]
     return dict(zip(agents, found, strict=True))
 
 
-async def probe_address(server: ToolServerSettings, tokens: TokenSource) -> Sequence[Finding]:
+async def probe_address(server: ToolServerSettings, tokens: SecretSource) -> Sequence[Finding]:
     """Whether a tool server answers at its address."""
 
     async def request() -> Request:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from bridge.ports.discovery import CONNECTORS, connector_type, names_of
 from bridge.ports.secret_shapes import HasSecretShapes, SecretShape
+from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 HIDDEN = "[hidden]"
 

@@ -13,7 +13,8 @@ from bridge.app.settings.rooms import MemberSettings
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, ChannelRef, channel_of_key
-from bridge.ports.connector import ChannelInfo, Connector, KnowsChannels, TakesChannelIds
+from bridge.ports.abilities.channels import ChannelInfo, KnowsChannels, TakesChannelIds
+from bridge.ports.connector import Connector
 
 log = structlog.get_logger()
 

@@ -21,7 +21,8 @@ from bridge.app.settings.unmatched_people import nobody_approves, nobody_meant
 from bridge.app.settings.yaml_file import DEFAULT_STORE, read_yaml
 from bridge.content.text.globs import Glob, matches
 from bridge.errors import ConfigError
-from bridge.ports.discovery import (
+from bridge.model.secret_refs import SecretRef
+from bridge.runtime.discovery import (
     AGENTS,
     CONNECTORS,
     POLICIES,
@@ -30,7 +31,6 @@ from bridge.ports.discovery import (
     names_of,
     policy_type,
 )
-from bridge.ports.tokens import SecretRef
 from bridge.tools.settings import ToolServerSettings
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from bridge.errors import ConfigError
+from bridge.model.secret_refs import SecretRef
 from bridge.ports.store.credentials import CredentialStore
-from bridge.ports.tokens import SecretRef
 
 
 class Tokens:
-    """The bridge's TokenSource. Nothing is remembered: a renewed secret is seen at its next use."""
+    """The bridge's SecretSource. Nothing is cached: a renewed secret is seen at its next use."""
 
     def __init__(self, store: CredentialStore | None) -> None:
         self._store = store

@@ -9,8 +9,8 @@ from functools import cache
 from bridge.app.settings.nearest import closest
 from bridge.content.text.globs import matches, meet
 from bridge.model.refs import PROGRAMS
-from bridge.ports.discovery import CONNECTORS, names_of
 from bridge.ports.tools import ADMINS, ASKER
+from bridge.runtime.discovery import CONNECTORS, names_of
 
 _PERSON = re.compile(r"[0-9a-f]{32}")
 _ACCOUNTS = {"group": "WORKSPACE:ID", "guest": "WORKSPACE"}

@@ -32,10 +32,12 @@ from bridge.app.translation.uacs import (
     message_to_native,
     native_to_message,
 )
+from bridge.content.cards.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
 from bridge.content.cards.interactions import action_token
 from bridge.content.cards.json import MAX_DEPTH, card_from_json, card_to_json
 from bridge.content.cards.json_tree import check_nesting
 from bridge.content.cards.native_home import at_place
+from bridge.content.cards.reader import Cards
 from bridge.content.cards.rendering import Rendering
 from bridge.content.cards.shapes import without_read
 from bridge.content.cards.tree import Button, Card, Native, Node
@@ -44,10 +46,8 @@ from bridge.content.messages.metadata import read_bridge_metadata, select_parts
 from bridge.content.safety.mentions import reference_rule
 from bridge.errors import CodecError
 from bridge.model import Counterparts, Loss
-from bridge.ports.cards import Cards
-from bridge.ports.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
 from bridge.ports.connector import ConnectorType
-from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 from bridge.uacs import Conversation, Message, StructuredDataPart
 
 UACS, CARD = "uacs", "card"

@@ -12,6 +12,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from bridge.app.translation.json_text import write_json
+from bridge.content.cards.codec import Codec
 from bridge.content.cards.json import SCHEMA_ID, card_from_json
 from bridge.content.cards.json_tree import check_nesting, pointer
 from bridge.content.cards.messages import Content, content_of
@@ -20,7 +21,6 @@ from bridge.content.cards.rendering import Payload
 from bridge.content.messages.metadata import read_bridge_metadata, with_bridge_metadata
 from bridge.errors import CodecError, InvalidUacs
 from bridge.model import Loss
-from bridge.ports.codec import Codec
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart, read_message, write
 
 _DEEPEST_HOME = 120  # UACS takes 128 levels of free JSON, and these are within others

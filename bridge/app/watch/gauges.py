@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from bridge.model import AccountId
 from bridge.model.store_status import StoreStatus
-from bridge.ports.connector import Health
+from bridge.ports.abilities.health import Health
 
 INBOX_STATES = ("waiting", "failed", "done")
 OUTBOX_STATES = ("waiting", "sending", "done", "dead", "unproved", "cancelled")

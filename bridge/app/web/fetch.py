@@ -8,6 +8,7 @@ import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
 
 import aiohttp
@@ -139,7 +140,7 @@ class GuardedFetcher:
         """Encrypted, and to the port of the web only; to this machine in any way, where that is
         allowed at all."""
         host = url.raw_host or ""
-        if bearer is None or not bearer.may_be_seen_by(host):
+        if bearer is None or not may_see(host, bearer):
             return {}
         web = url.scheme == "https" and url.port == _HTTPS
         if not web and not self._addresses.is_this_machine(host):
@@ -262,3 +263,8 @@ def _translated(limits: FetchLimits) -> Generator[None]:
             f"A file's host cannot be reached, or broke off ({type(error).__name__}); try again "
             "later"
         ) from None
+
+
+def may_see(host: str, bearer: Bearer) -> bool:
+    """Whether the token is for this host."""
+    return any(fnmatchcase(host.lower(), known.lower()) for known in bearer.hosts)

@@ -22,7 +22,8 @@ from bridge.content.cards.tree import Asset
 from bridge.content.media.file_names import safe_file_name
 from bridge.content.media.types import SHOWN, UNKNOWN, kind_of, registered_type
 from bridge.errors import FileError, StoreError
-from bridge.ports.blobs import Blobs, file_id_of, sha256_of
+from bridge.model.blob_ids import file_id_of, sha256_of
+from bridge.ports.blobs import Blobs
 from bridge.ports.clock import Clock
 
 log = structlog.get_logger()

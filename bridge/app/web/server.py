@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Scope, Send
 
 from bridge.app.api.api_keys import token_from_json
@@ -36,10 +36,11 @@ from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.model.store_status import StorePulse, StoreStatus
-from bridge.ports.abilities import has
-from bridge.ports.connector import Health, ServesHttp, TellsHealth
-from bridge.ports.serving import PromptServer
+from bridge.ports.abilities.health import Health, TellsHealth
+from bridge.ports.abilities.http import AsgiApp, ServesHttp
 from bridge.router.turns.access import begin_pairing
+from bridge.runtime.abilities import has
+from bridge.runtime.serving import PromptServer
 
 _FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
 _SEE_STATUS = "`uacs-bridge status` says what is wrong"
@@ -147,17 +148,20 @@ class _AccountRoutes:
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
-        self._routers: weakref.WeakKeyDictionary[ServesHttp, Router] = weakref.WeakKeyDictionary()
+        self._apps: weakref.WeakKeyDictionary[ServesHttp, AsgiApp | None] = (
+            weakref.WeakKeyDictionary()
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connector = self._bridge.connectors.get(scope["path_params"]["account"])
         if not has(connector, ServesHttp):
             raise HTTPException(404)
-        router = self._routers.get(connector)
-        if router is None:
-            router = Router(routes=list(connector.routes(self._bridge.router)))
-            self._routers[connector] = router
-        await router(scope, receive, send)
+        if connector not in self._apps:
+            self._apps[connector] = connector.http_app(self._bridge.router)
+        app = self._apps[connector]
+        if app is None:
+            raise HTTPException(404)
+        await app(scope, receive, send)
 
 
 class _Counts:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import Any, TypeVar
 
 from bridge.content.cards.tree import Asset, Card
+from bridge.content.media.file_names import safe_file_name
+from bridge.content.text.nodes import node_fields, nodes_in, with_nodes
+from bridge.model import Upload
 
-T = TypeVar("T")
+_WORDS = ("text", "label", "title")  # of them nothing is an asset
 
 
 def key_of(asset: Asset) -> str:
@@ -19,46 +20,26 @@ def key_of(asset: Asset) -> str:
 
 def assets_in(card: Card) -> Iterator[Asset]:
     """Every asset, in the order of the tree's fields."""
-    stack: list[object] = [card]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, Asset):
-            yield value
-        elif isinstance(value, tuple):
-            stack.extend(reversed(value))
-        elif is_dataclass(value):
-            stack.extend(reversed([getattr(value, name) for name in _names(type(value))]))
+    return nodes_in(card, Asset, _asset_fields)
 
 
 def with_assets(card: Card, other: Callable[[Asset], Asset]) -> Card:
     """The card with `other(asset)` for each asset; what does not change stays the same object."""
-    return _changed(card, other)
+    return with_nodes(card, Asset, other, _asset_fields)
 
 
-def _changed(value: T, other: Callable[[Asset], Asset]) -> T:
-    if isinstance(value, Asset):
-        return other(value)  # pyright: ignore[reportReturnType]  # an Asset for an Asset
-    if isinstance(value, tuple):
-        items = [_changed(one, other) for one in value]
-        same = all(a is b for a, b in zip(items, value, strict=True))
-        return value if same else tuple(items)  # pyright: ignore[reportReturnType]
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    changes: dict[str, Any] = {}
-    for name in _names(type(value)):
-        before = getattr(value, name)
-        after = _changed(before, other)
-        if after is not before:
-            changes[name] = after
-    return replace(value, **changes) if changes else value
+def upload_of(asset: Asset) -> Upload:
+    """A kept file as it goes with a message, under a name that every platform takes."""
+    return Upload(
+        file_id=asset.file_id,
+        name=safe_file_name(asset.name, asset.media_type),
+        media_type=asset.media_type,
+        size=asset.size or 0,
+        alt=asset.alt,
+        spoiler=asset.spoiler,
+    )
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
-    """The fields that may hold more than text and numbers."""
-    plain = ("str", "bool", "int", "float", "Literal", "JsonValue", "Annotated[SkipJsonSchema")
-    return tuple(
-        one.name
-        for one in fields(kind)
-        if not str(one.type).startswith(plain) and one.name not in ("text", "label", "title")
-    )
+def _asset_fields(kind: type) -> tuple[str, ...]:
+    return tuple(name for name in node_fields(kind) if name not in _WORDS)

@@ -10,8 +10,8 @@ import pyromark
 
 from bridge.content.markdown.reader import MARKDOWN_OPTIONS, markdown_to_text
 from bridge.content.markdown.writer import own_node_to_markdown
-from bridge.content.safety.mentions import is_bare_id
 from bridge.content.text.inlines import leaves
+from bridge.content.text.names import is_bare_id
 from bridge.content.text.normal import cleaned, flat_blocks
 from bridge.content.text.tree import (
     Block,

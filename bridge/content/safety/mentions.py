@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from functools import cache
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
-from bridge.content.cards.tree import Card
+from bridge.content.text.names import is_bare_id
+from bridge.content.text.nodes import nodes_in, with_nodes
 from bridge.content.text.tree import (
     Broadcast,
     BroadcastPing,
     ChannelLink,
     ChannelThere,
-    Document,
     GroupMention,
     GroupPing,
     Inline,
@@ -22,26 +21,19 @@ from bridge.content.text.tree import (
     Ping,
     Text,
 )
-from bridge.model import Counterparts, split_key
+from bridge.model import Counterparts
 
 Reference = Mention | GroupMention | ChannelLink | Broadcast | Link
 Rule = Callable[[Reference], Inline]
 """What is written in place of a reference: see `reference_rule`."""
 _REFERENCES = (Mention, GroupMention, ChannelLink, Broadcast, Link)
-T = TypeVar("T", Document, Card)
+T = TypeVar("T")  # a text or a card
 
 
-def references_in(document: Document | Card) -> Iterator[Reference]:
-    """Mentions, channels and links, in order; code and escaped text refer to nothing."""
-    stack: list[object] = [document]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, _REFERENCES):
-            yield value
-        if isinstance(value, tuple):
-            stack.extend(reversed(value))  # pyright: ignore[reportUnknownArgumentType]
-        elif is_dataclass(value):
-            stack.extend(reversed([getattr(value, name) for name in _inner(type(value))]))
+def references_in(document: object) -> Iterator[Reference]:
+    """Mentions, channels and links of a text or a card, in order; code and escaped text
+    refer to nothing."""
+    return nodes_in(document, _REFERENCES)
 
 
 def reference_rule(known: Counterparts, names: Mapping[str, str]) -> Rule:
@@ -67,11 +59,6 @@ def named(node: Reference, names: Mapping[str, str]) -> Reference:
             return node
 
 
-def is_bare_id(key: str, name: str) -> bool:
-    """Whether the name of an actor, a group or a channel is only its native id."""
-    return name == split_key(key)[-1]
-
-
 def with_names(value: T, names: Mapping[str, str]) -> T:
     """A text or a card with names in place of bare ids; the same object where none changes."""
     return with_references(value, lambda node: named(node, names)) if names else value
@@ -86,7 +73,7 @@ def with_counterparts(value: T, known: Counterparts) -> T:
 
 def with_references(value: T, other: Callable[[Reference], Inline]) -> T:
     """The same with `other(reference)` for each; what does not change stays the same object."""
-    return _with(value, other)
+    return with_nodes(value, _REFERENCES, other)
 
 
 def _counterpart(node: Reference, known: Counterparts) -> Reference:
@@ -105,29 +92,3 @@ def _counterpart(node: Reference, known: Counterparts) -> Reference:
             return Link(leads, (Text(leads),) if children == (Text(url),) else children)
         case _:
             return node
-
-
-def _with(value: Any, other: Callable[[Reference], Inline]) -> Any:
-    if isinstance(value, _REFERENCES):
-        return other(value)
-    if isinstance(value, tuple):
-        before: tuple[Any, ...] = value
-        items = [_with(one, other) for one in before]
-        same = all(a is b for a, b in zip(items, before, strict=True))
-        return value if same else tuple(items)
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    changes: dict[str, Any] = {}
-    for name in _inner(type(value)):
-        before = getattr(value, name)
-        after = _with(before, other)
-        if after is not before:
-            changes[name] = after
-    return replace(value, **changes) if changes else value
-
-
-@cache
-def _inner(kind: type) -> tuple[str, ...]:
-    """The fields that may hold nodes."""
-    plain = ("str", "bool", "int", "float", "Literal", "JsonValue", "Annotated[SkipJsonSchema")
-    return tuple(one.name for one in fields(kind) if not str(one.type).startswith(plain))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import is_
@@ -60,14 +60,17 @@ def plain_inlines(nodes: Iterable[Inline]) -> str:
     return "".join(_plain(node) for node in leaves(nodes))
 
 
-def leaves(nodes: Iterable[Inline]) -> Iterator[Inline]:
-    """The nodes that hold no other nodes, in order."""
+def leaves(
+    nodes: Iterable[Inline], holders: Container[type[Inline]] = _HOLDERS
+) -> Iterator[Inline]:
+    """The nodes that hold no other nodes, in order; of some `holders` alone, the nodes that are
+    none of these."""
     stack = [iter(nodes)]
     while stack:
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
-        elif type(node) in _HOLDERS:
+        elif type(node) in holders:
             stack.append(iter(cast("Style | Link", node).children))
         else:
             yield node

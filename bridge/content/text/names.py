@@ -8,6 +8,7 @@ from collections.abc import Callable
 from bridge.content.text.graphemes import cluster_start
 from bridge.content.text.look_alikes import is_unseen
 from bridge.content.text.split import utf16_length
+from bridge.model import split_key
 
 NAME_LIMIT = 128  # characters; the platforms allow 32 to 80
 MARKED_LIMIT = 76  # UTF-16 units: a name with a mark behind it fits everywhere, and keeps the mark
@@ -49,3 +50,8 @@ def marked_name(name: str, mark: str) -> str:
     """`Ann (mark)`: whose name is another's, too."""
     mark = f" ({cut_name(mark, 30)})"
     return f"{cut_name(name, MARKED_LIMIT - utf16_length(mark))}{mark}"
+
+
+def is_bare_id(key: str, name: str) -> bool:
+    """Whether the name of an actor, a group or a channel is only its native id."""
+    return name == split_key(key)[-1]

@@ -14,26 +14,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.text.inlines import merge_texts
-from bridge.content.text.normal import normal
-from bridge.content.text.tree import (
-    Block,
-    Emphasis,
-    Heading,
-    Inline,
-    Link,
-    List,
-    ListItem,
-    Paragraph,
-    Quote,
-    Spoiler,
-    Strike,
-    Strong,
-    Table,
-    Text,
-    Underline,
-)
 from bridge.errors import InvalidData
 
 _LONGEST = 1000  # characters of a pattern
@@ -124,14 +104,6 @@ def _begins_before(text: str, upto: int, replacements: Sequence[Replacement]) ->
     return None
 
 
-def replaced_in_markdown(markdown: str, replacements: Sequence[Replacement]) -> str:
-    """UACS Markdown with all replacements made in its words: never in code, addresses, mentions
-    or names of channels, and what is put in is never markup."""
-    before = markdown_to_text(markdown)
-    after = tuple(_block(block, replacements) for block in before)
-    return markdown if after == before else text_to_markdown(normal(after))
-
-
 @lru_cache(maxsize=1024)
 def _compiled(source: str) -> Any:
     import re2  # a second package to load, only for those who have patterns
@@ -149,43 +121,3 @@ def _compiled(source: str) -> Any:
 def _encodable(text: str) -> str:
     """RE2 reads UTF-8, which has no halves of characters."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _block(block: Block, replacements: Sequence[Replacement]) -> Block:
-    match block:
-        case Paragraph(children, subtle):
-            return Paragraph(_run(children, replacements), subtle)
-        case Heading(level, children):
-            return Heading(level, _run(children, replacements))
-        case Quote(blocks):
-            return Quote(tuple(_block(one, replacements) for one in blocks))
-        case List(items, start):
-            return List(tuple(_item(one, replacements) for one in items), start)
-        case Table(header, rows, align):
-            return Table(
-                tuple(_run(cell, replacements) for cell in header),
-                tuple(tuple(_run(cell, replacements) for cell in row) for row in rows),
-                align,
-            )
-        case _:
-            return block
-
-
-def _item(item: ListItem, replacements: Sequence[Replacement]) -> ListItem:
-    return ListItem(tuple(_block(one, replacements) for one in item.blocks), item.checked)
-
-
-def _run(run: Sequence[Inline], replacements: Sequence[Replacement]) -> tuple[Inline, ...]:
-    return merge_texts(_inline(node, replacements) for node in run)
-
-
-def _inline(node: Inline, replacements: Sequence[Replacement]) -> Inline:
-    match node:
-        case Text(value):
-            return Text(replaced_in_text(value, replacements))
-        case Link(url, children):
-            return Link(url, _run(children, replacements))
-        case Strong() | Emphasis() | Strike() | Underline() | Spoiler():
-            return type(node)(_run(node.children, replacements))
-        case _:
-            return node

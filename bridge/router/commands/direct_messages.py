@@ -19,7 +19,8 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage
 from bridge.model.room_records import DirectEnd
-from bridge.ports.clock import Clock, datetime_of
+from bridge.model.times import datetime_of
+from bridge.ports.clock import Clock
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.authors import AuthorStore
 from bridge.router.commands.command import Command, GivenCommand

@@ -12,6 +12,7 @@ from typing import Protocol
 import structlog
 
 from bridge.content.cards.assets import assets_in, key_of
+from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Asset
 from bridge.content.messages.metadata import KeptFile
 from bridge.errors import (
@@ -26,10 +27,10 @@ from bridge.errors import (
 from bridge.model import AccountId, ActorId, Event, FilesAwaited, MessageEdited, MessagePosted, Raw
 from bridge.model.admission import Admission
 from bridge.model.inbox_records import InboxRow
-from bridge.ports.abilities import has
-from bridge.ports.cards import Cards
+from bridge.ports.abilities.files import OwnsFiles
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Files, OwnsFiles
+from bridge.ports.connector import Connector
+from bridge.ports.files import Files
 from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
@@ -37,6 +38,7 @@ from bridge.router.inbound.context import Authored, Planned, Received
 from bridge.router.outbound.kept_files import NO_FILES, Kept, with_json_files, with_kept
 from bridge.router.rooms.programs import raw_of
 from bridge.router.runtime.timeouts import Policy
+from bridge.runtime.abilities import has
 from bridge.uacs import Message
 
 log = structlog.get_logger()

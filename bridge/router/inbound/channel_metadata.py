@@ -20,8 +20,8 @@ from bridge.model import (
 )
 from bridge.model.archive_records import HeldPin
 from bridge.model.refs import join_key
+from bridge.ports.abilities.platform_history import ReadsAffairs
 from bridge.ports.connector import Connector
-from bridge.ports.history import ReadsAffairs
 from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.recovery import RecoveryStore

@@ -9,14 +9,15 @@ from typing import Protocol
 
 import structlog
 
+from bridge.content.messages.authors import agent_of
 from bridge.errors import BridgeError, Refused
 from bridge.model import FeedbackGiven, MessageId
 from bridge.model.admission import Admission
+from bridge.model.times import datetime_of
 from bridge.model.turn_records import GivenFeedback
 from bridge.model.turns import Feedback
 from bridge.ports.agent import Agent, TakesFeedback
-from bridge.ports.cards import agent_of
-from bridge.ports.clock import Clock, datetime_of
+from bridge.ports.clock import Clock
 from bridge.ports.store.feedback import FeedbackStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.canonical import canonical_id

@@ -14,9 +14,9 @@ from bridge.errors import BridgeError, RateLimited
 from bridge.model import AccountId, ChannelRef, MessagePosted, Place, Raw
 from bridge.model.archive_records import Orphan
 from bridge.model.inbox_records import InboxRow
+from bridge.ports.abilities.platform_history import FetchesMessages
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.history import FetchesMessages
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.context import Admitted, Planned

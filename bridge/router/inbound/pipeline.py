@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args, get_type_hints
 
+from bridge.content.cards.reader import Cards
 from bridge.model import AccountId, LaneId, MessagePosted
-from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store

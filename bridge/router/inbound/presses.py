@@ -8,6 +8,8 @@ from typing import cast
 
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.interactions import Interaction, WrongInput, told
+from bridge.content.cards.reader import Cards
+from bridge.content.messages.authors import agent_of, hears_presses
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.content.text.tree import List, ListItem, Paragraph, Strong, Text
 from bridge.model import (
@@ -25,7 +27,6 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import Change, NewMessage, StoredMessage
 from bridge.model.refs import BRIDGE
 from bridge.model.turn_records import NewTurn
-from bridge.ports.cards import Cards, agent_of, hears_presses
 from bridge.ports.store.messages import MessageStore
 from bridge.router.commands.hand_over import HandOverCommands
 from bridge.router.inbound.canonical import canonical_id, canonical_root

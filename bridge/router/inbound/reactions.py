@@ -27,7 +27,8 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import StoredMessage
 from bridge.model.reaction_records import PinChange, ReactionChange
-from bridge.ports.connector import Connector, TakesReactions
+from bridge.ports.abilities.reactions import TakesReactions
+from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.router.inbound.admission import named_author

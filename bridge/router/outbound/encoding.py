@@ -20,9 +20,9 @@ from bridge.model import (
     Encoded,
     Receipt,
 )
-from bridge.ports.abilities import has
+from bridge.ports.abilities.streams import Streams
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Streams
+from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.presentation import (
@@ -34,6 +34,7 @@ from bridge.router.outbound.presentation import (
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import References
 from bridge.router.rooms.rooms import Rooms
+from bridge.runtime.abilities import has
 from bridge.uacs import TextPart
 
 log = structlog.get_logger()

@@ -16,7 +16,8 @@ from bridge.model import (
     RoomId,
 )
 from bridge.model.admission import Admission
-from bridge.ports.connector import Connector, TakesReactions
+from bridge.ports.abilities.reactions import TakesReactions
+from bridge.ports.connector import Connector
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore

@@ -11,7 +11,9 @@ import structlog
 from bridge.errors import FormRefused, Refused, ThreadClosed
 from bridge.model import Call, Delivery, Loss
 from bridge.model.outbox_records import OutboxItem
-from bridge.ports.connector import Connector, LeavesFilesOut, SaysInWords, Streams
+from bridge.ports.abilities.sending import LeavesFilesOut, SaysInWords
+from bridge.ports.abilities.streams import Streams
+from bridge.ports.connector import Connector
 from bridge.router.outbound.encoding import Encoding, streams_of
 from bridge.router.outbound.outcomes import Attempt
 

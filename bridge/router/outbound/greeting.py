@@ -12,7 +12,8 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import PlatformError, StoreError
 from bridge.model import AccountId
-from bridge.ports.connector import Connector, KnowsOutsiders
+from bridge.ports.abilities.channels import KnowsOutsiders
+from bridge.ports.connector import Connector
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Room, Rooms
 

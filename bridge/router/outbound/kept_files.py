@@ -13,6 +13,7 @@ import structlog
 from pydantic import Field, JsonValue, TypeAdapter
 
 from bridge.content.cards.messages import part_json
+from bridge.content.cards.reader import Cards
 from bridge.content.media.types import agreed_type
 from bridge.content.messages.metadata import (
     BridgeMetadata,
@@ -21,11 +22,10 @@ from bridge.content.messages.metadata import (
     with_bridge_metadata,
 )
 from bridge.errors import FileError, StoreError
+from bridge.model.blob_ids import sha256_of
 from bridge.model.turns import PartGiven
-from bridge.ports.blobs import sha256_of
-from bridge.ports.cards import Cards
-from bridge.ports.connector import Files
-from bridge.ports.opening import open_part
+from bridge.ports.files import Files
+from bridge.runtime.opening import open_part
 from bridge.uacs import (
     AudioPart,
     ContentPart,

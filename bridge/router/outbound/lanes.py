@@ -19,9 +19,9 @@ from bridge.model import (
 )
 from bridge.model.archive_records import NewMessage
 from bridge.model.outbox_records import OutboxItem
-from bridge.ports.abilities import has
+from bridge.ports.abilities.sending import FindsSent
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, FindsSent
+from bridge.ports.connector import Connector
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.lane import Lane, LaneParts, LanesStore
@@ -32,6 +32,7 @@ from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.signals import Signals
+from bridge.runtime.abilities import has
 
 
 @dataclass

@@ -9,10 +9,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bridge.content.cards.reader import is_rich
 from bridge.content.cards.rendering import public_url
 from bridge.content.cards.tool_calls import ToolsShown, has_tools, tool_steps, with_tools_shown
 from bridge.content.cards.tree import Asset
 from bridge.content.markdown import text_to_markdown
+from bridge.content.markdown.replacements import replaced_in_markdown
+from bridge.content.messages.authors import agent_of
 from bridge.content.messages.citations import has_sources, numbered, with_list
 from bridge.content.messages.metadata import (
     BridgeMetadata,
@@ -23,12 +26,11 @@ from bridge.content.messages.metadata import (
 )
 from bridge.content.messages.parts import MediaPart, message_text, parts_text, plain_to_markdown
 from bridge.content.safety.link_targets import with_targets_said
-from bridge.content.text.patterns import replaced_in_markdown, replaced_in_text
+from bridge.content.text.patterns import replaced_in_text
 from bridge.content.text.tree import Paragraph, Text, Timestamp
 from bridge.model import AccountId, Delivery, EditMessage, Loss, PostMessage
 from bridge.model.operations import CITED
 from bridge.model.refs import is_notice
-from bridge.ports.cards import agent_of, is_rich
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore

@@ -31,7 +31,8 @@ from bridge.model import (
     join_key,
     split_key,
 )
-from bridge.ports.connector import Connector, LinksMessages
+from bridge.ports.abilities.links import LinksMessages
+from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.people import PeopleStore

@@ -22,8 +22,9 @@ from bridge.model import (
     Receipt,
 )
 from bridge.model.outbox_records import OutboxItem
+from bridge.ports.abilities.sending import FindsSent
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, FindsSent
+from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.in_flight import InFlightCalls

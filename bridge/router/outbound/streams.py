@@ -22,8 +22,9 @@ from bridge.model import (
     edit_of,
 )
 from bridge.model.turns import PlanStep
+from bridge.ports.abilities.streams import Streams
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Streams
+from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
 from bridge.router.outbound.encoding import LastEdits, streams_of
 from bridge.router.outbound.in_flight import InFlightCalls

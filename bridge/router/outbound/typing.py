@@ -11,8 +11,9 @@ import structlog
 from bridge.errors import PlatformError
 from bridge.model import AccountId, Call, ChannelRef, MessageId, Raw, TypingStarted
 from bridge.model.refs import native_id_in
+from bridge.ports.abilities.progress import ShowsTyping, ShowsWork
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, ShowsTyping, ShowsWork
+from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.rooms.bylines import Bylines

@@ -13,9 +13,9 @@ import structlog
 
 from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
+from bridge.ports.abilities.platform_history import ReadsBack, ReadsHistory, Unreadable
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.history import ReadsBack, ReadsHistory, Unreadable
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from bridge.model import AccountId, ChannelRef
+from bridge.ports.abilities.platform_history import Unreadable
 from bridge.ports.connector import Connector
-from bridge.ports.history import Unreadable
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Room, Rooms
 

@@ -14,9 +14,7 @@ from bridge.content.text.emoji import one_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
 from bridge.model.archive_records import Held, HeldPin
-from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
-from bridge.ports.history import (
+from bridge.ports.abilities.platform_history import (
     FetchesMessages,
     ReadsAffairs,
     ReadsBack,
@@ -24,6 +22,8 @@ from bridge.ports.history import (
     Standing,
     Stretch,
 )
+from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore

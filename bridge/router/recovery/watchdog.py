@@ -9,9 +9,9 @@ import structlog
 
 from bridge.errors import BridgeError, StoreError
 from bridge.model import AccountId, ChannelRef, PostMessage, Raw
+from bridge.ports.abilities.platform_history import ReadsHistory
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.history import ReadsHistory
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.router.rooms.rooms import Rooms

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bridge.content.media.initials import color_of
 from bridge.model import AccountId, ActorId, Byline, Person
 from bridge.model.refs import BRIDGE
-from bridge.ports.pictures import NoPictures, Pictures
+from bridge.ports.pictures import Pictures
 from bridge.router.rooms.display_names import DisplayNames, in_form
 from bridge.router.rooms.rooms import Member, Room
 
@@ -51,3 +51,15 @@ class AuthorBylines:
 
 def _color(actor: ActorId | str) -> int:
     return color_of(actor)
+
+
+class NoPictures:
+    """For a bridge from which nothing can be fetched."""
+
+    def of_agent(self, agent: str) -> str | None:
+        del agent
+        return None
+
+    def drawn(self, actor: ActorId, name: str) -> str | None:
+        del actor, name
+        return None

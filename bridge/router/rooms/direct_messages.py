@@ -15,8 +15,9 @@ from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, ChannelRef, RoomId, join_key, split_key
 from bridge.model.archive_records import Timeline
 from bridge.model.room_records import DirectEnd
+from bridge.ports.abilities.direct_messages import OpensDirect
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, OpensDirect
+from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.direct_messages import DirectStore
 from bridge.ports.store.people import PeopleStore

@@ -20,7 +20,8 @@ from bridge.content.text.names import marked_name
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
 from bridge.model.people_records import ShownName
 from bridge.model.refs import BRIDGE_NAME
-from bridge.ports.connector import Connector, KnowsOwnName
+from bridge.ports.abilities.people import KnowsOwnName
+from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.rooms import Member, Room
 

@@ -16,8 +16,9 @@ import structlog
 from bridge.errors import BridgeError, InvalidData, PlatformError
 from bridge.model import AccountId, ActorId, Person, PersonId
 from bridge.model.people_records import CODE_WINDOW
+from bridge.ports.abilities.people import KnowsEmails
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, KnowsEmails
+from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.codes import digest_of, new_code
 from bridge.router.rooms.display_names import DisplayNames

@@ -10,8 +10,9 @@ import structlog
 from bridge.content.text.names import shown_name
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
+from bridge.ports.abilities.people import KnowsPeople
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, KnowsPeople
+from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
 
 log = structlog.get_logger()

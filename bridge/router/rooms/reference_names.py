@@ -12,15 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import structlog
 
+from bridge.content.cards.reader import Cards
 from bridge.content.markdown.mentions import Named, key_of, mentions_named, rename_mentions
 from bridge.content.messages.metadata import read_bridge_metadata, with_bridge_metadata
-from bridge.content.safety.mentions import is_bare_id, references_in
+from bridge.content.safety.mentions import references_in
+from bridge.content.text.names import is_bare_id
 from bridge.content.text.tree import ChannelLink, GroupMention, Mention
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, ChannelRef, join_key, split_key
-from bridge.ports.cards import Cards
+from bridge.ports.abilities.channels import KnowsChannelNames
+from bridge.ports.abilities.groups import ListsGroups
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, KnowsChannelNames, ListsGroups
+from bridge.ports.connector import Connector
 from bridge.router.rooms.people import People, nameless
 from bridge.router.rooms.rooms import Rooms
 from bridge.uacs import Message, StructuredDataPart, TextPart

@@ -18,8 +18,9 @@ from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, MessagePosted
 from bridge.model.turn_records import PAIRING_WINDOW, Pairing, PairingCode
+from bridge.ports.abilities.direct_messages import KnowsDirect
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, KnowsDirect
+from bridge.ports.connector import Connector
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.people import PeopleStore
 from bridge.router.outbound.notices import Notices, notice_id

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 import structlog
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from bridge.content.cards.reader import Cards
 from bridge.errors import CodecError, InvalidUacs
 from bridge.model.refs import BRIDGE
 from bridge.model.turns import AgentEvent, MessageChanged, MessageGiven, PartGiven, TextDelta
-from bridge.ports.cards import Cards
 from bridge.router.turns.inputs import Inputs
 from bridge.uacs import Actor, ContentPart, Message, StructuredDataPart, TextPart, to_timestamp
 

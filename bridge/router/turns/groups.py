@@ -10,8 +10,9 @@ import structlog
 
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, ChannelRef, split_key
+from bridge.ports.abilities.groups import KnowsGroups
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, KnowsGroups
+from bridge.ports.connector import Connector
 from bridge.router.rooms.rooms import Rooms
 
 log = structlog.get_logger()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from bridge.content.cards.reader import Cards
 from bridge.errors import AgentError
 from bridge.model import (
     AccountId,
@@ -22,9 +23,9 @@ from bridge.model.archive_records import MessageState, NewMessage, StoredMessage
 from bridge.model.refs import ActorId
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import AgentEvent, MessageChanged, PartGiven, Turn, TurnState
-from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Files
+from bridge.ports.connector import Connector
+from bridge.ports.files import Files
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore

@@ -8,9 +8,9 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from bridge.model.archive_records import StoredMessage
+from bridge.model.times import datetime_of
 from bridge.model.turn_records import StoredTurn
 from bridge.model.turns import Turn
-from bridge.ports.clock import datetime_of
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reading import ReadingStore
@@ -19,6 +19,7 @@ from bridge.ports.tools import Tool
 from bridge.router.rooms.rooms import AgentMembership, Room
 from bridge.router.runtime.timeouts import Policy
 from bridge.router.turns.history import History
+from bridge.router.turns.tool_catalogue import tool_metadata
 
 
 class _AskingStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Protocol):
@@ -40,7 +41,7 @@ class TurnRequests:
         question = await self._store.message(stored.trigger) or trigger
         conversation = await self._history.of(room, seat, stored.id, question.message, trigger)
         if tools:
-            described = [tool.described() for tool in tools]
+            described = [tool_metadata(tool) for tool in tools]
             metadata = {**(conversation.metadata or {}), "tools": described}
             conversation = conversation.model_copy(update={"metadata": metadata})
         return Turn(

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import structlog
 
+from bridge.content.cards.reader import Cards
 from bridge.content.messages.private_state import kept_state
 from bridge.errors import BridgeError
 from bridge.model import AccountId, MessageId
@@ -26,7 +27,6 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import Agent
-from bridge.ports.cards import Cards
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import orjson
 import structlog
+from pydantic import JsonValue
 
 from bridge.errors import BridgeError
 from bridge.model import RoomId
@@ -30,7 +31,7 @@ class ToolCatalogue:
 
     async def note(self, room: Room, agent: str, tools: Sequence[Tool]) -> None:
         """What the agent has in this room now."""
-        described = [tool.described() for tool in tools]
+        described = [tool_metadata(tool) for tool in tools]
         digest = hashlib.sha256(orjson.dumps(described)).hexdigest()
         if self._noted.get((room.id, agent)) != digest:
             await self._store.put_tools(room.conversation, agent, described)
@@ -57,3 +58,11 @@ class ToolCatalogue:
             room = self._rooms.by_id.get(room_id)
             if room is None or room.seat(agent) is None:
                 del self._noted[room_id, agent]
+
+
+def tool_metadata(tool: Tool) -> dict[str, JsonValue]:
+    """As a conversation's metadata has it."""
+    found: dict[str, JsonValue] = {"name": tool.name}
+    if tool.description:
+        found["description"] = tool.description
+    return {**found, "parameters": tool.parameters or {"type": "object", "properties": {}}}

@@ -276,3 +276,18 @@ def _unanswered(said: Sequence[object]) -> list[ToolCallPart]:
     """Calls that have no result."""
     known = {part.tool_call_id for part in said if isinstance(part, ToolResultPart)}
     return [part for part in _calls(said) if part.id not in known]
+
+
+class NoTools:
+    """Where no servers are configured."""
+
+    async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
+        del servers
+        return ()
+
+    async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+        text = f"There is no tool {tool.name!r} here."
+        return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
+
+    async def close(self) -> None:
+        pass

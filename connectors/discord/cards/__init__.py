@@ -1,4 +1,4 @@
-"""Discord's rich content <-> cards: the codec of `bridge.ports.codec`, and Discord's modals."""
+"""Discord's rich content <-> cards: the bridge's `Codec`, and Discord's modals."""
 
 from __future__ import annotations
 

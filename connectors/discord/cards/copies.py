@@ -8,7 +8,6 @@ them. Code and escaped characters stay (docs: reference#message-formatting, 2026
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from pydantic import JsonValue
 
@@ -32,7 +31,7 @@ _OF_EMBEDS = frozenset(("title", "description", "fields", "author", "footer"))
 
 
 def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
-    """See `bridge.ports.codec.Codec.as_copy`."""
+    """See `bridge.content.cards.codec.Codec.as_copy`."""
     copying = _Copying(rule, workspace)
     return copying.value(native, embed=_is_embed(native), depth=0)
 
@@ -81,7 +80,7 @@ class _Copying:
             return found[0]
         said = (Paragraph(read_inline(found[0], self._names)),)
         (named,) = with_references(said, self._rule)
-        return write_inline(cast("Paragraph", named).children, before="a", after="a")
+        return write_inline(named.children, before="a", after="a")
 
 
 def _is_shown(key: str, around: dict[str, JsonValue], *, embed: bool) -> bool:

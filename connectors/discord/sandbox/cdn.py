@@ -9,14 +9,31 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlsplit
 
-if TYPE_CHECKING:
-    from connectors.discord.sandbox.state import Attachment
+from bridge.sandbox.files import KeptFile
 
 LASTS = 24 * 3600
 _MEDIA = "/discord/media"
+
+
+@dataclass(slots=True)
+class Attachment:
+    """A file of a message; `given` is the name it was sent under, before it was made plain."""
+
+    id: int
+    filename: str
+    given: str
+    content_type: str
+    kept: KeptFile
+    title: str | None = None
+    description: str | None = None
+    dimensions: tuple[int, int] | None = None
+    spoiler: bool = False
+    ephemeral: bool = False
+    seconds: float | None = None  # of a voice message
+    waveform: str = ""
 
 
 class Cdn:

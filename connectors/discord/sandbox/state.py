@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from bridge.sandbox.files import KeptFile
-from connectors.discord.sandbox.cdn import Cdn
+from connectors.discord.sandbox.cdn import Attachment, Cdn
 from connectors.discord.sandbox.rich.polls import Poll
 from connectors.discord.sandbox.snowflakes import Snowflakes
 
@@ -210,24 +209,6 @@ class Reaction:
 
     emoji: dict[str, Any]
     users: dict[int, None] = field(default_factory=dict[int, None])
-
-
-@dataclass(slots=True)
-class Attachment:
-    """A file of a message; `given` is the name it was sent under, before it was made plain."""
-
-    id: int
-    filename: str
-    given: str
-    content_type: str
-    kept: KeptFile
-    title: str | None = None
-    description: str | None = None
-    dimensions: tuple[int, int] | None = None
-    spoiler: bool = False
-    ephemeral: bool = False
-    seconds: float | None = None  # of a voice message
-    waveform: str = ""
 
 
 @dataclass(slots=True)

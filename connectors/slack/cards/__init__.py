@@ -1,6 +1,6 @@
 """Slack's rich messages <-> the neutral card: `read.py` in, `write.py` out. Pure.
 
-A codec as `bridge.ports.codec` asks; `read_message` and `read_form` read a whole message, a view.
+A `bridge.content.cards.codec.Codec`; `read_message` and `read_form` read a whole message, a view.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from connectors.slack.cards.read_left_out import left_out, unexpanded
 from connectors.slack.cards.read_shapes import wrong_shapes
 from connectors.slack.cards.schemas import SCHEMA_IDS
 from connectors.slack.cards.write import write_card
-from connectors.slack.presses import native_press
+from connectors.slack.native_press import native_press
 
 PLATFORM: str = ids.PLATFORM
 

@@ -11,7 +11,6 @@ for them.
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from pydantic import JsonValue
 
@@ -45,7 +44,7 @@ _UNSHOWN = frozenset((
 
 
 def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
-    """See `bridge.ports.codec.Codec.as_copy`."""
+    """See `bridge.content.cards.codec.Codec.as_copy`."""
     copying = _Copying(rule, workspace)
     match unfolded(native):
         case dict() as message:
@@ -119,7 +118,7 @@ class _Copying:
 
     def _element(self, element: Json) -> JsonValue:
         (said,) = with_references((Paragraph(element_to_inlines(element, self._team)),), self._rule)
-        written = inlines_to_rich_text(cast("Paragraph", said).children)
+        written = inlines_to_rich_text(said.children)
         if not written:
             return {"type": "text", "text": " "}
         return element if _is_same(written[0], element) else written[0]

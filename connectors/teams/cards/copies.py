@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from html import unescape
-from typing import cast
 
 from pydantic import JsonValue
 
@@ -35,7 +34,7 @@ _SENT_BACK = ("Action.", "imBack", "messageBack", "invoke", "postBack", "openUrl
 
 
 def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
-    """See `bridge.ports.codec.Codec.as_copy`."""
+    """See `bridge.content.cards.codec.Codec.as_copy`."""
     return _Copying(rule, workspace).value(native, _Around(Mentions(workspace)), 0)
 
 
@@ -110,7 +109,7 @@ class _Copying:
         number = _NUMBER.search(found["attributes"])
         node = mentions.numbered(number[1], words) if number else mentions.said(words)
         (said,) = with_references((Paragraph((node,)),), self._rule)
-        (shown,) = cast("Paragraph", said).children
+        (shown,) = said.children
         if isinstance(shown, Ping):
             return at_tag(shown.name)
         return around.written(plain_inlines((shown,)))

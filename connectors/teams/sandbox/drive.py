@@ -31,8 +31,7 @@ from bridge.sandbox.hands import GivenFile
 from bridge.sandbox.picture_sizes import picture_size
 from bridge.sandbox.platform import Surroundings
 from connectors.teams.sandbox.refusals import BrokenAnswer, answer
-from connectors.teams.sandbox.shapes import rfc3339
-from connectors.teams.sandbox.state import Conversation, Json, SharedFile
+from connectors.teams.sandbox.state import Conversation, Json, SharedFile, rfc3339
 
 DOWNLOAD_SECONDS = 300  # "only valid for a few minutes"
 UPLOAD_SECONDS = 3600

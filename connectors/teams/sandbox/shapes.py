@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from connectors.teams.sandbox.state import (
     SharedFile,
     Team,
     Tenant,
+    rfc3339,
 )
 from connectors.teams.sandbox.text import Typed, readable
 
@@ -381,8 +381,3 @@ def _team_data(tenant: Tenant, where: Conversation) -> Json:
 
 def _time(message: Message) -> str:
     return rfc3339(int(message.id) / 1000)
-
-
-def rfc3339(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -189,3 +190,8 @@ def split_thread(conversation_id: str) -> tuple[str, str | None]:
     """`19:...@thread.tacv2;messageid=17` -> the channel's id, `17`; other ids -> id, None."""
     bare, _, root = conversation_id.partition(THREAD_MARK)
     return bare, root or None
+
+
+def rfc3339(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"

@@ -15,13 +15,13 @@ from bridge.app.api.api_keys import Doorkeeper, Wanted, new_token, scopes_of, se
 from bridge.app.api.problems import Problem
 from bridge.app.api.view import outside_view
 from bridge.content.cards.json import SCHEMA_ID
+from bridge.content.cards.reader import Cards
 from bridge.content.messages.agent_parts import REASONING, STATE
 from bridge.errors import InvalidData
 from bridge.model import ActorId
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
-from bridge.ports.cards import Cards
 from bridge.router import AgentMembership, Router
 from bridge.router.rooms.options import MessageFilter, RoomOptions
 from bridge.store import SqliteStore

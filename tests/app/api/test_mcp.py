@@ -25,10 +25,10 @@ from bridge.app.api.events import Streams
 from bridge.app.api.marked import LONGEST, MOST, UNTRUSTED, marked
 from bridge.app.api.problems import Problem
 from bridge.app.build import Bridge
+from bridge.content.cards.reader import NO_CARDS
 from bridge.errors import StoreError
 from bridge.model import MessageId
 from bridge.model.turns import TextDelta
-from bridge.ports.cards import NO_CARDS
 from bridge.router.turns.answer import Answer
 from tests.app.api.served import ROOM, token_for
 from tests.app.running import cli

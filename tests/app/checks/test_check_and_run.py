@@ -22,8 +22,8 @@ from bridge.app.checks.readiness import not_ready, watch_readiness, wrong_with_a
 from bridge.app.reload import Reloader
 from bridge.app.settings.file import settings_of
 from bridge.errors import BridgeError, ConfigError
-from bridge.ports.clock import SystemClock
 from bridge.ports.findings import Finding
+from bridge.runtime.clock import SystemClock
 from bridge.tools import mcp_server
 from connectors.discord.capabilities import INTENTS
 from connectors.discord.sandbox.permissions import Permission

@@ -10,7 +10,7 @@ from bridge.app.build import open_store
 from bridge.app.settings.file import settings_of
 from bridge.model import ActorId, MessageId, RoomId, TurnId
 from bridge.model.turn_records import Approval, Decision
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from tests.app.running import cli, write
 
 ANN = ActorId("slack:T1:U1")

@@ -13,7 +13,7 @@ import pytest
 
 from bridge.app.cli import COMMANDS, main
 from bridge.ports.connector import HasSetupOptions
-from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 from tests.app.running import cli, write
 
 

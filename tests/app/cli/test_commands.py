@@ -18,7 +18,7 @@ from click.testing import Result
 from bridge.app.build import Bridge
 from bridge.app.settings.keys import key_for
 from bridge.model import ActorId, OperationId
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.store.sqlite import open_sqlite
 from bridge.testing import store_contract

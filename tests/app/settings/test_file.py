@@ -16,7 +16,8 @@ from bridge.app.settings.agent_memberships import SeatSettings
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.yaml_file import store_named_in
 from bridge.errors import ConfigError
-from bridge.ports.discovery import (
+from bridge.model.secret_refs import SecretRef
+from bridge.runtime.discovery import (
     AGENTS,
     CONNECTORS,
     POLICIES,
@@ -25,7 +26,6 @@ from bridge.ports.discovery import (
     names_of,
     policy_type,
 )
-from bridge.ports.tokens import SecretRef
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "config" / "bridge.example.yaml"

@@ -15,7 +15,7 @@ from bridge.app.translation.lines import translate_lines
 from bridge.app.translation.translate import formats, translate
 from bridge.content.messages.agent_parts import REASONING
 from bridge.errors import CodecError, ConfigError
-from bridge.ports.discovery import AGENTS, names_of
+from bridge.runtime.discovery import AGENTS, names_of
 from bridge.uacs import read_conversation, read_message
 from tests.agents.readings import as_read
 from tests.agents.test_codecs import REQUESTS

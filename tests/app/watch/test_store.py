@@ -24,7 +24,8 @@ from bridge.model.store_status import MOST_COUNTED
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore
 from bridge.store.status import read_pulse
-from bridge.testing.store_contract import HandClock, raw
+from bridge.testing.clock import HandClock
+from bridge.testing.store_contract import raw
 
 
 class Takes:

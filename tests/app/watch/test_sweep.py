@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from bridge.app.watch.sweep import sweep, sweep_daily
 from bridge.store import open_sqlite
 from bridge.testing.blobs_contract import put
+from bridge.testing.clock import HandClock
 from bridge.testing.memory_blobs import MemoryBlobs
-from bridge.testing.store_contract import HandClock
 
 DAY = 86_400.0
 

@@ -21,7 +21,7 @@ from aiohttp.abc import AbstractResolver
 from structlog.testing import capture_logs
 
 from bridge.app.web.addresses import Addresses, socket_to_open
-from bridge.app.web.fetch import FetchLimits, GuardedFetcher
+from bridge.app.web.fetch import FetchLimits, GuardedFetcher, may_see
 from bridge.content.media.types import HTML, UNKNOWN
 from bridge.errors import (
     FileError,
@@ -32,8 +32,8 @@ from bridge.errors import (
     StoreFull,
 )
 from bridge.ports.blobs import BlobRef, BlobTotal
-from bridge.ports.clock import SystemClock
 from bridge.ports.fetch import Bearer, Fetched
+from bridge.runtime.clock import SystemClock
 from bridge.testing.blobs_contract import PNG, read
 from bridge.testing.memory_blobs import MemoryBlobs
 from tests.app.hosts import Handler, Names, certificate_for, repeats, says, serving, speaking
@@ -423,7 +423,7 @@ async def test_the_token_goes_to_its_hosts_only(fetcher: GuardedFetcher) -> None
     ],
 )
 def test_a_host_is_known_by_its_whole_name(host: str, known: str, may: bool) -> None:
-    assert Bearer(TOKEN, (known,)).may_be_seen_by(host) is may
+    assert may_see(host, Bearer(TOKEN, (known,))) is may
 
 
 async def test_the_token_stays_within_its_host_and_goes_to_no_other(

@@ -24,8 +24,8 @@ from bridge.errors import ConfigError
 from bridge.ports.blobs import BlobRef, Blobs
 from bridge.store.blobs import open_blobs
 from bridge.testing.blobs_contract import NO_IDS, PNG, numbers, put
+from bridge.testing.clock import START, HandClock
 from bridge.testing.memory_blobs import MemoryBlobs
-from bridge.testing.store_contract import START, HandClock
 from tests.app.running import write
 
 KEY = bytes(range(32))

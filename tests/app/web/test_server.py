@@ -29,7 +29,8 @@ from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, LaneId
 from bridge.model.outbox_records import LaneStatus
 from bridge.model.store_status import StoreStatus
-from bridge.ports.connector import Connector, Health
+from bridge.ports.abilities.health import Health
+from bridge.ports.connector import Connector
 from tests.waiting import LONGEST_WAIT
 
 

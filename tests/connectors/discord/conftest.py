@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.clock import SystemClock
+from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
-from bridge.ports.tokens import SecretRef
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import serve_sandbox
 from bridge.testing.inbox import ListInbox

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.errors import Refused
 from bridge.model import AccountId, ActorId, Call
-from bridge.ports.clock import SystemClock
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from connectors.discord.asking import Asked, register
 from connectors.discord.commands import ANSWER, COMMAND, is_known

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from bridge.model import ActorId, ChannelRef, Person
-from bridge.ports.connector import ChannelInfo, Finding
+from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.findings import Finding
 from connectors.discord import connector_type
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, REQUIRED_PERMISSIONS
 from connectors.discord.ids import actor_id, channel_ref

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.errors import PlatformError, Unsettled
 from bridge.model import MessagePosted, Raw
-from bridge.ports.history import Unreadable
+from bridge.ports.abilities.platform_history import Unreadable
 from bridge.sandbox.faults import Fault
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref, order_key, time_of

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from bridge.content.cards.reader import Cards
 from bridge.model import (
     AccountId,
     Byline,
@@ -17,7 +18,6 @@ from bridge.model import (
     PostMessage,
     RoomId,
 )
-from bridge.ports.cards import Cards
 from bridge.uacs import Actor, Message, StructuredDataPart
 from connectors.discord import cards as codec
 from connectors.discord.cards.schemas import COMPONENTS, EMBEDS

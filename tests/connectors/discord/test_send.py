@@ -22,7 +22,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import DeleteMessage, Delivery, EditMessage, Receipt
-from bridge.ports.connector import Health
+from bridge.ports.abilities.health import Health
 from bridge.sandbox.faults import Fault
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref

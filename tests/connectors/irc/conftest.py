@@ -10,11 +10,12 @@ from typing import Any, cast
 
 import pytest
 
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.cards import NO_CARDS, Cards
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import ConnectorTools, Files
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.ports.connector import ConnectorTools
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.testing.inbox import ListInbox
 from connectors.irc import connector_type
 from connectors.irc.connector import IrcConnector

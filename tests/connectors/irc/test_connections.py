@@ -28,7 +28,7 @@ from bridge.model import (
     ReactionAdded,
     TopicChanged,
 )
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 from connectors.irc import ids
 from connectors.irc.bylines import GAP
 from connectors.irc.connector import IrcConnector

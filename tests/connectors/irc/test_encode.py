@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bridge.content.cards.reader import Cards
 from bridge.content.cards.rendering import public_url
 from bridge.content.cards.tree import Asset
 from bridge.model import (
@@ -26,8 +27,7 @@ from bridge.model import (
     Receipt,
     RoomId,
 )
-from bridge.ports.cards import Cards
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
 from connectors.irc import compose, ids
 from connectors.irc.bylines import GAP

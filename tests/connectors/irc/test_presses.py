@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bridge.content.cards.json import card_from_json
+from bridge.content.cards.reader import Cards
 from bridge.model import ActionPressed, MessagePosted
-from bridge.ports.cards import Cards
 from bridge.uacs import Actor, Message, StructuredDataPart
 from connectors.irc import ids
 from connectors.irc.actions import Press, numbered, read_press, token_and_values

@@ -14,9 +14,10 @@ from starlette.applications import Starlette
 
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import ConnectorTools, Files
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.ports.connector import ConnectorTools
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import local_platforms, sandbox_app
 from bridge.testing.inbox import ListInbox

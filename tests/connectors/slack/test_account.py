@@ -13,17 +13,13 @@ from pydantic import ValidationError
 
 from bridge.errors import ConfigError
 from bridge.model import Person
-from bridge.ports.connector import (
-    ChannelInfo,
-    ChecksItself,
-    Finding,
-    FindsSent,
-    KnowsChannels,
-    KnowsPeople,
-    ServesHttp,
-    TellsHealth,
-)
-from bridge.ports.history import ReadsHistory
+from bridge.ports.abilities.channels import ChannelInfo, KnowsChannels
+from bridge.ports.abilities.health import ChecksItself, TellsHealth
+from bridge.ports.abilities.http import ServesHttp
+from bridge.ports.abilities.people import KnowsPeople
+from bridge.ports.abilities.platform_history import ReadsHistory
+from bridge.ports.abilities.sending import FindsSent
+from bridge.ports.findings import Finding
 from bridge.sandbox.faults import Fault
 from connectors.slack import connector_type, ids
 from connectors.slack.capabilities import CAPABILITIES, EVENTS, REQUIRED_SCOPES, SCOPES

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import given
 
+from bridge.content.cards.codec import TellsWhatIsNotRead
 from bridge.content.cards.rendering import Payload
 from bridge.model import Loss
-from bridge.ports.codec import TellsWhatIsNotRead
 from connectors.slack import cards
 from connectors.slack.cards import left_out, payloads
 from connectors.slack.cards.schemas import BLOCKS

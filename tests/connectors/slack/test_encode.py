@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge.content.cards.reader import Cards
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.model import (
@@ -34,10 +35,9 @@ from bridge.model import (
     RoomId,
     UnpinMessage,
 )
-from bridge.ports.cards import Cards
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
 from bridge.ports.fetch import Fetched
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Actor, Message, TextPart, read_message
 from connectors.slack import cards

@@ -580,4 +580,4 @@ async def test_forms_are_kept_too(
 
 
 def test_a_socket_account_has_no_routes(sandbox: Sandbox, inbox: ListInbox) -> None:
-    assert sandbox.connector().routes(inbox) == []
+    assert sandbox.connector().http_app(inbox) is None

@@ -9,9 +9,9 @@ import pytest
 
 from bridge.errors import Unavailable, Unsettled
 from bridge.model import FIRST_SLOT_OF_FILES, Call, OperationId, Upload
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import Files
 from bridge.ports.fetch import Fetcher
+from bridge.ports.files import Files
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.testing.memory_blobs import MemoryBlobs

@@ -40,8 +40,8 @@ class Web:
 
     def mount(self, connector: SlackConnector, inbox: Inbox) -> str:
         """The connector's request URL."""
-        routes = list(connector.routes(inbox))
-        self._app.router.routes.append(Mount(f"/{connector.account}", routes=routes))
+        app = connector.http_app(inbox)
+        self._app.router.routes.append(Mount(f"/{connector.account}", app=app))
         return f"{self.base_url}/{connector.account}/events"
 
 

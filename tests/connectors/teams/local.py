@@ -14,9 +14,9 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.clock import SystemClock
+from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
-from bridge.ports.tokens import SecretRef
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.limits import Limits
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import sandbox_app
@@ -123,7 +123,7 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
         shelf, inbox = MemoryShelf(), ListInbox()
         tools = ConnectorTools(SystemClock(), FixedTokens(secrets), shelf, "https://bridge.example")
         connector = connector_type.build(ACCOUNT, settings, tools)
-        routes = [Mount("/teams", routes=list(connector.routes(inbox)))]
+        routes = [Mount("/teams", app=connector.http_app(inbox))]
         own = await stack.enter_async_context(serving(routes))
         teams.set_endpoint(world.apps[0]["app_id"], f"{own}/teams/messages")
         running = asyncio.create_task(connector.run(inbox))

@@ -14,21 +14,17 @@ from pydantic import ValidationError
 import connectors.teams
 from bridge.errors import AuthFailed, ConfigError, NotFound
 from bridge.model import AccountId, ChannelRef, Person
-from bridge.ports.clock import SystemClock
-from bridge.ports.connector import (
-    ChannelInfo,
-    ChecksItself,
-    ConnectorTools,
-    Finding,
-    FindsSent,
-    KnowsChannels,
-    KnowsPeople,
-    ServesHttp,
-    TellsHealth,
-)
-from bridge.ports.discovery import connector_type as installed
-from bridge.ports.history import ReadsHistory
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.ports.abilities.channels import ChannelInfo, KnowsChannels
+from bridge.ports.abilities.health import ChecksItself, TellsHealth
+from bridge.ports.abilities.http import ServesHttp
+from bridge.ports.abilities.people import KnowsPeople
+from bridge.ports.abilities.platform_history import ReadsHistory
+from bridge.ports.abilities.sending import FindsSent
+from bridge.ports.connector import ConnectorTools
+from bridge.ports.findings import Finding
+from bridge.runtime.clock import SystemClock
+from bridge.runtime.discovery import connector_type as installed
 from bridge.sandbox.faults import Fault
 from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type, ids

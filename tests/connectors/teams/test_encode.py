@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Card, Container, Prose
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.content.text.tree import CodeBlock, Paragraph, Text
@@ -34,7 +35,6 @@ from bridge.model import (
     RoomId,
 )
 from bridge.model.operations import CITED, Source
-from bridge.ports.cards import Cards
 from bridge.uacs import Actor, FilePart, MediaSource, Message, StructuredDataPart, TextPart
 from connectors.teams import cards as codec
 from connectors.teams.above import Above

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bridge.content.cards.reader import Cards
 from bridge.model import Counterparts, Person, Receipt
-from bridge.ports.cards import Cards
 from bridge.uacs import ImagePart, MediaSource
 from connectors.teams import ids
 from connectors.teams.encode import encode

@@ -17,8 +17,8 @@ from starlette.applications import Starlette
 
 from bridge.errors import StoreFull
 from bridge.model import AccountId
-from bridge.ports.clock import SystemClock
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.testing.inbox import ListInbox
 from connectors.teams.activity import Us

@@ -11,12 +11,12 @@ import pytest
 from starlette.applications import Starlette
 
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Button, Card, Choice, Option
 from bridge.errors import StoreError
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.cards import Cards
-from bridge.ports.clock import SystemClock
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.runtime.clock import SystemClock
 from bridge.testing.inbox import ListInbox
 from bridge.uacs import Actor, Message, StructuredDataPart
 from connectors.teams import cards as codec

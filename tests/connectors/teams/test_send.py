@@ -28,8 +28,8 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import Call, ChannelRef, OperationId, Receipt
-from bridge.ports.clock import SystemClock
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
+from bridge.runtime.clock import SystemClock
 from connectors.teams.references import Reference, References
 from connectors.teams.sandbox.refusals import BrokenAnswer
 from connectors.teams.send import (

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import RSAAlgorithm
 
 from bridge.errors import Unauthorized, Unavailable
-from bridge.ports.tokens import SecretRef
+from bridge.model.secret_refs import SecretRef
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import Claims, SigningKeys, TokenValidator, check_belongs
 from tests.connectors.teams.payloads import APP_ID, SERVICE_URL, activity

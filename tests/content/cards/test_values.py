@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bridge.content.cards.parts import card_parts
+from bridge.content.cards.reader import NO_CARDS
 from bridge.content.cards.values import value_nodes
 from bridge.content.messages.agent_parts import VALUE
-from bridge.ports.cards import NO_CARDS
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
 
 

@@ -6,13 +6,8 @@ import time
 
 import pytest
 
-from bridge.content.text.patterns import (
-    Replacement,
-    pattern_of,
-    replaced_in_markdown,
-    replaced_in_text,
-    words_that_stand,
-)
+from bridge.content.markdown.replacements import replaced_in_markdown
+from bridge.content.text.patterns import Replacement, pattern_of, replaced_in_text, words_that_stand
 from bridge.errors import InvalidData
 
 

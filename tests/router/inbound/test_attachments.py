@@ -13,9 +13,10 @@ from bridge.content.cards.tree import Asset
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import FileGone, FileUnavailable, StoreFull
 from bridge.model import Event, MessageEdited, MessagePosted, Raw
+from bridge.ports.abilities.files import FileAddress
 from bridge.ports.blobs import BlobRef
-from bridge.ports.connector import FileAddress, Files
 from bridge.ports.fetch import Bearer, Fetched
+from bridge.ports.files import Files
 from bridge.router import Policy
 from bridge.store import SqliteStore
 from bridge.testing.memory_blobs import MemoryBlobs

@@ -9,9 +9,9 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.content.cards.interactions import SCHEMA_ID, action_token
+from bridge.content.cards.reader import Cards
 from bridge.model import ActionPressed, Event, Raw
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
-from bridge.ports.cards import Cards
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import StructuredDataPart, TextPart

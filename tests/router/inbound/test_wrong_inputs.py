@@ -9,9 +9,9 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.content.cards.interactions import action_token
+from bridge.content.cards.reader import Cards
 from bridge.model import Level
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn
-from bridge.ports.cards import Cards
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from connectors.discord import cards as discord

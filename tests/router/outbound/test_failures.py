@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from bridge.content.cards.interactions import action_token
+from bridge.content.cards.reader import Cards
 from bridge.errors import FormRefused, Refused
 from bridge.model import Call, MessageId
-from bridge.ports.cards import Cards
 from bridge.router.outbound.failure_marks import MARK
 from bridge.router.outbound.notices import notice_id
 from bridge.store import SqliteStore

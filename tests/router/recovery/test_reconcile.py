@@ -11,7 +11,7 @@ import pytest
 
 from bridge.errors import Refused, Unavailable
 from bridge.model import ActorId, ChannelRef, Raw, TopicChanged, actor_id_of, split_key
-from bridge.ports.history import Reactions, Standing, Stretch, Unreadable
+from bridge.ports.abilities.platform_history import Reactions, Standing, Stretch, Unreadable
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock

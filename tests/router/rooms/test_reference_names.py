@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.reader import NO_CARDS
 from bridge.content.cards.tree import Card, Prose
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.content.text.tree import ChannelLink, GroupMention, Mention, Paragraph, Text
 from bridge.model import AccountId, ActorId, ChannelRef, Person, TopicChanged
-from bridge.ports.cards import NO_CARDS
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.rooms.people import People
 from bridge.router.rooms.reference_names import ReferenceNames

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bridge.content.cards.reader import NO_CARDS, is_rich
 from bridge.content.messages.parts import message_text
 from bridge.model import MessageId
 from bridge.model.turns import (
@@ -24,7 +25,6 @@ from bridge.model.turns import (
     TurnFailed,
     UsageReported,
 )
-from bridge.ports.cards import NO_CARDS, is_rich
 from bridge.ports.store.whole import Store
 from bridge.router import AgentMembership
 from bridge.router.turns.answer import Answer

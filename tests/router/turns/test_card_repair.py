@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bridge.content.cards.json import SCHEMA_ID
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.content.messages.parts import message_text
 from bridge.model.turns import (
     AgentEvent,
@@ -18,7 +19,6 @@ from bridge.model.turns import (
     Turn,
     TurnDone,
 )
-from bridge.ports.cards import NO_CARDS, Cards
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import Message, StructuredDataPart

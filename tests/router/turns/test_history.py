@@ -13,12 +13,12 @@ from uuid import UUID
 import pytest
 
 from bridge.agents.speakers import header
+from bridge.content.cards.reader import NO_CARDS
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
-from bridge.ports.cards import NO_CARDS
 from bridge.ports.store.whole import Store
 from bridge.router import AgentMembership, Policy, Room
 from bridge.router.rooms.options import RoomOptions

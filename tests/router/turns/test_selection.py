@@ -9,6 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from bridge.content.cards.interactions import action_token
+from bridge.content.cards.reader import Cards
 from bridge.content.messages.agent_parts import HAND_OVER
 from bridge.content.text.patterns import pattern_of
 from bridge.model import TurnId
@@ -24,7 +25,6 @@ from bridge.model.turns import (
     TurnDone,
     TurnState,
 )
-from bridge.ports.cards import Cards
 from bridge.router import AgentMembership
 from bridge.router.rooms.answer_conditions import Route
 from bridge.router.rooms.rooms import Talk

@@ -9,6 +9,7 @@ import pytest
 
 from bridge.agents.speakers import header
 from bridge.content.cards.interactions import action_token
+from bridge.content.cards.reader import Cards
 from bridge.model import MessageId
 from bridge.model.archive_records import StoredMessage
 from bridge.model.turns import (
@@ -20,7 +21,6 @@ from bridge.model.turns import (
     TurnDone,
     TurnFailed,
 )
-from bridge.ports.cards import Cards
 from bridge.router import AgentMembership
 from bridge.router.rooms.rooms import Busy, Scope
 from bridge.store import SqliteStore

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 from bridge.app.settings.file import Settings
 from bridge.model import ChannelRef, MessageId, channel_of_key, split_key
-from bridge.ports.discovery import CONNECTORS, connector_type, names_of
 from bridge.ports.message_links import WritesIdsOtherwise
 from bridge.ports.store.whole import Store
+from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 
 async def find_messages(store: Store, settings: Settings, wanted: str) -> Sequence[MessageId]:

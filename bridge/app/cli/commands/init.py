@@ -232,7 +232,7 @@ def _asked_use(asking: _Asking) -> str:
 
 
 def _asked_platforms(asking: _Asking) -> Sequence[str]:
-    from bridge.ports.discovery import CONNECTORS, names_of
+    from bridge.runtime.discovery import CONNECTORS, names_of
 
     def check(answer: str) -> str:
         names = _names_in(answer)
@@ -277,7 +277,7 @@ def _platform_problem(name: str) -> str:
 
 
 def _kind_problem(kind: str) -> str:
-    from bridge.ports.discovery import agent_type
+    from bridge.runtime.discovery import agent_type
 
     try:
         if kind != "none":
@@ -302,7 +302,7 @@ def _url_problem(url: str) -> str:
 
 
 def _known_platform(name: str) -> Any:
-    from bridge.ports.discovery import connector_type
+    from bridge.runtime.discovery import connector_type
 
     return connector_type(name)
 
@@ -318,7 +318,7 @@ def _account(name: str, asking: _Asking, variables: list[str]) -> str:
 def _agent(
     asking: _Asking, kind: str | None, variables: list[str], *, needed: bool
 ) -> tuple[str, str] | None:
-    from bridge.ports.discovery import AGENTS, agent_type, names_of
+    from bridge.runtime.discovery import AGENTS, agent_type, names_of
 
     def check(answer: str) -> str:
         if answer == "none" and needed:
@@ -347,7 +347,7 @@ def _agent(
 def _value(
     name: str, key: str, model: type[BaseModel], asking: _Asking, variables: list[str], prefix: str
 ) -> str:
-    from bridge.ports.tokens import SecretRef
+    from bridge.model.secret_refs import SecretRef
 
     field = model.model_fields[key]
     if SecretRef in (field.annotation, *getattr(field.annotation, "__args__", ())):

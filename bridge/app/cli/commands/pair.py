@@ -81,8 +81,8 @@ async def _new(config: Path, agent: str | None, minutes: float) -> str:
 
     from bridge.app.cli.commands.stores import writing
     from bridge.app.web.local_door import running_bridge
-    from bridge.ports.clock import SystemClock
     from bridge.router.turns.access import ALL, begin_pairing
+    from bridge.runtime.clock import SystemClock
 
     if agent is not None and agent not in settings.agents:
         known = ", ".join(settings.agents) or "none"

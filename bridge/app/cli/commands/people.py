@@ -207,8 +207,8 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.web.local_door import running_bridge
     from bridge.model import RoomId
-    from bridge.ports.clock import SystemClock
     from bridge.router.rooms.bans import BansAndPauses
+    from bridge.runtime.clock import SystemClock
 
     settings = settings_from(config)
     if room is not None and room not in settings.rooms:

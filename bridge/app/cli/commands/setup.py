@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bridge.errors import ConfigError
-from bridge.ports.discovery import CONNECTORS, connector_type, names_of
+from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 if TYPE_CHECKING:
     from bridge.ports.connector import SetupOption, SetupStep

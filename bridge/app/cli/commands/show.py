@@ -8,7 +8,7 @@ from typing import Any
 import click
 import orjson
 
-from bridge.ports.clock import datetime_of
+from bridge.model.times import datetime_of
 
 
 def nothing(what: str, todo: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def reading(settings: Settings) -> AsyncGenerator[Store]:
     """To look only; also while the bridge runs. Raises StoreError when there is none."""
     from bridge.app.settings.keys import known_key
-    from bridge.ports.clock import SystemClock
+    from bridge.runtime.clock import SystemClock
     from bridge.store.sqlite import open_sqlite_to_read
 
     path = settings.store.path
@@ -33,7 +33,7 @@ async def reading(settings: Settings) -> AsyncGenerator[Store]:
 async def writing(settings: Settings) -> AsyncGenerator[Store]:
     """For this process alone. Raises StoreError while the bridge runs."""
     from bridge.app.build import open_store
-    from bridge.ports.clock import SystemClock
+    from bridge.runtime.clock import SystemClock
 
     store = await open_store(settings, SystemClock())
     try:

@@ -60,7 +60,7 @@ def add(
 
     from bridge.app.api.api_keys import Wanted, new_token, scopes_of, seconds_of
     from bridge.content.text.globs import matches
-    from bridge.ports.clock import SystemClock
+    from bridge.runtime.clock import SystemClock
 
     wanted = Wanted(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
     kept, token = new_token(wanted, SystemClock().time(), settings.agents)
@@ -84,7 +84,8 @@ def list_(config: Path, as_json: bool) -> None:
     """
     import json
 
-    from bridge.ports.clock import SystemClock, datetime_of
+    from bridge.model.times import datetime_of
+    from bridge.runtime.clock import SystemClock
 
     now = SystemClock().time()
     tokens = asyncio.run(_kept(settings_from(config)))

@@ -19,11 +19,11 @@ from bridge.model.operations import EditMessage
 from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import native_id_in
 from bridge.model.store_status import Explanation
-from bridge.ports.clock import SystemClock
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
 from bridge.router.inbound.pipeline import stage_names
 from bridge.router.rooms import programs as outside
+from bridge.runtime.clock import SystemClock
 from bridge.store.conversations import excerpt_of
 from bridge.uacs import write
 

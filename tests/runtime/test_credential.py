@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 
 from bridge.errors import AuthFailed, NotFound, PlatformError, TokenRefused, Unavailable
-from bridge.ports.connector import Health
-from bridge.ports.credential import Credential
+from bridge.ports.abilities.health import Health
+from bridge.runtime.credential import Credential
 
 UP = Health("connected", connected_since=1.0, heard=2.0)
 

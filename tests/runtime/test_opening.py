@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from bridge.errors import FileDamaged, FileError, FileMissing, FileRefused
-from bridge.ports.connector import Files
 from bridge.ports.fetch import Bearer, Fetched
-from bridge.ports.opening import open_named, open_part
+from bridge.ports.files import Files
+from bridge.runtime.opening import open_named, open_part
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Message, read_message
 from tests.router.fake_clock import FakeClock

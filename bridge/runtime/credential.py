@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from bridge.errors import Refused, TokenRefused
-from bridge.ports.connector import Health
+from bridge.ports.abilities.health import Health
 
 
 class Credential:

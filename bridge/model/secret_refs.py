@@ -1,8 +1,6 @@
-"""Where secrets come from: the environment, a file, or the sealed store. Never the YAML itself."""
+"""Where a secret is to be found: the environment, a file, the sealed store. Never the YAML."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -33,11 +31,3 @@ class SecretRef(BaseModel):
             if self.file is not None
             else f"sealed secret {self.sealed!r}"
         )
-
-
-class TokenSource(Protocol):
-    """Gives the secret as it is now: ask at each use, an OAuth install may have renewed it."""
-
-    async def secret(self, ref: SecretRef) -> str:
-        """Raises ConfigError that names the reference, never the value."""
-        ...

@@ -9,8 +9,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from bridge.app.web.server import listen
-from bridge.ports import serving
-from bridge.ports.serving import PromptServer
+from bridge.runtime import serving
+from bridge.runtime.serving import PromptServer
 from tests.waiting import LONGEST_WAIT
 
 

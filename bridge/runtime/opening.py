@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from bridge.content.messages.negotiation import part_named
 from bridge.errors import FileDamaged, FileMissing
-from bridge.ports.connector import Files
+from bridge.ports.files import Files
 from bridge.uacs import (
     AudioPart,
     ContentPart,

@@ -11,6 +11,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from bridge.content.cards.assets import key_of, with_assets
+from bridge.content.cards.codec import Codec, TellsPresses
 from bridge.content.cards.interactions import (
     Interaction,
     WrongInput,
@@ -20,6 +21,7 @@ from bridge.content.cards.interactions import (
     wrong_inputs,
 )
 from bridge.content.cards.json import SCHEMA_ID, card_from_json
+from bridge.content.cards.link_safety import honest_card, tells_all
 from bridge.content.cards.messages import card_of, unknown_parts
 from bridge.content.cards.parts import DetailedPart, card_parts
 from bridge.content.cards.rendering import Payload, Rendering, public_url
@@ -27,6 +29,7 @@ from bridge.content.cards.tree import Asset, Card
 from bridge.content.cards.values import is_value, value_nodes
 from bridge.content.cards.walk import actions_of
 from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.authors import agent_of, hears_presses, workspace_in
 from bridge.content.messages.metadata import (
     KeptFile,
     PartDetails,
@@ -34,15 +37,12 @@ from bridge.content.messages.metadata import (
     read_bridge_metadata,
     with_bridge_metadata,
 )
-from bridge.content.safety.card_links import honest_card, tells_all
 from bridge.content.safety.mentions import Rule, reference_rule, with_names
 from bridge.errors import CodecError
-from bridge.model import ActorId, Counterparts, Loss, split_key
-from bridge.model.refs import BRIDGE, PROGRAMS
-from bridge.ports.codec import Codec, TellsPresses
+from bridge.model import Counterparts, Loss, split_key
+from bridge.model.refs import BRIDGE
 from bridge.uacs import ContentPart, Message, StructuredDataPart
 
-_AGENT = "agent:"
 _ID_IN_SUMMARY = re.compile(r"([@#])([\w-]+)")
 _IN_PART = re.compile(r"/content/(\d{1,9})/data")
 
@@ -220,13 +220,6 @@ class Cards:
         return codec.native_press(payload, found)
 
 
-def workspace_in(message: Message, platform: str) -> str:
-    """The workspace of this platform in which the message was said; empty if it was said on
-    another platform or by a program or an agent."""
-    home, workspace, *_ = [*split_key(message.message_id), ""]
-    return workspace if home == platform else ""
-
-
 def _read_payload(codec: Codec, workspace: str, payload: Payload) -> Card:
     return codec.read_payload(payload, workspace)
 
@@ -255,20 +248,3 @@ def is_rich(message: Message) -> bool:
     """Whether there is more to show than text, or a notification says something else."""
     more = any(part.type != "text" and not is_unshown(part) for part in message.content)
     return more or has_summary(message)
-
-
-def hears_presses(message: Message) -> bool:
-    """Whether its author is behind this bridge: an agent, a program, or the bridge itself."""
-    actor = message.actor.id
-    return actor == BRIDGE or is_program(ActorId(actor)) or agent_of(message) is not None
-
-
-def is_program(actor: ActorId) -> bool:
-    """Whether it speaks through the bridge's own API."""
-    return tuple(split_key(actor)[:2]) == PROGRAMS
-
-
-def agent_of(message: Message) -> str | None:
-    """The name of the agent that said it."""
-    actor = message.actor.id
-    return actor.removeprefix(_AGENT) if actor.startswith(_AGENT) else None

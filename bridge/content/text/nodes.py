@@ -1,0 +1,68 @@
+"""Trees of frozen dataclasses, texts and cards: nodes found in them, and put in place of others.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Tree = TypeVar("Tree")
+_PLAIN = ("str", "bool", "int", "float", "Literal", "JsonValue", "Annotated[SkipJsonSchema")
+
+
+@cache
+def node_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass that may hold nodes."""
+    return tuple(one.name for one in fields(kind) if not str(one.type).startswith(_PLAIN))
+
+
+def nodes_in(
+    tree: object,
+    kinds: type[T] | tuple[type[T], ...],
+    inner: Callable[[type], tuple[str, ...]] = node_fields,
+) -> Iterator[T]:
+    """The nodes of these kinds, in the order of the tree's fields; `inner` names the fields of a
+    kind that are looked into."""
+    stack: list[object] = [tree]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, kinds):
+            yield value
+        if isinstance(value, tuple):
+            stack.extend(reversed(value))  # pyright: ignore[reportUnknownArgumentType]
+        elif is_dataclass(value):
+            stack.extend(reversed([getattr(value, name) for name in inner(type(value))]))
+
+
+def with_nodes(
+    tree: Tree,
+    kinds: type[T] | tuple[type[T], ...],
+    other: Callable[[T], object],
+    inner: Callable[[type], tuple[str, ...]] = node_fields,
+) -> Tree:
+    """The tree with `other(node)` for each node of these kinds; what does not change stays the
+    same object."""
+    return _with(tree, kinds, other, inner)
+
+
+def _with(value: Any, kinds: Any, other: Callable[[Any], Any], inner: Any) -> Any:
+    if isinstance(value, kinds):
+        return other(value)
+    if isinstance(value, tuple):
+        before: tuple[Any, ...] = value
+        items = [_with(one, kinds, other, inner) for one in before]
+        same = all(a is b for a, b in zip(items, before, strict=True))
+        return value if same else tuple(items)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    changes: dict[str, Any] = {}
+    for name in inner(type(value)):
+        before = getattr(value, name)
+        after = _with(before, kinds, other, inner)
+        if after is not before:
+            changes[name] = after
+    return replace(value, **changes) if changes else value

@@ -1,0 +1,21 @@
+"""The hash of a file <-> the id under which it is kept. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_PREFIX = "blob:sha256-"
+
+
+_FILE_ID = re.compile(rf"{_PREFIX}([0-9a-f]{{64}})")
+
+
+def file_id_of(sha256: str) -> str:
+    """The id of the file with this hash (64 lower-case hexadecimal digits)."""
+    return f"{_PREFIX}{sha256}"
+
+
+def sha256_of(file_id: str) -> str | None:
+    """The inverse; None for what is no id of ours, such as a platform's own."""
+    found = _FILE_ID.fullmatch(file_id)
+    return found.group(1) if found else None

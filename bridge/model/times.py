@@ -1,0 +1,10 @@
+"""Stored seconds -> datetimes. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def datetime_of(seconds: float) -> datetime:
+    """Seconds since 1970 -> an aware UTC datetime."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,15 @@
+"""Our bot can react to messages."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class TakesReactions(Protocol):
+    """Our bot can react to messages."""
+
+    def takes_reaction(self, emoji: str) -> bool:
+        """Whether the platform has this one (Unicode, or `:name:` of a custom one), as far as can
+        be known without asking. Pure."""
+        ...

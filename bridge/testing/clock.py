@@ -1,0 +1,24 @@
+"""A clock for tests."""
+
+from __future__ import annotations
+
+import asyncio
+
+START = 1_700_000_000.0
+
+
+class HandClock:
+    """A clock that goes only when it is told to."""
+
+    def __init__(self, now: float = START) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
