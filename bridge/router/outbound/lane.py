@@ -178,16 +178,27 @@ class Lane:
             except Exception as error:
                 failures += 1
                 log.exception("lane_failed", lane=self._lane, error=str(error))
-                if item is not None and self._is_hopeless(item, error):
-                    await self._end(item.delivery.operation, dead(item, public_fault(error)))
-                else:
+                if item is None or not await self._gave_up(item, error):
                     await self._with.clock.sleep(self._with.timeouts.backoff(failures))
 
     async def _head(self) -> OutboxItem | None:
         return await self._with.store.head(self._lane, besides=tuple(self._aside))
 
+    async def _gave_up(self, item: OutboxItem, error: Exception) -> bool:
+        """Give up an operation that keeps failing in ways that no connector should have. False
+        where it may be tried again, and where the store did not take the end."""
+        if not self._is_hopeless(item, error):
+            return False
+        try:
+            await self._end(item.delivery.operation, dead(item, public_fault(error)))
+        except NotOpen as over:  # it was cancelled meanwhile
+            log.info("operation_over", lane=self._lane, error=str(over))
+        except Exception as failed:
+            log.exception("lane_failed", lane=self._lane, error=str(failed))
+            return False
+        return True
+
     def _is_hopeless(self, item: OutboxItem, error: Exception) -> bool:
-        """Whether the operation keeps failing in ways that no connector should have."""
         tried_often = item.attempts + 1 >= self._with.timeouts.odd_failures
         return tried_often and not isinstance(error, BridgeError)
 

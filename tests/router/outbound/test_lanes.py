@@ -16,11 +16,12 @@ from bridge.errors import (
     PlatformError,
     RateLimited,
     Refused,
+    StoreError,
     Unavailable,
     Unsettled,
 )
 from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
-from bridge.model.outbox_records import DeadLetter
+from bridge.model.outbox_records import DeadLetter, Settlement
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -592,6 +593,35 @@ async def test_a_connector_that_breaks_in_unheard_of_ways_does_not_block_its_lan
         await clock.advance(600)
 
     assert board.texts("b") == ["one", "three"]
+    assert {letter.excerpt for letter in await house.store.dead_letters()} == {"two"}
+
+
+async def test_a_store_that_fails_while_an_operation_is_given_up_does_not_end_its_lane(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house, slate, board = two(clock, PaperWithHistory)
+    settle = house.store.settle
+
+    def breaks_on_two(call: Call) -> None:
+        if call.body["text"] == "two":
+            raise ZeroDivisionError("oops")
+
+    async def on_a_full_disk(settlement: Settlement) -> None:
+        if settlement.state == "dead" and not refused:
+            refused.append(settlement.operation)
+            raise StoreError("the disk is full")
+        await settle(settlement)
+
+    refused: list[OperationId] = []
+    board.before_send = breaks_on_two
+    async with house.run():
+        monkeypatch.setattr(house.store, "settle", on_a_full_disk)
+        for text in ("one", "two", "three"):
+            await slate.say("s", text)
+        await clock.advance(600)
+
+    assert refused
+    assert board.texts("b") == board.texts("c") == ["one", "three"]
     assert {letter.excerpt for letter in await house.store.dead_letters()} == {"two"}
 
 
