@@ -68,7 +68,7 @@ class IrcConnector:
         self._session.want(settings.channels)
         teller = Teller(account, settings.network_name)
         self._puppets = Puppets(
-            self._puppet_link if settings.puppets else None,
+            account, self._puppet_link if settings.puppets else None,
             lambda: self._session.support.nick_length, tools.clock,
             most=settings.max_puppets, suffix=settings.puppet_suffix,
             idle=settings.puppet_idle_minutes * 60, max_lines=settings.max_lines,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from bridge.errors import PlatformError, Refused
-from bridge.model import ChannelRef
+from bridge.model import AccountId, ChannelRef
 from bridge.ports.clock import Clock
 from connectors.irc import caps, ids
 from connectors.irc.batches import Batch, Batches
@@ -44,6 +44,7 @@ class Puppets:
 
     def __init__(
         self,
+        account: AccountId,
         open_link: Callable[[Sequence[str], str], Link] | None,
         nick_length: Callable[[], int],
         clock: Clock,
@@ -53,6 +54,7 @@ class Puppets:
         idle: float,
         max_lines: int,
     ) -> None:
+        self._account = account
         self._open_link = open_link
         self._nick_length = nick_length
         self._clock = clock
@@ -83,7 +85,7 @@ class Puppets:
             self._puppets.move_to_end(name)
             await self._join(puppet, channel.channel)
         except (PlatformError, TimeoutError) as error:
-            log.warning("puppet_refused", error=str(error))
+            log.warning("puppet_refused", account=self._account, error=str(error))
             self._refused_until = self._clock.monotonic() + _AGAIN_S
             return None
         return puppet.speaker
