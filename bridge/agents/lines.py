@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import JsonValue
 
+from bridge.agents.call_ids import Calls
 from bridge.agents.json_values import Json, obj
 from bridge.agents.media import as_file_text, document_of, name_of
 from bridge.agents.native import Piece, others_pieces, pieces_of
@@ -40,6 +41,7 @@ from bridge.uacs import (
     RequestedResponseFormatPart,
     TextPart,
     ToolCallPart,
+    ToolResultPart,
     VideoPart,
 )
 
@@ -91,6 +93,31 @@ class View:
     wanted: RequestedResponseFormatPart | None
     wanted_fields: Json
     losses: list[Loss]
+
+
+def with_call_ids(lines: Sequence[Line]) -> list[Line]:
+    """Lines in which every call of the agent has an id, for APIs that want one. Results without an
+    id answer, in order, the calls that had none."""
+    calls = Calls("unnamed")
+    waiting: deque[str] = deque()
+
+    def identified(piece: Piece) -> Piece:
+        match piece.part:
+            case ToolCallPart(id="", name=name) as part:
+                waiting.append(calls.call(name, ""))
+                return replace(piece, part=part.model_copy(update={"id": waiting[-1]}))
+            case ToolResultPart(tool_call_id="") as part if waiting:
+                answered = {"tool_call_id": waiting.popleft()}
+                return replace(piece, part=part.model_copy(update=answered))
+            case _:
+                return piece
+
+    return [
+        replace(line, pieces=tuple(map(identified, line.pieces)))
+        if line.voice in ("agent", "tool")
+        else line
+        for line in lines
+    ]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ from pydantic import JsonValue
 
 from bridge.agents.call_ids import native_id
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
+from bridge.agents.lines import (
+    Line,
+    Written,
+    as_text,
+    kept_response,
+    request_settings,
+    view,
+    with_call_ids,
+)
 from bridge.agents.media import as_file_text, text_in
 from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.results import blocks_of, with_documents, with_texts
@@ -50,7 +58,7 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     body = request_settings(conversation, agent, API)
     if (system := _system(seen.lines, seen.losses)) is not None:
         body["system"] = system
-    body["messages"] = _messages(seen.lines, seen.losses)
+    body["messages"] = _messages(with_call_ids(seen.lines), seen.losses)
     if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
         body["tools"] = tools
     if seen.wanted is not None:

@@ -13,7 +13,15 @@ from pydantic import JsonValue
 
 from bridge.agents.call_ids import native_id
 from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
+from bridge.agents.lines import (
+    Line,
+    Written,
+    as_text,
+    kept_response,
+    request_settings,
+    view,
+    with_call_ids,
+)
 from bridge.agents.media import as_file_text, data_url, text_in
 from bridge.agents.native import Piece, pieces_of, reasoning_text
 from bridge.agents.results import text_of_result
@@ -40,7 +48,7 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     """The body of `POST /responses`."""
     seen = view(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    lines = list(seen.lines)
+    lines = with_call_ids(seen.lines)
     if lines and lines[0].voice == "instructions" and not _role_of(lines[0]):
         body["instructions"] = _plain(lines.pop(0), seen.losses)
     stored = body.get("store") is not False

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from bridge.agents.codecs import MESSAGES_OF, codec_of
 from bridge.app.translation.lines import translate_lines
@@ -55,6 +55,39 @@ PROGRAM = _conversation(
 def test_each_api_that_takes_a_conversation_is_a_format_and_an_agents_kind() -> None:
     assert set(APIS) <= set(formats())
     assert set(APIS) <= set(names_of(AGENTS))
+
+
+UNNAMED_CALLS = _conversation(
+    {**_message("p:planner", "assistant"), "content": [
+        {"type": "text", "text": ""},
+        {"type": "tool_call", "id": "", "name": "f", "arguments": {}},
+        {"type": "tool_call", "id": "", "name": "g", "arguments": {}},
+        {"type": "tool_result", "tool_call_id": "", "content": "one"},
+        {"type": "tool_result", "tool_call_id": "", "content": "two"},
+    ]},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("api", "kind", "call", "result"),
+    [
+        ("openai-responses", "function_call", "call_id", "call_id"),
+        ("anthropic", "tool_use", "id", "tool_use_id"),
+    ],
+)
+def test_calls_without_an_id_get_one_and_their_results_have_it(
+    api: str, kind: str, call: str, result: str
+) -> None:
+    (body,), _ = _written(UNNAMED_CALLS, api)
+
+    items = body.get("input") or [one for said in body["messages"] for one in said["content"]]
+    calls = [one[call] for one in items if one.get("type") == kind]
+    results = [one[result] for one in items if one.get("type") in _RESULTS]
+    assert calls == results
+    assert len({*calls} - {""}) == 2
+
+
+_RESULTS = ("function_call_output", "tool_result")
 
 
 @pytest.mark.parametrize("api", REQUESTS)
@@ -143,6 +176,7 @@ def test_several_people_keep_their_names(api: str) -> None:
 @apis
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(conversation=conversations)
+@example(conversation=UNNAMED_CALLS)
 def test_any_conversation_becomes_a_request_that_is_read_back(api: str, conversation: Any) -> None:
     (body,), losses = _written(conversation, api)
 
