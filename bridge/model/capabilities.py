@@ -33,6 +33,7 @@ class Capabilities(BaseModel):
     others may show), broadcast (an answer in a thread that its channel shows, too; elsewhere it
     stands in the channel, and says what it answers).
 
+    - `label`: as people write the platform's name; empty: its id with a capital letter.
     - `text_limit` in `text_unit`s per native message; longer text is split. `bytes` are those of
       UTF-8.
     - `echo`: our own posts come back as events.
@@ -45,6 +46,7 @@ class Capabilities(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     platform: str
+    label: str = ""
     features: dict[str, Level]
     text_limit: int
     text_unit: Literal["characters", "utf16", "bytes"]

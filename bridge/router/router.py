@@ -70,6 +70,7 @@ from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.bylines import AuthorBylines, Bylines
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.display_names import DisplayNames
+from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.linking import Linking
 from bridge.router.rooms.people import People
@@ -189,6 +190,7 @@ class Router:
         self._lateness = DelayNotifier(store, rooms, self.notices, clock, policy)
         self.directs = DirectMessages(store, connectors, clock)
         self.directs.on_open = self._read_from_now
+        rooms.platform_name = partial(platform_name, connectors)
         rooms.find_direct = self.directs.find
         rooms.wants_direct = self.directs.wants
         self.told = DeliveryFailures(
@@ -227,7 +229,7 @@ class Router:
             linking=self.linking,
             handovers=hand_over_commands,
             failures=self.told,
-            direct=DirectCommand(store, self.directs, self.decided, people, writer),
+            direct=DirectCommand(self.directs, self.decided, people, writer),
             linker=lambda: self.linker,
         )
         pipeline = build_pipeline(

@@ -67,6 +67,7 @@ def capabilities_of(
     replies = caps.TAGS in on and server.takes_client_tag("reply")
     return Capabilities(
         platform="irc",
+        label="IRC",
         features={
             "author_name": Level.PARTIAL,  # in front of the text, unless puppets are on
             "author_picture": Level.DROPPED,

@@ -22,7 +22,6 @@ from bridge.model.room_records import DirectEnd
 from bridge.model.times import datetime_of
 from bridge.ports.clock import Clock
 from bridge.ports.store.admissions import AdmissionStore
-from bridge.ports.store.authors import AuthorStore
 from bridge.router.commands.command import Command, GivenCommand
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.bylines import AuthorBylines
@@ -57,7 +56,6 @@ def _reads_as_command(words: Sequence[str]) -> bool:
 class DirectCommand:
     """Carries out `dm`, given in a channel or to our bot alone."""
 
-    store: AuthorStore
     directs: DirectMessages
     bans: BansAndPauses
     people: People
@@ -101,9 +99,7 @@ class DirectCommand:
             return f"Not written: {why}."
         author, _ = await self.people.complete(account, nameless(actor))
         await self.writer.write(author, partner, text, key)
-        known = await self.store.person(partner.actor)
-        name = known.name if known else split_key(partner.actor)[-1]
-        return f"Written to {name} ({partner.channel.platform.capitalize()})."
+        return f"Written to {await self.directs.called(partner)}."
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from bridge.content.text.tree import (
     Text,
 )
 from bridge.model import (
+    AccountId,
     ChannelRenamed,
     Event,
     MemberJoined,
@@ -32,11 +33,13 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.refs import BRIDGE, BRIDGE_NAME
+from bridge.ports.connector import Connector
 from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.canonical import message_shown
 from bridge.router.inbound.channel_metadata import is_news
 from bridge.router.inbound.context import Admitted, Planned, ended
+from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.options import Tells
 from bridge.router.rooms.people import People, nameless
 from bridge.router.rooms.reference_names import ReferenceNames
@@ -63,6 +66,7 @@ class DescribeChannelEvent:
     """Turns the event into a message of the bridge, in those rooms that show such events."""
 
     store: _ChannelEventStore
+    connectors: Mapping[AccountId, Connector]
     people: People
     reference_names: ReferenceNames
 
@@ -90,7 +94,7 @@ class DescribeChannelEvent:
         match event:
             case MemberJoined() | MemberLeft():
                 verb = "joined" if isinstance(event, MemberJoined) else "left"
-                where = event.place.channel.platform.title()
+                where = platform_name(self.connectors, event.place.channel.platform)
                 return _line(Strong((await self._name(event),)), Text(f" {verb} ({where})"))
             case TopicChanged(topic=topic):
                 named = await self.reference_names.named_in(event.account, topic)

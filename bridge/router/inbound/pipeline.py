@@ -159,7 +159,7 @@ def build_pipeline(
             TakeFeedback(store, people, feedback),
             StopAnswers(store),
             HearPress(store, cards, own_buttons, ask_again, press_answers),
-            DescribeChannelEvent(store, people, reference_names),
+            DescribeChannelEvent(store, connectors, people, reference_names),
         ),
         name_author=NameAuthor(people, linking, reference_names),
         keep_files=KeepFiles(fetcher),

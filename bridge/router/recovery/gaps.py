@@ -9,6 +9,7 @@ from bridge.model import AccountId, ChannelRef
 from bridge.ports.abilities.platform_history import Unreadable
 from bridge.ports.connector import Connector
 from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Room, Rooms
 
 
@@ -38,7 +39,7 @@ class Gaps:
         self, account: AccountId, channel: ChannelRef, gap: Unreadable
     ) -> None:
         """What changed in a channel meanwhile was not looked at to the end."""
-        platform = self._connectors[account].capabilities.platform.capitalize()
+        platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         text = (
             f"Edits, deletions and reactions on {platform} {_between(gap.since, gap.until)} may be "
             "missing: there was more to compare than the bridge may ask for."
@@ -49,7 +50,7 @@ class Gaps:
 
     async def _tell(self, account: AccountId, room: Room, gap: Unreadable, channel: str) -> None:
         own_id = notice_id("gap", account, channel, str(room.id), f"{gap.since:.3f}")
-        platform = self._connectors[account].capabilities.platform.capitalize()
+        platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         await self._notices.say(
             own_id, words_of(gap, platform), room.id, room.listeners(), timeline=room.timeline
         )

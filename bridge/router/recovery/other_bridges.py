@@ -25,6 +25,7 @@ from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
@@ -247,7 +248,7 @@ class OtherBridges:
         self._told_at = now
         log.error("another_bridge_sends", account=account, other=other, own=self.instance)
         metrics.SENDING_STOPPED.labels(account).set(1)
-        platform = self._connectors[account].capabilities.platform.capitalize()
+        platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         text = (
             f"⚠️ Another bridge posts to {platform} with the same tokens, so messages arrive twice. "
             f"This bridge has stopped posting to {platform}; what is said meanwhile waits. Whoever "

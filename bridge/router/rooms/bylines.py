@@ -45,7 +45,7 @@ class AuthorBylines:
             return Byline(name=author.name)
         name = await self.names.shown(room, author)
         if (template := member.options.names) is not None:
-            name = in_form(template, name, author, platform, account)
+            name = in_form(template, name, author, self.names.platform_name(platform), account)
         return self.bylines.of_person(author, name)
 
 

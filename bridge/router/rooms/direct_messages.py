@@ -21,6 +21,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.direct_messages import DirectStore
 from bridge.ports.store.people import PeopleStore
+from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.options import MemberOptions, RoomOptions
 from bridge.router.rooms.rooms import Member, Room
 
@@ -137,7 +138,7 @@ class DirectMessages:
             if found:
                 ids = ", ".join(one.actor for one in found)
                 raise InvalidData(f"That could be any of: {ids}. Give the id in place of the name")
-        known = ", ".join([await self._called(one) for one in reachable]) or "nobody yet"
+        known = ", ".join([await self.called(one) for one in reachable]) or "nobody yet"
         raise InvalidData(f"Nobody of that name wants direct messages. You may write to: {known}")
 
     async def _accounts(self, word: str) -> set[str]:
@@ -149,8 +150,10 @@ class DirectMessages:
         person = await self._store.person(actor)
         return person.name if person else split_key(actor)[-1]
 
-    async def _called(self, end: DirectEnd) -> str:
-        return f"{await self._name(end.actor)} ({end.channel.platform.capitalize()})"
+    async def called(self, end: DirectEnd) -> str:
+        """Their name, and their platform."""
+        platform = platform_name(self._connectors, end.channel.platform)
+        return f"{await self._name(end.actor)} ({platform})"
 
     # --- the rooms of two ---------------------------------------------------------------------
 

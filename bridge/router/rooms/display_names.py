@@ -23,6 +23,7 @@ from bridge.model.refs import BRIDGE_NAME
 from bridge.ports.abilities.people import KnowsOwnName
 from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
+from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Member, Room
 
 _OURS = frozenset(map(skeleton, (BRIDGE_NAME, "UACS Bridge")))
@@ -59,6 +60,9 @@ class DisplayNames:
         self._known[room.id, author.id] = (author.name, name)
         return name
 
+    def platform_name(self, platform: str) -> str:
+        return platform_name(self._connectors, platform)
+
     def forget(self, actors: Iterable[ActorId]) -> None:
         """Decide the names of these people anew: they were linked or unlinked."""
         gone = set(actors)
@@ -94,11 +98,21 @@ class DisplayNames:
         wanted = skeleton(author.name)
         agents = {skeleton(seat.agent) for seat in room.agents}
         ours = _OURS | agents | self._names_of_bots(room)
-        if wanted in ours or _looks_marked(author.name, room):
+        if wanted in ours or self._looks_marked(author.name, room):
             return True
         elsewhere = {_home(member) for member in room.members} - {_home_of(author.id)}
         others = [p.id for p in await self._store.people_named(author.name) if p.id not in own]
         return any(_home_of(other) in elsewhere or self._is_admin(other) for other in others)
+
+    def _looks_marked(self, name: str, room: Room) -> bool:
+        found = _MARK.search(name)
+        if found is None:
+            return False
+        platforms = {m.channel.platform for m in room.members}
+        marks = platforms | {*map(self.platform_name, platforms)}
+        marks |= {m.account for m in room.members}
+        inner = skeleton(found[1])
+        return any(inner.startswith(skeleton(mark)) for mark in marks)
 
     def _names_of_bots(self, room: Room) -> set[str]:
         """The names of our bots where the room is shown."""
@@ -125,7 +139,8 @@ class DisplayNames:
         self, room: Room, one: ShownName, rivals: Sequence[ShownName]
     ) -> ShownName:
         own = await self._own_accounts(one.actor)
-        for mark in _marks(room, one.actor, [rival.actor for rival in rivals]):
+        called = self.platform_name(_home_of(one.actor)[0])
+        for mark in _marks(room, one.actor, [rival.actor for rival in rivals], called):
             shown = marked_name(one.name, mark)
             if not await self._rivals(room, shown, own):
                 return ShownName(one.room, one.actor, one.name, shown)
@@ -133,23 +148,22 @@ class DisplayNames:
 
 
 def in_form(template: str, shown: str, author: Person, platform: str, account: AccountId) -> str:
-    """The name in the form that a channel's `names` option gives. A template that does not tell
-    people apart contains the marked name."""
+    """The name in the form that a channel's `names` option gives; `platform` is as people call it.
+    A template that does not tell people apart contains the marked name."""
     tells_apart = "{platform}" in template or "{account}" in template
     values = {
         "name": author.name if tells_apart else shown,
-        "platform": platform.capitalize(),
+        "platform": platform,
         "account": account,
     }
     return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
 
 
-def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId]) -> Iterator[str]:
-    """The marks that may stand behind the name, best first: the platform, the account there,
-    numbers."""
+def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId], called: str) -> Iterator[str]:
+    """The marks that may stand behind the name, best first: the platform, as people call it, the
+    account there, numbers."""
     platform, workspace = _home_of(actor)
     homes = [_home_of(rival) for rival in rivals]
-    called = platform.capitalize()
     if platform not in {home[0] for home in homes}:
         yield called
     accounts = {_home(m): m.account for m in room.members if m.channel.platform == platform}
@@ -158,15 +172,6 @@ def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId]) -> Iterator[st
         yield account
     for number in count(2):
         yield f"{called} {number}"
-
-
-def _looks_marked(name: str, room: Room) -> bool:
-    found = _MARK.search(name)
-    if found is None:
-        return False
-    marks = {m.channel.platform for m in room.members} | {m.account for m in room.members}
-    inner = skeleton(found[1])
-    return any(inner.startswith(skeleton(mark)) for mark in marks)
 
 
 def _home(member: Member) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""How far the platform of an account shows a feature."""
+"""How far the platform of an account shows a feature, and what people call a platform."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ def level_of(connectors: Mapping[AccountId, Connector], account: AccountId, feat
         if connector is None
         else connector.capabilities.features.get(feature, Level.FULL)
     )
+
+
+def platform_name(connectors: Mapping[AccountId, Connector], platform: str) -> str:
+    """As people write it: the label of its connector, else its id with a capital letter."""
+    every = (one.capabilities for one in connectors.values())
+    labels = (one.label for one in every if one.platform == platform)
+    return next(filter(None, labels), platform.capitalize())
 
 
 def has_threads(connectors: Mapping[AccountId, Connector], account: AccountId) -> bool:

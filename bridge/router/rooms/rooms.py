@@ -143,6 +143,8 @@ class Rooms:
         self.find_direct: Callable[[RoomId], Room | None] = lambda _: None
         self.wants_direct: Callable[[RoomId, AccountId, ChannelRef], bool] = lambda *_: True
         """Whether what this room, of two people or not, says in the channel is wanted there."""
+        self.platform_name: Callable[[str], str] = str.capitalize
+        """What people call the platform with this id."""
         self._use(_Index(), ())
         self.add(rooms)
 
@@ -194,7 +196,7 @@ class Rooms:
         """What people call a channel, with its platform: "Paper #general"; its id if it has no
         name that we know."""
         name = self._index.names.get(channel)
-        return f"{channel.platform.capitalize()} {f'#{name}' if name else channel.channel}"
+        return f"{self.platform_name(channel.platform)} {f'#{name}' if name else channel.channel}"
 
     def known_name(self, channel: ChannelRef) -> str | None:
         """The name of a channel that is in a room, without the #."""
