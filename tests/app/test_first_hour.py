@@ -143,7 +143,7 @@ def test_init_asks_again_where_an_answer_cannot_be(
         ("bot", "'bot' is no use"),
         ("mirror", ""),
         (",", "name at least one"),
-        ("irc", "Unknown platform 'irc'"),
+        ("zulip", "Unknown platform 'zulip'"),
         ("teams", ""),
         ("abc", "must be a GUID; copy it from the Azure portal (is 'abc')"),
         (GUID, ""),
