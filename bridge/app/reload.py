@@ -7,7 +7,7 @@ is wrong with it is said in the log, by `status` and to whoever asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -27,6 +27,8 @@ from bridge.app.settings.secrets import Tokens
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
+from bridge.router.reconfigure import Configuration
+from bridge.tools.mcp_server import McpServer
 
 log = structlog.get_logger()
 
@@ -69,45 +71,69 @@ class Reloader:
         }  # fmt: skip
         fresh = await asyncio.to_thread(
             build_connectors, new, bridge.store, bridge.clock, only=changed, files=bridge.files,
-            instance=bridge.router.other_bridges.instance,
+            instance=bridge.router.operations.instance,
         )  # fmt: skip
         problems: list[str] = []
+        ended: dict[AccountId, Connector] = {}
         try:
             agents = await asyncio.to_thread(
                 build_agents, new, bridge.store, bridge.clock, bridge.files
             )
             kept = {a: c for a, c in bridge.connectors.items() if a not in changed}
             rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
-            await bridge.tools.change(new.tools)
+            pictures = await asyncio.to_thread(agent_pictures, new, problems)
+            configuration = Configuration(
+                rooms, new.admins, groups_of(new), email_key(new), allowances_of(new)
+            )
+            told = await asyncio.to_thread(_told, old, new)
+            servers = bridge.tools.prepare(new.tools)
+            for account in changed & bridge.connectors.keys():
+                ended[account] = bridge.connectors[account]
+                await bridge.router.reconfigure.stop_account(account)
         except BaseException:
+            for account, connector in ended.items():
+                bridge.router.reconfigure.start_account(account, connector)
             for connector in fresh.values():
                 await connector.close()
             raise
-        await self._swap(changed, fresh)
+        # Nothing is awaited from here to the end of the swap: it happens wholly, or not at all.
+        for account in ended.keys() - fresh.keys():
+            del bridge.connectors[account]
+        bridge.connectors.update(fresh)
         bridge.agents.clear()
         bridge.agents.update(agents)
-        bridge.router.change_rooms(rooms)
-        bridge.router.references.groups = groups_of(new)
-        bridge.router.linking.email_key = email_key(new)
-        for account, connector in fresh.items():
-            bridge.router.start_account(account, connector)
+        closing = bridge.tools.use(servers)
+        bridge.pictures.change(pictures)
         bridge.settings = new
-        bridge.router.admins[:] = new.admins
-        bridge.router.allowances = allowances_of(new)
-        bridge.pictures.change(await asyncio.to_thread(agent_pictures, new, problems))
+        bridge.router.reconfigure.apply(configuration)
         bridge.problems[:] = problems
-        return [*await asyncio.to_thread(_told, old, new), *problems]
+        await self._end(ended, fresh, closing)
+        return [*told, *problems]
 
-    async def _swap(self, changed: set[AccountId], fresh: Mapping[AccountId, Connector]) -> None:
-        """Those that are gone or changed end; from then on their new ones send."""
-        for account in changed & self._bridge.connectors.keys():
-            await self._bridge.router.receivers.stop(account)
-            ended = self._bridge.connectors.pop(account)
-            if account in fresh:
-                self._bridge.connectors[account] = fresh[account]
-            await self._bridge.router.let_go(ended)
-            await ended.close()
-        self._bridge.connectors.update(fresh)
+    async def _end(
+        self,
+        ended: Mapping[AccountId, Connector],
+        fresh: Mapping[AccountId, Connector],
+        tool_servers: Sequence[McpServer],
+    ) -> None:
+        """Close what is gone or changed, then receive through the new connectors. An error at the
+        end of an old connection is logged: the new configuration holds already."""
+        reconfigure = self._bridge.router.reconfigure
+        try:
+            for account, connector in ended.items():
+                try:
+                    await reconfigure.let_go(connector)
+                    await connector.close()
+                except Exception:
+                    log.exception("old_connection_not_closed", account=account)
+            for server in tool_servers:
+                try:
+                    await server.close()
+                except Exception:
+                    log.exception("old_tool_server_not_closed", server=server.name)
+        finally:
+            for account, connector in fresh.items():
+                reconfigure.start_account(account, connector)
 
 
 def _told(old: Settings, new: Settings) -> list[str]:

@@ -47,8 +47,8 @@ async def run(
         bridge = await _unless(stop, build(settings))
         if bridge is None:
             return
-        bridge.router.linker = AppLinker(bridge)
-        bridge.router.on_direct = DirectRooms(bridge).open
+        bridge.router.reconfigure.use_linker(AppLinker(bridge))
+        DirectRooms(bridge).listen()
         if source is not None:
             bridge.reload = Reloader(bridge, source).reload
         door = Door.new()

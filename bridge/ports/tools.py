@@ -59,7 +59,8 @@ class Toolbox(Protocol):
 
 @runtime_checkable
 class TellsChanges(Protocol):
-    """A toolbox that says when a server's list of tools is another: `on_change` is called with the
-    server's name."""
+    """A toolbox that says when a server's list of tools is another."""
 
-    on_change: Callable[[str], None]
+    def tell_changes(self, listener: Callable[[str], None]) -> None:
+        """From now on `listener` is called with the name of each such server."""
+        ...

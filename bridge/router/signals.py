@@ -6,8 +6,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bridge.model import Mark, Operation
+from bridge.model import (
+    AccountId,
+    ActorId,
+    ChannelRef,
+    Mark,
+    MessagePosted,
+    Operation,
+    RoomId,
+)
+from bridge.model.inbox_records import InboxRow
 from bridge.model.outbox_records import OutboxState
+from bridge.model.room_records import DirectEnd
 
 T = TypeVar("T")
 
@@ -21,6 +31,15 @@ class Signal(Generic[T]):
     def subscribe(self, listener: Callable[[T], Awaitable[None]]) -> None:
         """Call `listener` with every value that is emitted from now on."""
         self._listeners.append(listener)
+
+    def unsubscribe(self, listener: Callable[[T], Awaitable[None]]) -> None:
+        """Do not call it any more. Raises ValueError where it did not subscribe."""
+        self._listeners.remove(listener)
+
+    @property
+    def has_listeners(self) -> bool:
+        """Whether anybody listens: what is emitted need not be made for nobody."""
+        return bool(self._listeners)
 
     async def emit(self, value: T) -> None:
         """Return when every listener has. Raises what a listener raises; the listeners after it
@@ -38,13 +57,64 @@ class OperationEnded:
 
 
 @dataclass(frozen=True)
+class UnknownPost:
+    """A post of our account that no operation of this store made; `other` is the other store that
+    it names, if any."""
+
+    event: MessagePosted
+    other: str
+
+
+@dataclass(frozen=True)
+class ReactionsCameLate:
+    """The reactions of a channel may have come out of order."""
+
+    account: AccountId
+    channel: ChannelRef
+
+
+@dataclass(frozen=True)
+class DirectMessageCame:
+    """Somebody wrote to our bot alone, in this channel of the account."""
+
+    account: AccountId
+    channel: ChannelRef
+
+
+@dataclass(frozen=True)
 class Signals:
     """Every signal of the router.
+
+    - `row_due`: it is this row's turn in the inbox.
 
     - `operation_ended`: the store holds the operation's end.
     - `mark_not_shown`: a platform does not show a reaction or a pin; a note says it in words. The
       lane of the channel's marks emits it, so that the notes change in the order of the events.
+    - `reactions_came_late`: the channel is compared with what we have.
+    - `unknown_post`: somebody else may send with the tokens of our account.
+    - `hand_over_taken`: a person took over in this room.
+    - `direct_channel_opened`: this person may be written to alone from now on.
+    - `people_linked`: accounts became, or are no longer, one person's; the accounts.
+    - `room_resumed`: a command ended the pause of this room, or asked for that.
+    - `sending_resumed`: an admin lets this account send again.
+    - `direct_message_came`: somebody writes to our bot alone, and no room has the channel yet;
+      whoever listens may make one.
+    - `channel_appeared`: an account told of a new channel, or of a channel's new name.
     """
 
     operation_ended: Signal[OperationEnded] = field(default_factory=Signal[OperationEnded])
     mark_not_shown: Signal[Mark] = field(default_factory=Signal[Mark])
+    row_due: Signal[InboxRow] = field(default_factory=Signal[InboxRow])
+    reactions_came_late: Signal[ReactionsCameLate] = field(
+        default_factory=Signal[ReactionsCameLate]
+    )
+    unknown_post: Signal[UnknownPost] = field(default_factory=Signal[UnknownPost])
+    hand_over_taken: Signal[RoomId] = field(default_factory=Signal[RoomId])
+    direct_channel_opened: Signal[DirectEnd] = field(default_factory=Signal[DirectEnd])
+    people_linked: Signal[tuple[ActorId, ...]] = field(default_factory=Signal[tuple[ActorId, ...]])
+    room_resumed: Signal[RoomId] = field(default_factory=Signal[RoomId])
+    sending_resumed: Signal[AccountId] = field(default_factory=Signal[AccountId])
+    direct_message_came: Signal[DirectMessageCame] = field(
+        default_factory=Signal[DirectMessageCame]
+    )
+    channel_appeared: Signal[AccountId] = field(default_factory=Signal[AccountId])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bridge.content.messages.tool_names import tool_names
 from bridge.ports.clock import Clock
@@ -33,6 +33,14 @@ def open_toolbox(
     return McpToolbox(settings, server)
 
 
+@dataclass(frozen=True)
+class McpServers:
+    """Servers by their names, with the settings that each was opened with."""
+
+    settings: Mapping[str, ToolServerSettings]
+    servers: Mapping[str, McpServer]
+
+
 class McpToolbox:
     """Servers of the Model Context Protocol."""
 
@@ -42,27 +50,36 @@ class McpToolbox:
         server: Callable[[str, ToolServerSettings], McpServer],
     ) -> None:
         self._server = server
-        self.on_change: Callable[[str], None] = lambda server: None
+        self._listener: Callable[[str], None] = lambda server: None
         self.settings = dict(settings)
         self.servers = {name: self._open(name, one) for name, one in settings.items()}
 
     def _open(self, name: str, settings: ToolServerSettings) -> McpServer:
         server = self._server(name, settings)
-        server.on_change = lambda: self.on_change(name)
+        server.on_change = lambda: self._listener(name)
         return server
 
-    async def change(self, settings: Mapping[str, ToolServerSettings]) -> None:
-        """From now on these are the servers; those that did not change keep their connections.
-        Raises ConfigError as `open_toolbox` does, and then nothing changed."""
+    def tell_changes(self, listener: Callable[[str], None]) -> None:
+        """From now on `listener` is called with the name of a server whose tools changed."""
+        self._listener = listener
+
+    def prepare(self, settings: Mapping[str, ToolServerSettings]) -> McpServers:
+        """The servers of these settings; those that did not change keep their connections. Raises
+        ConfigError as `open_toolbox` does. Nothing changes before `use`."""
         if settings:
             check_installed()
-        gone = [name for name, one in self.settings.items() if settings.get(name) != one]
-        ended = [self.servers.pop(name) for name in gone]
-        for name, one in settings.items():
-            if name not in self.servers:
-                self.servers[name] = self._open(name, one)
-        self.settings = dict(settings)
-        await asyncio.gather(*(server.close() for server in ended))
+        servers = {
+            name: self.servers[name] if self.settings.get(name) == one else self._open(name, one)
+            for name, one in settings.items()
+        }
+        return McpServers(dict(settings), servers)
+
+    def use(self, prepared: McpServers) -> list[McpServer]:
+        """From now on these are the servers. Returns those that are to be closed."""
+        kept = prepared.servers.values()
+        ended = [server for server in self.servers.values() if server not in kept]
+        self.settings, self.servers = dict(prepared.settings), dict(prepared.servers)
+        return ended
 
     async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
         wanted = [self.servers[name] for name in dict.fromkeys(servers) if name in self.servers]

@@ -48,11 +48,11 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
             await local.until(lambda: all(is_shown(local, o, "and on we go") for o in others))
             assert all(is_shown(local, one, "with a picture") for one in others)
             assert [files(local, one) for one in others] == [[] for _ in others]
-            assert bridge.router.files_awaited == 1
+            assert bridge.router.operations.files_awaited == 1
 
             local.around.faults.clear()
             await local.until(lambda: all(len(files(local, one)) == 1 for one in others))
-            await local.until(lambda: not bridge.router.files_awaited)
+            await local.until(lambda: not bridge.router.operations.files_awaited)
             for one in others:
                 raws = [str(each.raw) for each in standing(local, one)]
                 assert sum("with a picture" in raw for raw in raws) == 1

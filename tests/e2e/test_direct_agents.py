@@ -37,7 +37,7 @@ async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path
                 )
             await bridge.router.settled()
 
-            assert len(await bridge.router.doors.pairings()) == 3
+            assert len(await bridge.router.parts.turns.access.pairings()) == 3
             archived = [
                 str((await bridge.store.conversation(timeline.id)).messages)
                 for timeline, _ in await bridge.store.conversations()

@@ -96,7 +96,9 @@ async def test_two_people_write_to_one_another_and_nobody_else_reads_it(
             await local.until(lambda: registered(local))
             for one in (ann, bob):
                 await one.command("dm on")
-            await local.until(lambda: len(bridge.router.directs.reachable(ann.actor())) == 1)
+            await local.until(
+                lambda: len(bridge.router.parts.rooms.directs.reachable(ann.actor())) == 1
+            )
             for one in (ann, bob):
                 await local.say(one.platform, "general", f"{one.name} is here")
             await bridge.router.settled()

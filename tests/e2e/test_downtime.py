@@ -252,7 +252,7 @@ async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_p
         await react(local, "discord", "from slack", "👍")  # on our copy
 
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.looking_back)
+            await local.until(lambda: not bridge.router.operations.looking_back)
             for words in ("from slack", "from discord"):
                 await local.until(
                     lambda words=words: reactions_on(local, "slack", words) == {"tada", "+1"}, 15
@@ -297,7 +297,7 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
             return [one.text for one in local.standing(platform, "general") if " on " in one.text]
 
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.looking_back, 15)
+            await local.until(lambda: not bridge.router.operations.looking_back, 15)
             for platform in EVERYWHERE:
                 await local.until(lambda platform=platform: len(standing(platform)) == 1, 15)
             assert await bridge.store.dead_letters() == []
@@ -329,7 +329,7 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
         async with running(local, settings):
             await local.until(lambda: told("slack") == told("teams") == 1)
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.catching_up)
+            await local.until(lambda: not bridge.router.operations.catching_up)
             await local.say("teams", "general", "heard again")
             await local.until(
                 lambda: any("heard again" in one.text for one in local.standing("slack", "general"))
@@ -353,7 +353,7 @@ async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when
             return [one.text for one in local.standing("discord", "random") if "number" in one.text]
 
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.catching_up)
+            await local.until(lambda: not bridge.router.operations.catching_up)
             await slack.post_as(workspace, channel, person, "number one", None)
             await local.until(lambda: len(arrived()) == 1)
             await bot.conversations_leave(channel=channel)
@@ -399,7 +399,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
             before = {"one", "two", "four"}
             for platform in READ_BACK:
                 await local.until(lambda platform=platform: pinned(platform) == before)
-            await local.until(lambda: not bridge.router.looking_back, 15)
+            await local.until(lambda: not bridge.router.operations.looking_back, 15)
 
         await slack.pin_as(*at_slack, one, pinned=False)
         six = await local.say("discord", "general", "message six")
@@ -421,7 +421,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
         of_slack, of_discord = {"on-slack", "Slack's topic"}, {"on-discord", "Discord's topic"}
         for _ in range(2):  # once: what was found once is known
             async with running(local, settings) as (bridge, _):
-                await local.until(lambda: not bridge.router.looking_back, 15)
+                await local.until(lambda: not bridge.router.operations.looking_back, 15)
                 for platform in READ_BACK:
                     await local.until(lambda platform=platform: pinned(platform) == after, 15)
                 await local.until(lambda: told("slack") == of_discord | {"Yes: 1"}, 15)
@@ -460,7 +460,7 @@ async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_th
         await there.delete_as(*person, goes)
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: "this goes" not in shown())
-            await local.until(lambda: not bridge.router.looking_back)
+            await local.until(lambda: not bridge.router.operations.looking_back)
 
         for text in ("this stays", "Friday", "the last one"):
             assert text in shown()

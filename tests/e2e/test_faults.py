@@ -214,9 +214,9 @@ async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_pat
         wrong.write_text("xoxb-wrong")
         settings["accounts"]["slack"]["bot_token"] = {"file": str(wrong)}
         async with running(local, settings, wait=False) as (bridge, _):
-            await local.until(lambda: "slack" in bridge.router.receivers.failed)
-            assert "invalid_auth" in bridge.router.receivers.failed["slack"]  # type: ignore[index]
-            assert "install the app again" in bridge.router.receivers.failed["slack"]  # type: ignore[index]
+            await local.until(lambda: "slack" in bridge.router.parts.inbound.receivers.failed)
+            assert "invalid_auth" in bridge.router.parts.inbound.receivers.failed["slack"]  # type: ignore[index]
+            assert "install the app again" in bridge.router.parts.inbound.receivers.failed["slack"]  # type: ignore[index]
             await local.say("teams", "general", "all the same")
             await until_shown(local, "general", "all the same", ("discord", "teams"))
 
@@ -455,14 +455,14 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
     others = [name for name in PLATFORMS if name != deaf]
     async with at_home(tmp_path) as (local, bridge):
         account = AccountId(deaf)
-        await local.until(lambda: bridge.router.hearing(account) == "")
+        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
         local.around.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
         await local.say(deaf, "general", "said to the deaf")
         await until_shown(local, "general", "said to the deaf", others)
-        assert "nothing of what is said is heard" in bridge.router.hearing(account)
+        assert "nothing of what is said is heard" in bridge.router.operations.why_deaf(account)
 
         local.around.faults.clear()
         await local.say(deaf, "general", "and to those who hear")
         await until_shown(local, "general", "and to those who hear", others)
-        await local.until(lambda: bridge.router.hearing(account) == "")
+        await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
         assert [count(local, one, "said to the deaf") for one in others] == [1, 1]

@@ -101,7 +101,7 @@ async def test_what_is_said_while_the_connection_is_down_arrives_once_and_in_ord
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "number 0")
             await local.until(lambda: any("number 0" in one for one in said_on_slack(local)))
-            await local.until(lambda: not bridge.router.catching_up)
+            await local.until(lambda: not bridge.router.operations.catching_up)
             irc.disconnect()
             for number in range(1, 6):
                 irc.say("alice", CHANNEL, f"number {number}")
@@ -122,7 +122,7 @@ async def test_what_is_said_while_the_bridge_is_away_is_read_back(tmp_path: Path
         async with running(local, settings) as (bridge, _):
             irc.say("alice", CHANNEL, "before")
             await local.until(lambda: any("before" in one for one in said_on_slack(local)))
-            await local.until(lambda: not bridge.router.catching_up)
+            await local.until(lambda: not bridge.router.operations.catching_up)
         irc.say("alice", CHANNEL, "meanwhile\nin two lines")
         async with running(local, settings):
             await local.until(

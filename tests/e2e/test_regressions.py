@@ -133,10 +133,10 @@ async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> Non
             await local.until(lambda: all(len(texts(local, one)) == 2 for one in PLATFORMS))
 
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: not bridge.router.catching_up)
+            await local.until(lambda: not bridge.router.operations.catching_up)
             await local.say("slack", "general", "after")
             await local.until(lambda: all("after" in " ".join(texts(local, o)) for o in PLATFORMS))
-            await local.until(lambda: not bridge.router.catching_up)
+            await local.until(lambda: not bridge.router.operations.catching_up)
 
         for platform in PLATFORMS:
             assert [t.split()[-1] for t in texts(local, platform)] == ["before", "carried", "after"]

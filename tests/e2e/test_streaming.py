@@ -225,8 +225,8 @@ async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Pat
             answer = answers(local.messages(workspace, chat))[0]
 
             await local.stop_as(workspace, chat, who.id, answer.id)  # type: ignore[attr-defined]
-            await town.until(lambda: bridge.router.turns.idle)
-            await town.until(lambda: bridge.router.lanes.idle)
+            await town.until(lambda: bridge.router.parts.turns.queue.idle)
+            await town.until(lambda: bridge.router.parts.outbound.lanes.idle)
 
             shown = answers(local.messages(workspace, chat))
 

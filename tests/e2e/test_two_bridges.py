@@ -40,7 +40,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _stopped(bridge: Bridge) -> bool:
-    return all(bridge.router.other_bridges.is_stopped(one) for one in (SLACK, DISCORD))
+    return all(
+        bridge.router.parts.recovery.other_bridges.is_stopped(one) for one in (SLACK, DISCORD)
+    )
 
 
 async def _waits(bridge: Bridge) -> bool:
@@ -67,7 +69,7 @@ async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Pat
             assert _stopped(first)
             assert _stopped(second)
             for name in (SLACK, DISCORD):
-                assert "account resume" in first.router.other_bridges.note(name)
+                assert "account resume" in first.router.parts.recovery.other_bridges.note(name)
             await local.say("slack", "general", "nobody carries this")
             async with asyncio.timeout(LONGEST_WAIT):
                 while True:
@@ -85,8 +87,8 @@ async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Pat
                     cli, "account", "resume", "discord", "-c", str(config)
                 )
                 assert told in resumed.stdout
-            assert not first.router.other_bridges.is_stopped(DISCORD)
-            assert second.router.other_bridges.is_stopped(DISCORD)
+            assert not first.router.parts.recovery.other_bridges.is_stopped(DISCORD)
+            assert second.router.parts.recovery.other_bridges.is_stopped(DISCORD)
             wrong = await asyncio.to_thread(cli, "account", "resume", "slick", "-c", str(config))
             assert wrong.exit_code == 1
             assert "slack, discord" in wrong.stderr
@@ -126,5 +128,9 @@ async def test_a_bridge_that_is_started_again_with_its_store_goes_on(tmp_path: P
                         len(local.standing(platform, "general")) == wanted for platform in NAMES
                     )
                 )
-                await local.until(lambda bridge=bridge: bridge.router.other_bridges.examined >= 2)
-                assert not any(map(bridge.router.other_bridges.is_stopped, (SLACK, DISCORD)))
+                await local.until(
+                    lambda bridge=bridge: bridge.router.parts.recovery.other_bridges.examined >= 2
+                )
+                assert not any(
+                    map(bridge.router.parts.recovery.other_bridges.is_stopped, (SLACK, DISCORD))
+                )

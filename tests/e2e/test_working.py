@@ -149,7 +149,7 @@ async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
             (streamed,) = [one for one in channel.messages.values() if one.live]
             assert {"username": streamed.username, "icons": streamed.icons} == face
         agent.speak.set()
-        await town.until(lambda: bridge.router.turns.idle)
+        await town.until(lambda: bridge.router.parts.turns.queue.idle)
         await town.until(lambda: '"in_progress"' not in raws(town) and WORDS in raws(town))
 
         assert local.status(*place, root) == ""
@@ -164,7 +164,7 @@ async def test_teams_says_in_a_chat_what_is_done_before_there_are_words(tmp_path
     async with asked_in_a_chat(tmp_path, agent) as (town, local, bridge, (workspace, chat)):
         await town.until(lambda: bool(local.informed(chat)))
         agent.speak.set()
-        await town.until(lambda: bridge.router.turns.idle)
+        await town.until(lambda: bridge.router.parts.turns.queue.idle)
 
         def last() -> Any:
             return local.messages(workspace, chat)[-1]
@@ -191,7 +191,9 @@ async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
                 agent.think.set()
                 await town.until(lambda: "sunny" in shown(town))
                 agent.speak.set()
-                await town.until(lambda: bridge.router.turns.idle and WORDS in shown(town))
+                await town.until(
+                    lambda: bridge.router.parts.turns.queue.idle and WORDS in shown(town)
+                )
 
     assert "Let me look." in shown(town)
     assert [one for one in logs if one["event"] == "stream_edit_failed"] == []
@@ -202,7 +204,7 @@ async def test_a_table_in_a_chat_of_teams_is_one_in_the_end(tmp_path: Path) -> N
     agent.think.set()
     agent.speak.set()
     async with asked_in_a_chat(tmp_path, agent) as (town, local, bridge, (workspace, chat)):
-        await town.until(lambda: bridge.router.turns.idle)
+        await town.until(lambda: bridge.router.parts.turns.queue.idle)
         last = lambda: str(local.messages(workspace, chat)[-1].raw)  # noqa: E731
         await town.until(lambda: "'TableRow'" in last())
 
@@ -222,7 +224,7 @@ async def test_slacks_stop_ends_what_has_not_begun_to_speak(tmp_path: Path) -> N
         await town.until(lambda: bool(local.status(*place, root)))
 
         await local.stop_as(*place, town.person("slack", place[0]), root)
-        await town.until(lambda: agent.ended and bridge.router.turns.idle)
+        await town.until(lambda: agent.ended and bridge.router.parts.turns.queue.idle)
         await town.until(lambda: local.status(*place, root) == "")
 
         assert WORDS not in raws(town)
@@ -240,7 +242,7 @@ async def test_slacks_stop_ends_an_agent_that_says_nothing_more(tmp_path: Path) 
         )
 
         await local.stop_as(*place, town.person("slack", place[0]), answer.id)
-        await town.until(lambda: agent.ended and bridge.router.turns.idle)
+        await town.until(lambda: agent.ended and bridge.router.parts.turns.queue.idle)
         await town.until(lambda: "stopped" in raws(town))
 
         assert await bridge.store.dead_letters() == []
@@ -253,7 +255,7 @@ async def test_teams_stop_ends_an_agent_that_has_said_nothing_yet(tmp_path: Path
         await town.until(lambda: bool(local.informed(chat)))
         assert local.stop_all(chat)
         agent.speak.set()
-        await town.until(lambda: agent.ended and bridge.router.turns.idle)
+        await town.until(lambda: agent.ended and bridge.router.parts.turns.queue.idle)
 
         assert await bridge.store.dead_letters() == []
 
@@ -279,7 +281,11 @@ async def test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsew
             await town.until(lambda: town.place("discord", "general")[1] in dict(discord.typed))
             await town.until(lambda: chat in dict(teams.typed))
             agent.speak.set()
-            await town.until(lambda: bridge.router.turns.idle and bridge.router.lanes.idle)
+            await town.until(
+                lambda: (
+                    bridge.router.parts.turns.queue.idle and bridge.router.parts.outbound.lanes.idle
+                )
+            )
 
             standing = [
                 *(one for name in town.platforms for one in town.standing(name, "general")),

@@ -42,7 +42,7 @@ async def test_what_another_account_hears_in_a_channel_goes_nowhere(clock: FakeC
         await slate.say("s", "hello")
         await clock.let_work()
         heard = slate.raw("s", "hello, heard by the other app", bot=True)
-        await router.accept(heard.model_copy(update={"account": board.account}))
+        await router.inbox.accept(heard.model_copy(update={"account": board.account}))
         await clock.let_work()
 
     assert board.texts("b") == ["hello"]

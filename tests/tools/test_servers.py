@@ -137,7 +137,7 @@ async def test_calls_run_beside_each_other(held: McpToolbox) -> None:
 
 async def test_tools_that_come_later_are_known(held: McpToolbox) -> None:
     changed: list[str] = []
-    held.on_change = changed.append
+    held.tell_changes(changed.append)
     assert "learned" not in await tools_of(held)
     await call(held, "learn")
     async with asyncio.timeout(LONGEST_WAIT):

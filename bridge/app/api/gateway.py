@@ -107,13 +107,13 @@ class BridgeGateway:
         return await self._bridge.router.hear(event, key)
 
     def growing(self, room: RoomId) -> Sequence[Message]:
-        return self._bridge.router.feed.growing(room)
+        return self._bridge.router.operations.growing(room)
 
     def reading(self) -> AbstractContextManager[asyncio.Event]:
-        return self._bridge.router.feed.reading()
+        return self._bridge.router.operations.reading()
 
     def complete(self, message: Message) -> Message:
-        return self._bridge.router.complete(message)
+        return self._bridge.router.operations.complete(message)
 
     def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
-        return self._bridge.router.card_faults(parts)
+        return self._bridge.router.operations.card_faults(parts)

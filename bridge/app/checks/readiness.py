@@ -169,7 +169,7 @@ async def wrong_with_account(bridge: Bridge, name: AccountId) -> dict[str, str]:
 
 def _is_up(bridge: Bridge, name: AccountId) -> bool:
     connector = bridge.connectors.get(name)
-    if connector is None or name in bridge.router.receivers.failed:
+    if connector is None or bridge.router.operations.why_not_received(name):
         return False
     return not isinstance(connector, TellsHealth) or connector.health().state in _UP
 

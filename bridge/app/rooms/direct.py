@@ -9,6 +9,7 @@ import structlog
 from bridge.app.build import DIRECT, Bridge, direct_of, direct_rooms
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.model.room_records import RoomLink
+from bridge.router.signals import DirectMessageCame
 
 log = structlog.get_logger()
 
@@ -22,21 +23,27 @@ class DirectRooms:
         self._bridge = bridge
         self._one_at_a_time = asyncio.Lock()
 
-    async def open(self, account: AccountId, channel: ChannelRef) -> bool:
-        """Whether the channel has a room now. False where nobody answers there."""
+    def listen(self) -> None:
+        """From now on make such rooms."""
+        self._bridge.router.signals.direct_message_came.subscribe(self._came)
+
+    async def _came(self, message: DirectMessageCame) -> None:
+        await self._open(message.account, message.channel)
+
+    async def _open(self, account: AccountId, channel: ChannelRef) -> None:
+        """Make the room, unless nobody answers there."""
         bridge = self._bridge
         if direct_of(bridge.settings, account) is None:
-            return False
+            return
         async with self._one_at_a_time:
             if bridge.rooms.concern(account, channel):
-                return True
+                return
             if len(bridge.rooms.all) - len(bridge.settings.rooms) >= _MOST:
                 log.warning("too_many_direct_rooms", account=account)
-                return False
+                return
             now, own_id = bridge.clock.time(), RoomId(f"{DIRECT}{channel.key}")
             link = RoomLink(own_id, account, channel, linked=True, by="direct message", at=now)
             await bridge.store.link_channel(link)
             made = await direct_rooms(bridge.settings, bridge.connectors, bridge.store, [link])
-            bridge.router.add_rooms(made)
+            bridge.router.reconfigure.add_rooms(made)
         log.info("direct_room", room=own_id)
-        return bool(made)

@@ -10,6 +10,7 @@ import structlog
 from bridge.app.build import Bridge, find_rooms
 from bridge.app.reload import KEPT
 from bridge.errors import BridgeError
+from bridge.model import AccountId
 
 log = structlog.get_logger()
 
@@ -19,9 +20,16 @@ _GATHER = 0.5  # ... that one waits for more news
 
 async def follow_patterns(bridge: Bridge) -> None:
     """Until cancelled."""
-    news = asyncio.Event()
+    news, appeared = asyncio.Event(), bridge.router.signals.channel_appeared
+
+    async def channel_appeared(_account: AccountId) -> None:
+        news.set()
+
+    listens = False  # only where there are patterns: for nobody, no event need be decoded
     while True:
-        bridge.router.on_new_channel = news.set if _has_patterns(bridge) else None
+        if _has_patterns(bridge) != listens:
+            listens = not listens
+            (appeared.subscribe if listens else appeared.unsubscribe)(channel_appeared)
         try:
             async with asyncio.timeout(_LOOK):
                 await news.wait()
@@ -50,7 +58,7 @@ async def look_again(bridge: Bridge) -> None:
     if before != after:
         joined = [f"{room}: {channel.key}" for room, channel in sorted(after - before, key=str)]
         log.info("rooms_changed", joined=joined, left=len(before - after))
-        bridge.router.change_rooms(rooms)
+        bridge.router.reconfigure.change_rooms(rooms)
 
 
 def _has_patterns(bridge: Bridge) -> bool:

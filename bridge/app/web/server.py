@@ -58,7 +58,7 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         ours = door is not None and door.admits(request.headers.get("authorization", ""))
         trouble, pulse = await _store_now(bridge)
         accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
-        notes = {name: bridge.router.other_bridges.note(name) for name in bridge.connectors}
+        notes = {name: bridge.router.operations.why_not_sent(name) for name in bridge.connectors}
         found = [*bridge.problems, *bridge.unready.values()]
         if not ours:
             found = [f"{text.partition(': ')[0]}: {_SEE_STATUS}" for text in found]
@@ -69,10 +69,10 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             "accounts": accounts,
             "messages": pulse and pulse.messages,
             "outbox": dict(pulse.outbox) if pulse else {},
-            "catching_up": bridge.router.catching_up,
-            "looking_back": bridge.router.looking_back,
-            "files_awaited": bridge.router.files_awaited,
-            "instance": bridge.router.other_bridges.instance,
+            "catching_up": bridge.router.operations.catching_up,
+            "looking_back": bridge.router.operations.looking_back,
+            "files_awaited": bridge.router.operations.files_awaited,
+            "instance": bridge.router.operations.instance,
             "problems": [trouble, *problems] if trouble else problems,
         }
         return JSONResponse(body, status_code=503 if trouble else 200)
@@ -157,7 +157,7 @@ class _AccountRoutes:
         if not has(connector, ServesHttp):
             raise HTTPException(404)
         if connector not in self._apps:
-            self._apps[connector] = connector.http_app(self._bridge.router)
+            self._apps[connector] = connector.http_app(self._bridge.router.inbox)
         app = self._apps[connector]
         if app is None:
             raise HTTPException(404)
@@ -187,12 +187,12 @@ class _Counts:
 def health_of(bridge: Bridge, name: AccountId) -> Health:
     """How the account's receiving side is; one that says nothing of itself is as its receiver."""
     connector = bridge.connectors[name]
-    if failed := bridge.router.receivers.failed.get(name):
+    if failed := bridge.router.operations.why_not_received(name):
         return Health("failed", note=failed)
     health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
-    if stopped := bridge.router.other_bridges.note(name):
+    if stopped := bridge.router.operations.why_not_sent(name):
         return replace(health, note=stopped)
-    deaf = bridge.router.hearing(name)
+    deaf = bridge.router.operations.why_deaf(name)
     return replace(health, note=deaf) if deaf and not health.note else health
 
 
@@ -200,12 +200,12 @@ def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, A
     """What platforms said may hold a token, so it is hidden again; from all but commands, `ours`,
     also where files are."""
     health = health_of(bridge, name)
-    failed = bridge.router.receivers.failed.get(name)
+    failed = bridge.router.operations.why_not_received(name)
     entry = bridge.settings.accounts.get(name)
     shown = hide_secrets if ours else _hide_all
     facts = asdict(health) | {"note": shown(health.note)}
     facts |= {"platform": entry.platform} if entry else {}
-    if progress := bridge.router.progress(name):
+    if progress := bridge.router.operations.progress(name):
         facts["catching_up"] = asdict(progress)
     return facts | ({"failed": shown(failed)} if failed else {})
 
@@ -257,29 +257,21 @@ async def _present(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 
 async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Dead letters wait again, at the end of their lanes; each lane looks at once."""
-    lanes: list[str] = []
-    for operation in _operations(body):
-        lane = await bridge.store.replay(operation)
-        bridge.router.lanes.wake(lane)
-        lanes.append(lane)
-    return {"lanes": lanes}
+    operations = bridge.router.operations
+    return {"lanes": [await operations.replay(one) for one in _operations(body)]}
 
 
 async def _retry(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Waiting operations are tried now, in their places."""
-    lanes: list[str] = []
-    for operation in _operations(body):
-        lane = await bridge.store.hasten(operation)
-        bridge.router.lanes.hasten(lane, operation)
-        lanes.append(lane)
-    return {"lanes": lanes}
+    operations = bridge.router.operations
+    return {"lanes": [await operations.hasten(one) for one in _operations(body)]}
 
 
 async def _skip(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Waiting operations become dead letters, and their lanes go on."""
     skipped = _operations(body)
     for operation in skipped:
-        await bridge.router.lanes.skip(operation)
+        await bridge.router.operations.skip(operation)
     return {"skipped": skipped}
 
 
@@ -296,12 +288,12 @@ async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 
 async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """`link`: two accounts; `unlink`, `block`, `unblock`: one, in a `room` or in all (null)."""
-    linking = bridge.router.linking
+    operations = bridge.router.operations
     match body:
         case {"link": [str(one), str(other)]}:
-            return {"person": await linking.link(ActorId(one), ActorId(other))}
+            return {"person": await operations.link_people(ActorId(one), ActorId(other))}
         case {"unlink": str(actor)}:
-            return {"unlinked": await linking.unlink(ActorId(actor))}
+            return {"unlinked": await operations.unlink_person(ActorId(actor))}
         case {"block": str(actor), "room": str() | None as room}:
             return {"done": await _set_blocked(bridge, actor, room, blocked=True)}
         case {"unblock": str(actor), "room": str() | None as room}:
@@ -314,8 +306,8 @@ async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 async def _set_blocked(bridge: Bridge, actor: str, room: str | None, *, blocked: bool) -> bool:
     where = None if room is None else RoomId(room)
-    decided = bridge.router.decided
-    return await decided.set_blocked(ActorId(actor), "command", where, blocked=blocked)
+    operations = bridge.router.operations
+    return await operations.set_blocked(ActorId(actor), "command", where, blocked=blocked)
 
 
 async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
@@ -325,7 +317,7 @@ async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             store, clock = bridge.store, bridge.clock
             return {"code": await begin_pairing(store, clock, agent, "command", minutes)}
         case {"revoke": str(actor), "agent": str() | None as agent}:
-            return {"done": await bridge.router.doors.unpair(ActorId(actor), agent)}
+            return {"done": await bridge.router.operations.unpair(ActorId(actor), agent)}
         case _:
             raise InvalidData("it is {new: agent, minutes: N}, or {revoke: actor, agent: agent}")
 
@@ -334,7 +326,7 @@ async def _account(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """`resume`: send through an account again."""
     match body:
         case {"resume": str(name)}:
-            return {"resumed": await bridge.router.other_bridges.resume(AccountId(name))}
+            return {"resumed": await bridge.router.operations.resume_sending(AccountId(name))}
         case _:
             raise InvalidData("it is {resume: account}")
 
@@ -343,7 +335,7 @@ async def _budget(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """`reset`: a purse."""
     match body:
         case {"reset": str(purse)}:
-            await bridge.router.purses.forget(purse)
+            await bridge.router.operations.reset_quota(purse)
             return {"reset": purse}
         case _:
             raise InvalidData("it is {reset: purse}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from bridge.errors import InvalidData
@@ -30,18 +30,34 @@ class NoLinker:
         raise InvalidData("This channel cannot be unlinked here")
 
 
+class CurrentLinker:
+    """The linker of whoever runs the router, from when there is one; before that, none."""
+
+    def __init__(self) -> None:
+        self._used: Linker = NoLinker()
+
+    def use(self, linker: Linker) -> None:
+        """From now on this one changes the rooms."""
+        self._used = linker
+
+    async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str:
+        return await self._used.link(room, account, channel, by)
+
+    async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
+        return await self._used.unlink(room, member, by)
+
+
 def channel_commands(
-    connectors: Mapping[AccountId, Connector], linker: Callable[[], Linker]
+    connectors: Mapping[AccountId, Connector], linker: Linker
 ) -> tuple[Command, ...]:
-    """`linker` returns the one that is used now."""
 
     async def link(given: GivenCommand) -> str:
         account, channel = given.words
         meant = _channel_meant(account, channel, connectors)
-        return await linker().link(given.room.id, account, meant, given.actor)
+        return await linker.link(given.room.id, account, meant, given.actor)
 
     async def unlink(given: GivenCommand) -> str:
-        return await linker().unlink(given.room.id, given.member, given.actor)
+        return await linker.unlink(given.room.id, given.member, given.actor)
 
     return (
         Command("link ACCOUNT #CHANNEL", "take a channel into this room", link, range(2, 3)),

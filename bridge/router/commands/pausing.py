@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from bridge.model import RoomId
 from bridge.router.commands.command import Command, GivenCommand
 from bridge.router.rooms.bans import BansAndPauses
+from bridge.router.signals import Signal
 
 
-def pausing_commands(
-    pauses: BansAndPauses, forget_floods: Callable[[RoomId], None]
-) -> tuple[Command, ...]:
-    """`forget_floods` is called for a room that is resumed: its flood guard begins anew."""
-
+def pausing_commands(pauses: BansAndPauses, room_resumed: Signal[RoomId]) -> tuple[Command, ...]:
     async def pause(given: GivenCommand) -> str:
         await pauses.pause(given.room.id, f"by {given.actor}", given.actor)
         return 'This room is paused: nothing is carried until an admin says "resume".'
 
     async def resume(given: GivenCommand) -> str:
         was_paused = await pauses.resume(given.room.id)
-        forget_floods(given.room.id)
+        await room_resumed.emit(given.room.id)
         return "This room goes on." if was_paused else "This room was not paused."
 
     return (

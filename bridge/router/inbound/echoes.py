@@ -10,6 +10,7 @@ from bridge.model import Ignored, LaneId, MessagePosted, Receipt, message_id_of
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.inbound.context import Planned, Received, ended
+from bridge.router.signals import Signal, UnknownPost
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,12 @@ class _EchoStore(MessageStore, OutboxStore, Protocol):
 class SettleOwnEcho:
     """Takes our own post, when it comes back, as the proof that it was sent; it is never routed.
 
-    `unknown_post` is told of a post of our account that no operation of this store made, with the
-    other store that it names, if any.
+    `unknown_post` is emitted for a post of our account that no operation of this store made.
     """
 
     store: _EchoStore
     wake_lane: Callable[[LaneId], None]
-    unknown_post: Callable[[MessagePosted, str], None]
+    unknown_post: Signal[UnknownPost]
 
     async def __call__(self, received: Received) -> Received | Planned:
         event = received.event
@@ -57,7 +57,7 @@ class SettleOwnEcho:
                 return ended("own_echo")
             receipt = Receipt(slot=event.slot, native_id=event.native_id, thread=event.place.thread)
             if not await self.store.knows_operation(event.operation):
-                self.unknown_post(event, "")
+                await self.unknown_post.emit(UnknownPost(event, ""))
             await self.store.record(event.operation, [receipt])
             self.wake_lane(event.place.channel.lane)
         return ended("own_echo")

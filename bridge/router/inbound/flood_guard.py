@@ -19,6 +19,7 @@ from bridge.content.messages.parts import message_text
 from bridge.content.text.emoji import emoji_of
 from bridge.model import MessagePosted, RoomId
 from bridge.router.rooms.rooms import Room
+from bridge.router.signals import Signal
 from bridge.uacs import TextPart
 
 _WINDOW = 60.0  # seconds
@@ -77,8 +78,9 @@ class Verdict:
 class FloodGuard:
     """One memory for each room, as long as the process lives: a loop comes back at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, room_resumed: Signal[RoomId]) -> None:
         self._rooms: dict[RoomId, _Memory] = {}
+        room_resumed.subscribe(self._room_resumed)
 
     def judge(self, event: MessagePosted, room: Room) -> Verdict | None:
         """Returns None for a post that may come in; it is remembered."""
@@ -99,6 +101,9 @@ class FloodGuard:
         if not bot and memory.texts[text] >= _REPEATED and _goes_round(new, memory):
             return Verdict("people said the same again and again in several channels")
         return None
+
+    async def _room_resumed(self, room: RoomId) -> None:
+        self.forget(room)
 
     def forget(self, room: RoomId) -> None:
         """Forget the posts of a room that is resumed."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import structlog
 
 from bridge.errors import BridgeError, InvalidData, StoreError, UndecodableEvent
-from bridge.model import AccountId, ChannelRef, Event, Raw, ReactionAdded, ReactionRemoved
+from bridge.model import AccountId, Event, Raw, ReactionAdded, ReactionRemoved
 from bridge.model.admission import Admission
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.clock import Clock
@@ -28,6 +28,7 @@ from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import ReactionsCameLate, Signal
 from bridge.router.turns.queue import TurnQueue
 
 log = structlog.get_logger()
@@ -101,21 +102,22 @@ class EventProcessor:
         connectors: Mapping[AccountId, Connector],
         orphans: Orphans,
         fetcher: AttachmentFetcher,
-        compare_again: Callable[[AccountId, ChannelRef], None],
+        row_due: Signal[InboxRow],
+        reactions_came_late: Signal[ReactionsCameLate],
         clock: Clock,
         policy: Policy,
     ) -> None:
-        """`compare_again` is called for a channel whose reactions may have come out of order."""
         self._pipeline = pipeline
         self._committer = committer
         self._store = store
         self._connectors = connectors
         self._orphans = orphans
         self._fetcher = fetcher
-        self._compare_again = compare_again
+        self._reactions_came_late = reactions_came_late
         self._clock = clock
         self._policy = policy
         self._awaited: dict[int, asyncio.Future[str]] = {}
+        row_due.subscribe(self.take)
 
     @contextmanager
     def outcome_of(self, row: InboxRow) -> Generator[asyncio.Future[str]]:
@@ -165,18 +167,19 @@ class EventProcessor:
             last = index + 1 == len(events)
             admission = replace(planned.admission, row=row.id if last else None)
             self._tell_outcome(row, await self._committer.commit(admission))
-            self._compare_if_late(row, event)
+            await self._compare_if_late(row, event)
             await self._committer.stop(planned)
         if not events:
             await self._committer.commit(Admission(outcome="nothing", row=row.id))
 
-    def _compare_if_late(self, row: InboxRow, event: Event) -> None:
+    async def _compare_if_late(self, row: InboxRow, event: Event) -> None:
         """Reactions have no order among those of others: the one that undoes a late one may come
         later still."""
         if isinstance(event, ReactionAdded | ReactionRemoved) and self._orphans.is_doubted(row):
             late = self._clock.time() - event.time.timestamp()
             if late > self._policy.told_late:
-                self._compare_again(row.raw.account, event.place.channel)
+                channel = event.place.channel
+                await self._reactions_came_late.emit(ReactionsCameLate(row.raw.account, channel))
 
     def _decoded(self, raw: Raw) -> Sequence[Event]:
         if raw.account == ACCOUNT:

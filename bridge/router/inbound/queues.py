@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bridge.model.inbox_records import InboxRow
+from bridge.router.signals import Signal
 
 
 @dataclass
@@ -18,14 +18,15 @@ class _Source:
 
 
 class InboundQueues:
-    """Runs `work(row)` for the rows of each source, one row after the other.
+    """Emits `row_due` for the rows of each source, one row after the other; whoever listens works
+    on the row.
 
     A source that is held gathers rows. When it is released they go on in the platform's order, so
     that rows of catch-up stand before those that arrived meanwhile.
     """
 
-    def __init__(self, work: Callable[[InboxRow], Awaitable[None]]) -> None:
-        self._work = work
+    def __init__(self, row_due: Signal[InboxRow]) -> None:
+        self._row_due = row_due
         self._sources: dict[str, _Source] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -55,7 +56,7 @@ class InboundQueues:
         early = [row for row in rows if row.raw.order_key <= upto]
         source.rows = deque(row for row in rows if row.raw.order_key > upto)
         for row in early:
-            await self._work(row)
+            await self._row_due.emit(row)
 
     def waits(self, key: str) -> bool:
         """Whether a held source has rows."""
@@ -93,7 +94,7 @@ class InboundQueues:
     async def _run(self, key: str, source: _Source) -> None:
         try:
             while source.rows and not source.holds:
-                await self._work(source.rows.popleft())
+                await self._row_due.emit(source.rows.popleft())
         finally:
             source.task = None
             if not source.rows and not source.holds:

@@ -24,9 +24,8 @@ class Receivers:
     `failed`: why an account does not receive now, in words for people.
     """
 
-    def __init__(self, inbox: Inbox, clock: Clock, policy: Policy) -> None:
+    def __init__(self, clock: Clock, policy: Policy) -> None:
         self.failed: dict[AccountId, str] = {}
-        self._inbox = inbox
         self._clock = clock
         self._policy = policy
         self._kept: dict[AccountId, asyncio.Task[None]] = {}
@@ -37,10 +36,10 @@ class Receivers:
     def accounts(self) -> Collection[AccountId]:
         return self._kept.keys()
 
-    def start(self, account: AccountId, connector: Connector) -> None:
-        """Receive through it, until the account is stopped."""
+    def start(self, account: AccountId, connector: Connector, inbox: Inbox) -> None:
+        """Receive through it into `inbox`, until the account is stopped."""
         self._kept[account] = asyncio.create_task(
-            self._keep_running(account, connector), name=f"receive {account}"
+            self._keep_running(account, connector, inbox), name=f"receive {account}"
         )
 
     async def stop(self, account: AccountId) -> None:
@@ -62,12 +61,12 @@ class Receivers:
             kept.cancel()
         await asyncio.gather(*self._kept.values(), return_exceptions=True)
 
-    async def _keep_running(self, account: AccountId, connector: Connector) -> None:
+    async def _keep_running(self, account: AccountId, connector: Connector, inbox: Inbox) -> None:
         attempts = 0
         while True:
             try:
                 metrics.ALIVE.labels(account).set(1)
-                if not await self._run(account, connector):
+                if not await self._run(account, connector, inbox):
                     await self._clock.sleep(self._pauses.pop(account, 0.0))
                     continue
             except (AuthFailed, ConfigError) as error:  # only a person can mend that
@@ -85,9 +84,9 @@ class Receivers:
             await self._clock.sleep(pause)
             self.failed.pop(account, None)
 
-    async def _run(self, account: AccountId, connector: Connector) -> bool:
+    async def _run(self, account: AccountId, connector: Connector, inbox: Inbox) -> bool:
         """Run the connector until it ends; False when `reconnect` ended it."""
-        running = self._running[account] = asyncio.create_task(connector.run(self._inbox))
+        running = self._running[account] = asyncio.create_task(connector.run(inbox))
         try:
             await asyncio.wait({running})
         finally:

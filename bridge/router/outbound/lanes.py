@@ -72,6 +72,7 @@ class Lanes:
         self._queued_as_begun: set[OperationId] = set()
         self._started = False  # before that, a lane that nobody works on may not be empty
         self._closing = False
+        signals.sending_resumed.subscribe(self._sending_resumed)
         self._duplicates = DuplicateRemover(
             store, connectors, rate_limits, in_flight, clock, timeouts
         )
@@ -128,8 +129,8 @@ class Lanes:
             self._run(lane, started, first), name=f"lane {lane}"
         )
 
-    def wake_all(self) -> None:
-        """Let every lane look again: something that held some of them up is over."""
+    async def _sending_resumed(self, _account: AccountId) -> None:
+        """Let every lane look again."""
         for lane in self._lanes.values():
             lane.wake()
 

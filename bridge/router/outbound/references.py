@@ -69,10 +69,14 @@ class References:
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
-        self.groups = groups
+        self._groups = groups
         self._linking: dict[AccountId, LinksMessages] = {}
         self._marks: tuple[str, ...] = ()
         self.learn_connectors()
+
+    def change_groups(self, groups: Groups) -> None:
+        """From now on these are the groups of people, with the id of each on each account."""
+        self._groups = groups
 
     def learn_connectors(self) -> None:
         """Accounts were added or removed."""
@@ -142,7 +146,7 @@ class References:
 
     def _group_there(self, group: str, account: AccountId, there: ChannelRef) -> str | None:
         platform, _, native = [*split_key(group), "", ""][:3]
-        for accounts in self.groups.values():
+        for accounts in self._groups.values():
             named = any(
                 native == known and self._platform(name) == platform
                 for name, known in accounts.items()

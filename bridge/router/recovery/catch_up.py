@@ -29,6 +29,7 @@ from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
 from bridge.router.recovery.reconcile import Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import ReactionsCameLate, Signal
 
 log = structlog.get_logger()
 
@@ -96,7 +97,9 @@ class CatchUp:
         hearing: ConnectionWatchdog,
         clock: Clock,
         policy: Policy,
+        reactions_came_late: Signal[ReactionsCameLate],
     ) -> None:
+        reactions_came_late.subscribe(self._compare_again)
         self._store = store
         self._connectors = connectors
         self._sources = sources
@@ -143,9 +146,10 @@ class CatchUp:
             (raw.account, channel.key), ""
         )
 
-    def compare_again(self, account: AccountId, channel: ChannelRef) -> None:
+    async def _compare_again(self, late: ReactionsCameLate) -> None:
         """Soon, once: something was told so late that what undid it may have been told before, or
         never will be."""
+        account, channel = late.account, late.channel
         if channel in self._comparing or not isinstance(self._connectors[account], ReadsBack):
             return
         task = asyncio.create_task(self._compare_soon(account, channel), name="compare again")

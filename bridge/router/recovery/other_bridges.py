@@ -29,6 +29,7 @@ from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import Signal, UnknownPost
 
 log = structlog.get_logger()
 
@@ -109,6 +110,8 @@ class OtherBridges:
         policy: Policy,
         reconnect: Callable[[AccountId, float], None],
         stopped: dict[AccountId, SendingStopped],
+        unknown_post: Signal[UnknownPost],
+        sending_resumed: Signal[AccountId],
     ) -> None:
         self._reconnect = reconnect
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,7 +132,8 @@ class OtherBridges:
         self._told: defaultdict[AccountId, int] = defaultdict(int)
         self._told_at = 0.0
         self.examined = 0  # posts of ours that were looked for in the store
-        self.on_resume: Callable[[], None] = lambda: None
+        self._sending_resumed = sending_resumed
+        unknown_post.subscribe(self._unknown_post)
 
     def is_stopped(self, account: AccountId) -> bool:
         """Whether nothing is sent through the account."""
@@ -185,10 +189,11 @@ class OtherBridges:
                 return
             for event in events:
                 if isinstance(event, MessagePosted):
-                    self.unknown_post(event, echo.bridge)
+                    await self._unknown_post(UnknownPost(event, echo.bridge))
 
-    def unknown_post(self, event: MessagePosted, other: str) -> None:
+    async def _unknown_post(self, post: UnknownPost) -> None:
         """Our account posted it, and no operation that we know of did."""
+        event, other = post.event, post.other
         if event.time.timestamp() >= self._since[event.account]:
             self._note(event.account, event.place.channel, event.native_id, other)
 
@@ -204,7 +209,7 @@ class OtherBridges:
             return False
         log.info("sending_resumed", account=account)
         metrics.SENDING_STOPPED.labels(account).set(0)
-        self.on_resume()
+        await self._sending_resumed.emit(account)
         return True
 
     async def _look_at(self, account: AccountId) -> None:

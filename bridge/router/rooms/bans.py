@@ -14,6 +14,7 @@ from bridge.model.room_records import Ban, BarredWhy, Paused
 from bridge.ports.clock import Clock
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
+from bridge.router.signals import Signal
 
 _SAID = {"blocked": "its author is blocked", "opted_out": "its author opted out"}
 
@@ -25,12 +26,18 @@ class _DecidedStore(PeopleStore, RoomStore, Protocol):
 class BansAndPauses:
     """A cache in front of the store: to ask costs next to nothing."""
 
-    def __init__(self, store: _DecidedStore, clock: Clock) -> None:
+    def __init__(
+        self, store: _DecidedStore, clock: Clock, people_linked: Signal[tuple[ActorId, ...]]
+    ) -> None:
         self._store = store
         self._clock = clock
         self._all: list[Ban] = []
         self._barred: Mapping[ActorId, list[Ban]] = {}
         self._paused: dict[RoomId, Paused] = {}
+        people_linked.subscribe(self._linked)
+
+    async def _linked(self, _actors: tuple[ActorId, ...]) -> None:
+        await self.load()
 
     async def load(self) -> None:
         """Whoever is barred is so under all accounts, those that were linked later included."""

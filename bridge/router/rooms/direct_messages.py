@@ -6,7 +6,7 @@ has the two of them for its audience: nobody else is shown it, no agent reads it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID, uuid5
 
@@ -24,6 +24,7 @@ from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.options import MemberOptions, RoomOptions
 from bridge.router.rooms.rooms import Member, Room
+from bridge.router.signals import Signal
 
 _CONVERSATIONS = UUID("6d8c0d52-6a7e-5d5b-8a53-0b6a4f8a9c27")  # our own UUIDv5 namespace
 _KIND = "between"
@@ -39,7 +40,11 @@ class DirectMessages:
     """A cache in front of the store: to ask costs next to nothing."""
 
     def __init__(
-        self, store: _DirectsStore, connectors: Mapping[AccountId, Connector], clock: Clock
+        self,
+        store: _DirectsStore,
+        connectors: Mapping[AccountId, Connector],
+        clock: Clock,
+        direct_channel_opened: Signal[DirectEnd],
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -47,7 +52,7 @@ class DirectMessages:
         self._ends: dict[ActorId, list[DirectEnd]] = {}
         self._at: dict[tuple[AccountId, ChannelRef], DirectEnd] = {}
         self._pairs: set[frozenset[ActorId]] = set()
-        self.on_open: Callable[[AccountId, ChannelRef], None] | None = None
+        self._opened = direct_channel_opened
 
     async def load(self) -> None:
         self._ends.clear()
@@ -67,8 +72,7 @@ class DirectMessages:
         end = DirectEnd(actor, account, channel, room, self._clock.time())
         await self._store.put_direct_end(end)
         await self.load()
-        if self.on_open is not None:
-            self.on_open(account, channel)
+        await self._opened.emit(end)
         return end
 
     async def opt_out(self, actor: ActorId) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 import structlog
 
@@ -22,6 +22,7 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.codes import digest_of, new_code
 from bridge.router.rooms.display_names import DisplayNames
+from bridge.router.signals import Signal
 
 log = structlog.get_logger()
 
@@ -41,17 +42,22 @@ class Linking:
         connectors: Mapping[AccountId, Connector],
         names: DisplayNames,
         clock: Clock,
+        people_linked: Signal[tuple[ActorId, ...]],
         email_key: bytes | None = None,
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._names = names
         self._clock = clock
-        self.email_key = email_key
+        self._email_key = email_key
         self._persons: dict[ActorId, tuple[float, PersonId | None]] = {}
         self._asked: set[ActorId] = set()
-        self.on_change: Callable[[], Awaitable[None]] | None = None
+        self._people_linked = people_linked
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def change_email_key(self, key: bytes | None) -> None:
+        """From now on addresses are digested with this key; None: they are not looked at."""
+        self._email_key = key
 
     async def person_of(self, actor: ActorId) -> PersonId | None:
         """The person whose account it is; None for whoever has no other."""
@@ -107,7 +113,7 @@ class Linking:
 
     def seen(self, account: AccountId, person: Person) -> None:
         """Somebody new: whether others have their address is found out beside the message."""
-        if self.email_key is None or person.bot or person.id in self._asked:
+        if self._email_key is None or person.bot or person.id in self._asked:
             return
         connector = self._connectors.get(account)
         if not isinstance(connector, KnowsEmails):
@@ -115,7 +121,7 @@ class Linking:
         if len(self._asked) >= _REMEMBERED:
             self._asked.clear()
         self._asked.add(person.id)
-        work = self._link_by_email(connector, person.id, self.email_key)
+        work = self._link_by_email(connector, person.id, self._email_key)
         task = asyncio.create_task(work, name=f"address of {person.id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -162,5 +168,4 @@ class Linking:
         for actor in actors:
             self._persons.pop(actor, None)
         self._names.forget(actors)
-        if self.on_change is not None:
-            await self.on_change()
+        await self._people_linked.emit(tuple(actors))

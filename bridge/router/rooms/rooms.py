@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 from uuid import UUID
 
 from bridge.content.cards.tool_calls import ToolsShown
@@ -132,6 +132,14 @@ class Room:
         return [m for m in self.members if m.listens and m.channel != besides]
 
 
+class RoomsOfTwo(Protocol):
+    """The rooms of two people who write to one another."""
+
+    def find(self, room: RoomId) -> Room | None: ...
+
+    def wants(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool: ...
+
+
 class Rooms:
     """All rooms, found by the channel where something happens. What is looked up with each message
     is indexed once, when the rooms change: nothing here walks all rooms."""
@@ -140,11 +148,8 @@ class Rooms:
     by_id: Mapping[RoomId, Room]
 
     def __init__(self, rooms: Iterable[Room]) -> None:
-        self.find_direct: Callable[[RoomId], Room | None] = lambda _: None
-        self.wants_direct: Callable[[RoomId, AccountId, ChannelRef], bool] = lambda *_: True
-        """Whether what this room, of two people or not, says in the channel is wanted there."""
-        self.platform_name: Callable[[str], str] = str.capitalize
-        """What people call the platform with this id."""
+        self._of_two: RoomsOfTwo | None = None
+        self._platform_name: Callable[[str], str] = str.capitalize
         self._use(_Index(), ())
         self.add(rooms)
 
@@ -170,7 +175,19 @@ class Rooms:
 
     def find(self, room: RoomId) -> Room | None:
         """By its id, rooms of two people included."""
-        return self.by_id.get(room) or self.find_direct(room)
+        return self.by_id.get(room) or (self._of_two.find(room) if self._of_two else None)
+
+    def join(
+        self, of_two: RoomsOfTwo, platform_name: Callable[[str], str] = str.capitalize
+    ) -> None:
+        """From now on the rooms of two people are found, too, and `platform_name` gives the names
+        that people use for platforms."""
+        self._platform_name = platform_name
+        self._of_two = of_two
+
+    def wants_direct(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
+        """Whether what this room, of two people or not, says in the channel is wanted there."""
+        return self._of_two is None or self._of_two.wants(room, account, channel)
 
     def hearing(self, account: AccountId, channel: ChannelRef) -> Sequence[Room]:
         """Rooms into which this channel speaks through this account; a channel may be in many.
@@ -196,7 +213,7 @@ class Rooms:
         """What people call a channel, with its platform: "Paper #general"; its id if it has no
         name that we know."""
         name = self._index.names.get(channel)
-        return f"{self.platform_name(channel.platform)} {f'#{name}' if name else channel.channel}"
+        return f"{self._platform_name(channel.platform)} {f'#{name}' if name else channel.channel}"
 
     def known_name(self, channel: ChannelRef) -> str | None:
         """The name of a channel that is in a room, without the #."""

@@ -6,8 +6,6 @@ Read from the store at the start; whatever changes is written there first, and s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import structlog
 
 from bridge.content.cards.tree import Button
@@ -19,6 +17,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Room
+from bridge.router.signals import Signal
 from bridge.router.turns.sessions import Asked, spots_of
 
 log = structlog.get_logger()
@@ -29,12 +28,18 @@ GIVE_BACK = "bridge.give_back"  # the id of the button; its value is the spot
 class HandOvers:
     """A cache in front of the store: to ask costs next to nothing."""
 
-    def __init__(self, store: AgentStore, notices: Notices, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: AgentStore,
+        notices: Notices,
+        clock: Clock,
+        hand_over_taken: Signal[RoomId],
+    ) -> None:
         self._store = store
         self._notices = notices
         self._clock = clock
         self._held: dict[tuple[RoomId, str], HandOver] = {}
-        self.on_taken: Callable[[RoomId], Awaitable[None]] | None = None
+        self._taken = hand_over_taken
 
     async def load(self) -> None:
         self._held = {(one.room, one.spot): one for one in await self._store.holdings()}
@@ -49,8 +54,7 @@ class HandOvers:
     async def take(self, room: Room, spot: str, by: ActorId, name: str, why: str = "") -> str:
         """A person answers there from now on; what agents are saying there ends."""
         await self._hold(room, spot, None, by)
-        if self.on_taken is not None:
-            await self.on_taken(room.id)
+        await self._taken.emit(room.id)
         reason = f" ({why})" if why else ""
         text = (
             f"🙋 {name} has taken over{reason}: no agent answers {_where(spot)} until it is given "

@@ -23,6 +23,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.rooms import AgentMembership, Rooms
 from bridge.router.runtime.timeouts import Policy
+from bridge.router.signals import Signal
 from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.history import shown_meanwhile
 from bridge.router.turns.inputs import Inputs
@@ -75,6 +76,7 @@ class TurnQueue:
         policy: Policy,
         new_id: Callable[[], str],
         reception: TurnAdmission,
+        hand_over_taken: Signal[RoomId],
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -86,6 +88,7 @@ class TurnQueue:
         self._reception = reception
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        hand_over_taken.subscribe(self._taken_over)
 
     async def start(self) -> None:
         """Go on with turns from before, those that waited for leave to call a tool among them. One
@@ -144,7 +147,7 @@ class TurnQueue:
             if there and await self._reception.may_stop(running.turn, by):
                 running.inputs.stop(by)
 
-    async def taken_over(self, room: RoomId) -> None:
+    async def _taken_over(self, room: RoomId) -> None:
         """A person took over somewhere in the room: what is being said there ends."""
         for session in list(self._sessions.values()):
             running = session.running

@@ -5,7 +5,7 @@ What a turn that has begun costs is known at its end: it is not cut off, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -59,12 +59,14 @@ class QuotaSettings:
 class Quotas:
     """Durable sums, and the limits as they are configured now."""
 
-    def __init__(
-        self, store: AgentStore, clock: Clock, allowances: Callable[[], QuotaSettings]
-    ) -> None:
+    def __init__(self, store: AgentStore, clock: Clock, settings: QuotaSettings) -> None:
         self._store = store
         self._clock = clock
-        self._allowances = allowances
+        self._settings = settings
+
+    def change(self, settings: QuotaSettings) -> None:
+        """From now on these are the limits and prices."""
+        self._settings = settings
 
     async def refuses(self, room: RoomId, agent: str, person: str) -> str:
         """Which purse is empty, and when it opens again; empty while all have something left."""
@@ -96,7 +98,7 @@ class Quotas:
         tokens = input_tokens + output
         if not tokens:
             return
-        prices = self._allowances().prices.get(agent, Prices())
+        prices = self._settings.prices.get(agent, Prices())
         micros = cost_of(prices, input_tokens, output, _number(usage, "cached_tokens"))
         metrics.AGENT_TOKENS.labels(agent, "input").inc(input_tokens)
         metrics.AGENT_TOKENS.labels(agent, "output").inc(output)
@@ -113,7 +115,7 @@ class Quotas:
         await self._store.spend(names, spent)
 
     def _purses(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Budget]]:
-        known = self._allowances()
+        known = self._settings
         found = [
             (room_purse(room), "this room", known.rooms.get(room, Budget())),
             (agent_purse(agent), agent, known.agents.get(agent, Budget())),

@@ -14,6 +14,7 @@ from bridge.model import RoomId
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.tools import Tool
 from bridge.router.rooms.rooms import Room, Rooms
+from bridge.router.runtime.background import Background
 from bridge.router.turns.tools import Tools
 
 log = structlog.get_logger()
@@ -23,7 +24,10 @@ class ToolCatalogue:
     """An agent's tools are noted when it is asked, and from then on whenever their list changes:
     servers are not connected for this alone."""
 
-    def __init__(self, store: AgentStore, rooms: Rooms, tools: Tools) -> None:
+    def __init__(
+        self, store: AgentStore, rooms: Rooms, tools: Tools, background: Background
+    ) -> None:
+        self._background = background
         self._store = store
         self._rooms = rooms
         self._tools = tools
@@ -37,8 +41,12 @@ class ToolCatalogue:
             await self._store.put_tools(room.conversation, agent, described)
             self._noted[room.id, agent] = digest
 
-    async def look_again(self, server: str | None = None) -> None:
-        """The list of this server has changed; None: what agents have in rooms may have."""
+    def changed(self, server: str | None) -> None:
+        """The list of this server has changed; None: what agents have in rooms may have. They are
+        noted beside all else."""
+        self._background.spawn(self._look_again(server), "tools described")
+
+    async def _look_again(self, server: str | None) -> None:
         try:
             if server is None:
                 await self._forget()

@@ -173,16 +173,16 @@ class PaperGateway:
         return await self._router.hear(event, key)
 
     def growing(self, room: RoomId) -> Sequence[Message]:
-        return self._router.feed.growing(room)
+        return self._router.operations.growing(room)
 
     def reading(self) -> AbstractContextManager[asyncio.Event]:
-        return self._router.feed.reading()
+        return self._router.operations.reading()
 
     def complete(self, message: Message) -> Message:
-        return self._router.complete(message)
+        return self._router.operations.complete(message)
 
     def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
-        return self._router.card_faults(parts)
+        return self._router.operations.card_faults(parts)
 
 
 def in_process(gateway: PaperGateway, token: str) -> httpx.AsyncClient:

@@ -122,10 +122,10 @@ async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
         async with following_room(town, reader):
             for words in ("Hello", " there", ", all"):
                 answer.text += words
-                town.router.feed.grows(room, answer)
+                town.router.parts.rooms.feed.grows(room, answer)
                 await reader.until(len(await reader.events()) + 1)
             await town.house.store.change_message(answer.message(), "complete")
-            town.router.feed.ended(room, answer.id)
+            town.router.parts.rooms.feed.ended(room, answer.id)
             events = await reader.until(len(await reader.events()) + 2)
 
     accumulator = Accumulator()

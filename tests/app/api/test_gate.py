@@ -246,9 +246,9 @@ def test_times_and_scopes_are_read_or_refused() -> None:
 
 async def test_a_paused_room_takes_nothing_and_says_why() -> None:
     async with served() as town:
-        await town.router.decided.pause(town.house.rooms[0].id, "cleaning", "ann")
+        await town.router.parts.rooms.bans.pause(town.house.rooms[0].id, "cleaning", "ann")
         refused = await town.post("hello", message_id="m1")
-        await town.router.decided.resume(town.house.rooms[0].id)
+        await town.router.parts.rooms.bans.resume(town.house.rooms[0].id)
         taken = await town.post("hello", message_id="m1")
 
     assert (refused.status_code, taken.status_code) == (409, 201)
@@ -259,7 +259,7 @@ async def test_a_paused_room_takes_nothing_and_says_why() -> None:
 async def test_a_blocked_program_is_not_admitted() -> None:
     async with served() as town:
         actor = ActorId("api:bridge:robot")
-        await town.router.decided.set_blocked(actor, "ann", None, blocked=True)
+        await town.router.parts.rooms.bans.set_blocked(actor, "ann", None, blocked=True)
         refused = await town.post("hello")
 
     assert refused.status_code == 409

@@ -267,7 +267,7 @@ async def test_people_are_blocked_while_the_bridge_runs(house: House) -> None:
 
     told = await house.cli("people", "block", said)
     assert told.stdout == f"{said} is blocked in all rooms\n"
-    (barred,) = house.bridge.router.decided.barred()
+    (barred,) = house.bridge.router.parts.rooms.bans.barred()
     assert (barred.actor, barred.why, barred.room) == (said, "blocked", None)
     await house.local.say("slack", "general", "unheard")
     await house.local.say("slack", "general", "of another", person=1)
@@ -284,7 +284,7 @@ async def test_people_are_blocked_while_the_bridge_runs(house: House) -> None:
     assert found == ["of another", "heard"]
 
     await house.cli("people", "block", said, "--room", "general")
-    assert [one.room for one in house.bridge.router.decided.barred()] == ["general"]
+    assert [one.room for one in house.bridge.router.parts.rooms.bans.barred()] == ["general"]
     await house.cli("people", "unblock", said, "--room", "general")
     wrong = await house.cli("people", "block", said, "--room", "nowhere")
     assert (wrong.exit_code, "There is no room 'nowhere'" in wrong.stderr) == (2, True)
@@ -304,12 +304,15 @@ async def test_people_are_linked_while_the_bridge_runs(house: House) -> None:
     assert [(one["account"], one["how"]) for one in shown] == [
         (other, "command"), (said, "command"),
     ]  # fmt: skip
-    assert await house.bridge.router.linking.person_of(ActorId(other)) == shown[0]["person"]
+    assert (
+        await house.bridge.router.parts.rooms.linking.person_of(ActorId(other))
+        == shown[0]["person"]
+    )
     assert said in (await house.cli("people", "list")).stdout
 
     assert "no other account\n" in (await house.cli("people", "unlink", said)).stdout
     assert "it was not before" in (await house.cli("people", "unlink", said)).stdout
-    assert await house.bridge.router.linking.person_of(ActorId(other)) is None
+    assert await house.bridge.router.parts.rooms.linking.person_of(ActorId(other)) is None
     for args, told in (
         (("link", said, said), "are one account"),
         (("link", "Nobody", other), "Nobody called 'Nobody' is known"),

@@ -43,7 +43,7 @@ async def test_a_code_of_a_running_bridge_is_good_at_once(house: House) -> None:
     assert (await house.json("pair", "list", "--json")) == {"paired": [], "codes": 1}
 
     assert await house.bridge.store.use_pairing_code(digest_of(code), ANN) == "paired"
-    await house.bridge.router.doors.load()
+    await house.bridge.router.parts.turns.access.load()
 
     (paired,) = (await house.json("pair", "list", "--json"))["paired"]
     assert (paired["actor"], paired["agent"]) == (ANN, "echo")
@@ -53,7 +53,7 @@ async def test_a_code_of_a_running_bridge_is_good_at_once(house: House) -> None:
     assert (first.stdout, again.stdout) == (
         f"{ANN} is not paired\n", f"{ANN} is not paired; it was not before\n"
     )  # fmt: skip
-    assert await house.bridge.router.doors.pairings() == []
+    assert await house.bridge.router.parts.turns.access.pairings() == []
 
 
 async def test_budgets_are_shown_and_opened_again_while_the_bridge_runs(house: House) -> None:

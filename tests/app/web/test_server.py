@@ -212,7 +212,7 @@ async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -
     app, found = web_app(idle, door), list[str]()
     for failed in ("", "Cannot read the secret in '/run/secrets/slack'"):
         if failed:
-            idle.router.receivers.failed[name] = failed
+            idle.router.parts.inbound.receivers.failed[name] = failed
         for headers in ({}, {"Authorization": f"Bearer {door.token}"}):
             async with _client(app) as http:
                 found.append(str((await http.get("/healthz", headers=headers)).json()["accounts"]))

@@ -32,7 +32,7 @@ BOB = "[@Bob](uacs:actor/paper:slate:bob)"
 @asynccontextmanager
 async def ruled(house: House, *admins: str) -> AsyncGenerator[Router]:
     async with house.run() as router:
-        router.admins[:] = admins
+        router.reconfigure.change_admins(admins)
         yield router
 
 
@@ -80,7 +80,7 @@ async def test_only_admins_pause_and_resume_a_room(trio: Trio) -> None:
     house, slate, board = trio
     async with ruled(house, "paper:slate:ann") as router:
         assert "Only admins" in await give(house, slate, "pause", author="eve")
-        assert not router.decided.paused(RoomId("all"))
+        assert not router.parts.rooms.bans.paused(RoomId("all"))
         assert "paused" in await give(house, slate, "pause")
         await slate.say("s", "unheard")
         await house.clock.let_work()
@@ -95,7 +95,9 @@ async def test_a_person_is_blocked_and_unblocked_by_mention(trio: Trio) -> None:
     house, slate, board = trio
     async with ruled(house, "paper:*") as router:
         assert "blocked" in await give(house, slate, f"block {BOB}")
-        assert [one.actor for one in router.decided.barred()] == [ActorId("paper:slate:bob")]
+        assert [one.actor for one in router.parts.rooms.bans.barred()] == [
+            ActorId("paper:slate:bob")
+        ]
         await slate.say("s", "no", author="bob")
         assert "bob" in await give(house, slate, "blocked")
         await give(house, slate, f"unblock {BOB}")
@@ -122,13 +124,13 @@ async def test_a_person_is_blocked_by_the_name_that_is_seen_and_nobody_by_one_th
         assert "'slak:T0:U1' is nobody here" in told
         told = await give(house, slate, "block Ann")
         assert "could be any of: paper:board:one, paper:slate:two" in told
-        assert router.decided.barred() == []
+        assert router.parts.rooms.bans.barred() == []
 
         assert "paper:board:one is blocked" in await give(house, slate, "block Ann (board)")
         assert "paper:board:mallory is blocked" in await give(house, slate, "block @Mal Lory")
         assert await give(house, slate, "block the road for a while, please") == ""
         assert "not blocked any more" in await give(house, slate, "unblock @mal lory")
-        assert [one.actor for one in router.decided.barred()] == ["paper:board:one"]
+        assert [one.actor for one in router.parts.rooms.bans.barred()] == ["paper:board:one"]
 
 
 async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
@@ -144,7 +146,7 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
             return ""
 
     async with ruled(house, "paper:*") as router:
-        router.linker = Told()
+        router.reconfigure.use_linker(Told())
         mentioned = "[#random](uacs:channel/paper:slate:19%253Ax@thread)"
         assert await give(house, slate, f"link slate {mentioned}") == "It is linked."
         elsewhere = "[#random](uacs:channel/other:T0:C1)"
@@ -157,13 +159,13 @@ async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Tr
     house, slate, board = trio
     ann, annie = actor_id_of("paper", "slate", "ann"), actor_id_of("paper", "board", "annie")
     async with house.run() as router:
-        await router.decided.bar(ann, "opted_out", str(ann), None)
+        await router.parts.rooms.bans.bar(ann, "opted_out", str(ann), None)
         await board.say("b", "one", author="annie")
         await house.clock.advance(1)
-        await router.linking.link(ann, annie)
+        await router.parts.rooms.linking.link(ann, annie)
         await board.say("b", "two", author="annie")
         await house.clock.advance(1)
-        await router.decided.unbar(annie, "opted_out", None)
+        await router.parts.rooms.bans.unbar(annie, "opted_out", None)
         await board.say("b", "three", author="annie")
         await house.clock.advance(1)
 
@@ -201,7 +203,7 @@ async def test_a_command_that_is_not_said_to_us_is_none(trio: Trio) -> None:
         await slate.say("s", "pause")
         await slate.say("s", f"{US} pause", bot=True, addresses_us=True)
         await house.clock.let_work()
-        assert not router.decided.paused(RoomId("all"))
+        assert not router.parts.rooms.bans.paused(RoomId("all"))
 
     assert len(board.texts("b")) == 2
 
@@ -247,10 +249,10 @@ async def test_a_slash_command_is_whispered_where_that_can_be(trio: Trio) -> Non
             await house.clock.let_work()
         await slate.happen(CommandGiven, "s", by="eve", command="/bridge", text="pause")
         await house.clock.let_work()
-        assert not router.decided.paused(RoomId("all"))
+        assert not router.parts.rooms.bans.paused(RoomId("all"))
         await slate.happen(CommandGiven, "s", command="/bridge", text="pause")
         await house.clock.let_work()
-        assert router.decided.paused(RoomId("all"))
+        assert router.parts.rooms.bans.paused(RoomId("all"))
 
     status, refused, paused = slate.texts("s")
     assert "bridged to" in status
@@ -266,7 +268,7 @@ async def test_a_slash_command_that_is_none_is_answered_too(trio: Trio, text: st
     async with ruled(house, "paper:*") as router:
         await slate.happen(CommandGiven, "s", command="/bridge", text=text)
         await house.clock.let_work()
-        assert not router.decided.paused(RoomId("all"))
+        assert not router.parts.rooms.bans.paused(RoomId("all"))
 
     told = "".join(slate.texts("s"))
     assert text.split()[0] in told

@@ -173,10 +173,10 @@ async def test_a_message_goes_on_without_its_file_and_has_it_when_it_can_be_had(
         await gallery.clock.advance(12)
         assert gallery.shown() == [("look", False), ("no", False)]
         assert await gallery.picture() == WANTED
-        assert router.files_awaited == 1
+        assert router.operations.files_awaited == 1
         gallery.fetcher.error = None
         await gallery.clock.advance(60)
-        assert router.files_awaited == 0
+        assert router.operations.files_awaited == 0
 
     assert gallery.shown() == [("look", True), ("no", False)]
     assert await gallery.picture() == KEPT
@@ -205,9 +205,9 @@ async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
     async with gallery.house.run() as router:
         await gallery.slate.say("s", "look")
         await gallery.clock.advance(500)
-        assert router.files_awaited == 1
+        assert router.operations.files_awaited == 1
         await gallery.clock.advance(200)
-        assert router.files_awaited == 0
+        assert router.operations.files_awaited == 0
 
     assert gallery.shown() == [("look", False)]
     assert len(gallery.fetcher.asked) < 30

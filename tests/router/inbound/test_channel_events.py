@@ -203,7 +203,7 @@ async def test_what_nobody_understands_is_kept_as_it_came(duo: Duo) -> None:
     async with house.run() as router:
         await slate.happen(Unknown, "s", kind="huddle_thread", key="the huddle")
         await house.clock.let_work()
-        assert await router.accept(slate.last) is False  # it is in the inbox, word for word
+        assert await router.inbox.accept(slate.last) is False  # it is in the inbox, word for word
 
     assert board.texts("b") == []
     assert (await house.store.status()).inbox == {"done": 1}

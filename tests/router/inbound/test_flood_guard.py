@@ -75,7 +75,7 @@ async def test_bots_that_say_too_much_pause_the_room_and_everybody_is_told(trio:
             await slate.say("s", f"tick {n}", author="clock", bot=True)
         await slate.say("s", "and I?", author="ann")
         await house.clock.let_work()
-        assert router.decided.paused(ROOM)
+        assert router.parts.rooms.bans.paused(ROOM)
 
         await house.clock.advance(601)
         await slate.say("s", "again", author="ann")
@@ -98,7 +98,7 @@ async def test_people_may_say_as_much_as_they_like(trio: Trio) -> None:
             await board.say("b", "gg")
         await house.clock.advance(1)
 
-        assert not router.decided.paused(ROOM)
+        assert not router.parts.rooms.bans.paused(ROOM)
     assert len(board.texts("c")) == 400
 
 
@@ -113,7 +113,7 @@ async def test_what_nobody_foresaw_goes_round_a_few_times_and_is_stopped(trio: T
             await house.clock.let_work()
         await slate.say("s", "and what do you say?")
         await house.clock.let_work()
-        assert not router.decided.paused(ROOM)
+        assert not router.parts.rooms.bans.paused(ROOM)
 
     carried = [one for one in board.texts("c") if one == text]
     assert 1 <= len(carried) < 40
@@ -130,7 +130,7 @@ async def test_a_member_who_repeats_what_a_bot_said_pauses_nothing(trio: Trio, t
             await house.clock.let_work()
         await board.say("b", "and I?", author="ann")
         await house.clock.let_work()
-        assert not router.decided.paused(ROOM)
+        assert not router.parts.rooms.bans.paused(ROOM)
 
     assert slate.texts("s") == [*[text] * 13, "and I?"]
 
@@ -145,7 +145,7 @@ async def test_a_text_that_people_repeat_is_refused_and_no_other(trio: Trio) -> 
             await house.clock.let_work()
         await board.say("b", "and I?", author="bob")
         await house.clock.let_work()
-        assert not router.decided.paused(ROOM)
+        assert not router.parts.rooms.bans.paused(ROOM)
 
     assert board.texts("c") == [*[text] * 29, "and I?"]
 
@@ -158,7 +158,7 @@ async def test_a_member_who_makes_bots_say_too_much_pauses_nothing(trio: Trio) -
             await slate.say("s", "!tick", author="bob")
             await slate.say("s", f"tick {n}", author="clock", bot=True)
         await house.clock.let_work()
-        assert not router.decided.paused(ROOM)
+        assert not router.parts.rooms.bans.paused(ROOM)
 
     assert [one for one in board.texts("b") if one.startswith("tick")] == [
         f"tick {n}" for n in range(5)
@@ -174,7 +174,7 @@ async def test_catch_up_of_long_ago_is_no_flood(trio: Trio) -> None:
             at = house.clock.time() - 86_400 + 30 * n
             await slate.say("s", f"alert {n}", author="ci", bot=True, at=at)
         await house.clock.let_work()
-        assert not router.decided.paused(ROOM)
+        assert not router.parts.rooms.bans.paused(ROOM)
 
     assert len(board.texts("b")) == 20
 
@@ -186,7 +186,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
     async with house.run() as router:
         first = await slate.say("s", "before", author="bob")
         await house.clock.let_work()
-        await router.decided.bar(BOB, "blocked", "cli", ROOM)
+        await router.parts.rooms.bans.bar(BOB, "blocked", "cli", ROOM)
         await slate.say("s", "blocked", author="bob")
         await slate.edit("s", first, "edited")
         await slate.say("s", "of others")
@@ -195,7 +195,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
         await slate.say("s", "still blocked", author="bob")
         await house.clock.let_work()
         assert board.texts("b") == ["before", "of others"]
-        assert await router.decided.unbar(BOB, "blocked", ROOM)
+        assert await router.parts.rooms.bans.unbar(BOB, "blocked", ROOM)
         await slate.say("s", "back", author="bob")
         await slate.delete("s", first)
         await house.clock.let_work()
@@ -209,7 +209,7 @@ async def test_blocking_one_account_blocks_the_person(trio: Trio) -> None:
     other = ActorId("paper:board:robert")
     await house.store.link_people(BOB, other, "command")
     async with house.run() as router:
-        await router.decided.bar(BOB, "opted_out", BOB, None)
+        await router.parts.rooms.bans.bar(BOB, "opted_out", BOB, None)
         await board.say("b", "from the other account", author="robert")
         await house.clock.let_work()
 
@@ -221,7 +221,7 @@ async def test_what_a_blocked_person_deletes_is_deleted(trio: Trio) -> None:
     async with house.run() as router:
         first = await slate.say("s", "mine", author="ann")
         await house.clock.let_work()
-        await router.decided.bar(ActorId("paper:slate:ann"), "opted_out", "self", None)
+        await router.parts.rooms.bans.bar(ActorId("paper:slate:ann"), "opted_out", "self", None)
         await slate.delete("s", first)
         await house.clock.let_work()
 

@@ -89,7 +89,7 @@ async def _play(history: list[Happened], heard: list[tuple[Happened, float]]) ->
             raw = _raw(slate, one, start)
             if number % 3 == 2:  # a repeat under another key, as another way of hearing has
                 raw = raw.model_copy(update={"dedupe_key": f"again {number}"})
-            await router.accept(raw)
+            await router.inbox.accept(raw)
             await clock.advance(pause)
         await clock.advance(60)
         await clock.let_work()

@@ -66,14 +66,14 @@ async def test_an_edit_that_comes_before_its_post_waits_for_it_and_holds_nothing
 ) -> None:
     house, slate, board = pair
     async with house.run() as router:
-        await router.accept(edited(slate, "900001", "mended", house.clock.now + 2))
-        await router.accept(edited(slate, "900001", "mended twice", house.clock.now + 3))
-        await router.accept(posted(slate, "900002", "another"))
+        await router.inbox.accept(edited(slate, "900001", "mended", house.clock.now + 2))
+        await router.inbox.accept(edited(slate, "900001", "mended twice", house.clock.now + 3))
+        await router.inbox.accept(posted(slate, "900002", "another"))
         await house.clock.let_work()
         assert board.texts("b") == ["another"]
 
         await house.clock.advance(10)
-        await router.accept(posted(slate, "900001", "broken"))
+        await router.inbox.accept(posted(slate, "900001", "broken"))
         await house.clock.let_work()
 
     assert board.texts("b") == ["another", "mended twice"]
@@ -84,7 +84,7 @@ async def test_a_message_that_does_not_come_is_fetched(pair: Pair) -> None:
     house, slate, board = pair
     async with house.run() as router:
         lost = slate.raw("s", "now it says this")
-        await router.accept(edited(slate, lost.dedupe_key, "now it says this", 5e9))
+        await router.inbox.accept(edited(slate, lost.dedupe_key, "now it says this", 5e9))
         await house.clock.advance(31)
 
     assert board.texts("b") == ["now it says this"]
@@ -94,7 +94,7 @@ async def test_what_was_said_before_we_came_is_not_fetched_into_the_room(pair: P
     house, slate, board = pair
     old = slate.raw("s", "said long ago")
     async with house.run() as router:
-        await router.accept(edited(slate, old.dedupe_key, "edited now", 5e9))
+        await router.inbox.accept(edited(slate, old.dedupe_key, "edited now", 5e9))
         await house.clock.advance(31)
         row = await house.store.inbox_row(1)
 
@@ -110,12 +110,12 @@ async def test_an_orphan_waits_through_a_restart(clock: FakeClock) -> None:
     first = House(clock, store, (slate, board))
     first.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with first.run() as router:
-        await router.accept(edited(slate, "900001", "mended", clock.now + 2))
+        await router.inbox.accept(edited(slate, "900001", "mended", clock.now + 2))
         await clock.advance(3)
     again = House(clock, store, (slate, board))
     again.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with again.run() as router:
-        await router.accept(posted(slate, "900001", "broken"))
+        await router.inbox.accept(posted(slate, "900001", "broken"))
         await clock.let_work()
 
     assert board.texts("b") == ["mended"]
@@ -129,13 +129,13 @@ async def test_an_edit_that_was_given_up_happens_when_its_post_comes_after_all(
     house = House(clock, store, (slate, board))
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run() as router:
-        await router.accept(edited(slate, "900001", "mended", clock.now + 2))
+        await router.inbox.accept(edited(slate, "900001", "mended", clock.now + 2))
         await clock.advance(31)
         assert await store.waiting_rows() == []
     again = House(clock, store, (slate, board))
     again.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with again.run() as router:
-        await router.accept(posted(slate, "900001", "broken"))
+        await router.inbox.accept(posted(slate, "900001", "broken"))
         await clock.let_work()
 
     assert board.texts("b") == ["mended"]
@@ -148,9 +148,9 @@ async def test_a_post_that_comes_after_its_deletion_is_never_shown(clock: FakeCl
         house = House(clock, store, (slate, board))
         house.room("all", (slate, "s", "both"), (board, "b", "both"))
         async with house.run() as router:
-            await router.accept(deleted(slate, "900001", "900002"))
+            await router.inbox.accept(deleted(slate, "900001", "900002"))
             await clock.let_work()
-            await router.accept(posted(slate, late, "too late"))
+            await router.inbox.accept(posted(slate, late, "too late"))
             await clock.let_work()
 
     assert [text for _, _, text in board.sent] == []
@@ -161,9 +161,9 @@ async def test_an_edit_that_is_undone_wins_over_the_one_before_it(pair: Pair) ->
     house, slate, board = pair
     async with house.run() as router:
         now = house.clock.now
-        await router.accept(posted(slate, "900001", "as it was"))
-        await router.accept(edited(slate, "900001", "as it was", now + 9))
-        await router.accept(edited(slate, "900001", "for a moment", now + 8))
+        await router.inbox.accept(posted(slate, "900001", "as it was"))
+        await router.inbox.accept(edited(slate, "900001", "as it was", now + 9))
+        await router.inbox.accept(edited(slate, "900001", "for a moment", now + 8))
         await house.clock.let_work()
 
     assert board.texts("b") == ["as it was"]

@@ -57,9 +57,9 @@ async def test_the_same_message_from_two_deliveries_is_carried_once(house: House
     slate = connector(house, "slate")
     async with house.run() as router:
         raw = slate.raw("s", "once")
-        await router.accept(raw)
-        await router.accept(raw)
-        await router.accept(raw.model_copy(update={"dedupe_key": "another delivery"}))
+        await router.inbox.accept(raw)
+        await router.inbox.accept(raw)
+        await router.inbox.accept(raw.model_copy(update={"dedupe_key": "another delivery"}))
         await house.clock.let_work()
 
     assert connector(house, "board").texts("b") == ["once"]
@@ -81,14 +81,14 @@ async def test_what_is_kept_while_its_socket_breaks_is_worked_on(clock: FakeCloc
 
     async with house.run() as router:
         raw = slate.raw("s", "once")
-        bringing = asyncio.ensure_future(router.accept(raw))
+        bringing = asyncio.ensure_future(router.inbox.accept(raw))
         while not await house.store.waiting_rows():  # noqa: ASYNC110 - until it is kept
             await asyncio.sleep(0)
         bringing.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await bringing
         assert bringing.cancelled()
-        assert not await router.accept(raw)  # told again, since nobody acknowledged it
+        assert not await router.inbox.accept(raw)  # told again, since nobody acknowledged it
         await clock.let_work()
 
     assert board.texts("b") == ["once"]
@@ -235,7 +235,7 @@ async def test_a_malformed_payload_is_kept_and_the_rest_goes_on(house: House) ->
     slate = connector(house, "slate")
     async with house.run() as router:
         bad = slate.raw("s", "x").model_copy(update={"payload": b"{", "dedupe_key": "bad"})
-        await router.accept(bad)
+        await router.inbox.accept(bad)
         await slate.say("s", "good")
         await house.clock.let_work()
 
@@ -369,10 +369,10 @@ async def test_catch_up_obeys_a_platform_that_asks_to_wait_however_often(clock: 
 
     async with house.run() as router:
         await clock.advance(2)
-        assert router.catching_up
+        assert router.operations.catching_up
         await slate.say("s", "live")
         await clock.advance(10)
-        assert not router.catching_up
+        assert not router.operations.catching_up
 
     assert board.texts("b") == ["before", "missed", "live"]
 

@@ -113,7 +113,9 @@ async def test_a_notice_about_an_unknown_thread_goes_into_it(clock: FakeClock) -
 
     async with house.run() as router:
         root = message_id_of(slate.channel("s"), ROOT)
-        await router.notices.say(notice_id("test"), "a word", room.id, room.listeners(), root=root)
+        await router.parts.outbound.notices.say(
+            notice_id("test"), "a word", room.id, room.listeners(), root=root
+        )
         await clock.advance(1)
 
     assert threads(slate.channels["s"], "a word") == [ROOT]

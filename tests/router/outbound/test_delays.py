@@ -75,7 +75,7 @@ async def test_a_channel_that_leaves_its_room_is_not_late_there_for_ever(
         await house.clock.advance(150)
         assert wall.texts("w")[1].startswith("⏳ Paper b is 2 minutes behind")
         if not restarted:
-            router.change_rooms([without_board(room) for room in house.rooms])
+            router.reconfigure.change_rooms([without_board(room) for room in house.rooms])
             await house.clock.advance(800)
     if restarted:
         house.rooms = [without_board(room) for room in house.rooms]

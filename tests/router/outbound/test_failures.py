@@ -139,7 +139,7 @@ async def test_a_mark_is_put_once_and_taken_away_when_it_arrived(pair: Pair) -> 
     async with house.run() as router:
         await undelivered(house, slate)
         assert slate.channels["s"][0].emoji() == {MARK}
-        told = router.told
+        told = router.parts.outbound.failures
         await told.retry_in(house.rooms[0], slate.channel("s"))
         await house.clock.let_work()
         assert slate.marked == [("add_reaction", MARK)]
@@ -184,7 +184,7 @@ async def test_a_mark_that_somebody_elsewhere_put_there_too_stays(pair: Pair) ->
         await board.react("c", board.channels["c"][0].id, MARK, author="bob")
         await house.clock.let_work()
         board.before_send = None
-        await router.told.retry_in(house.rooms[0], slate.channel("s"))
+        await router.parts.outbound.failures.retry_in(house.rooms[0], slate.channel("s"))
         await house.clock.let_work()
         assert board.texts("b") == ["news"]
 

@@ -85,7 +85,7 @@ async def test_what_is_refused_goes_to_dead_letters_and_the_lane_goes_on(clock: 
         (letter,) = await house.store.dead_letters()
         assert letter.error == "Channel 'b' is read-only; ask its owner"
         assert letter.excerpt == "one"
-        router.lanes.wake(await house.store.replay(letter.operation.id))
+        router.parts.outbound.lanes.wake(await house.store.replay(letter.operation.id))
         await clock.advance(5)
 
     lists = [board.texts("b"), board.texts("c")]
@@ -123,7 +123,7 @@ async def test_a_letter_of_a_message_that_was_deleted_since_is_replayed_for_nobo
         await slate.delete("s", await slate.say("s", "one"))
         await clock.advance(5)
         for letter in await house.store.dead_letters():
-            router.lanes.wake(await house.store.replay(letter.operation.id))
+            router.parts.outbound.lanes.wake(await house.store.replay(letter.operation.id))
         await clock.advance(5)
 
     assert board.texts("b") == board.texts("c") == []

@@ -22,7 +22,7 @@ def texts(house: House) -> list[list[str]]:
 async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(house: House) -> None:
     room = house.rooms[0]
     async with house.run() as router:
-        await router.notices.say(
+        await router.parts.outbound.notices.say(
             GAP, "12 messages are missing", room.id, room.members[:2], timeline=room.timeline
         )
         await house.clock.let_work()
@@ -35,7 +35,7 @@ async def test_a_notice_said_again_stands_once_also_after_a_restart(house: House
     room = house.rooms[0]
     for _ in range(2):
         async with house.run() as router:
-            await router.notices.say(GAP, "all is well", room.id, room.members)
+            await router.parts.outbound.notices.say(GAP, "all is well", room.id, room.members)
             await house.clock.let_work()
 
     assert texts(house) == [["all is well"]] * 3
@@ -44,9 +44,9 @@ async def test_a_notice_said_again_stands_once_also_after_a_restart(house: House
 async def test_a_notice_said_in_other_words_is_changed_where_it_stands(house: House) -> None:
     room = house.rooms[0]
     async with house.run() as router:
-        await router.notices.say(GAP, "one is missing", room.id, room.members)
+        await router.parts.outbound.notices.say(GAP, "one is missing", room.id, room.members)
         await house.clock.let_work()
-        await router.notices.say(GAP, "two are missing", room.id, room.members)
+        await router.parts.outbound.notices.say(GAP, "two are missing", room.id, room.members)
         await house.clock.let_work()
 
     assert texts(house) == [["two are missing"]] * 3
@@ -55,10 +55,10 @@ async def test_a_notice_said_in_other_words_is_changed_where_it_stands(house: Ho
 async def test_a_notice_is_taken_back_everywhere(house: House) -> None:
     room = house.rooms[0]
     async with house.run() as router:
-        await router.notices.say(GAP, "one is missing", room.id, room.members)
+        await router.parts.outbound.notices.say(GAP, "one is missing", room.id, room.members)
         await house.clock.let_work()
-        await router.notices.take_back(GAP)
-        await router.notices.take_back(notice_id("never", "said"))
+        await router.parts.outbound.notices.take_back(GAP)
+        await router.parts.outbound.notices.take_back(notice_id("never", "said"))
         await house.clock.let_work()
 
     assert texts(house) == [[], [], []]
@@ -67,7 +67,7 @@ async def test_a_notice_is_taken_back_everywhere(house: House) -> None:
 async def test_nobody_answers_a_notice(house: House) -> None:
     room = house.rooms[0]
     async with house.run() as router:
-        await router.notices.say(GAP, "@echo listen", room.id, room.members)
+        await router.parts.outbound.notices.say(GAP, "@echo listen", room.id, room.members)
         await house.clock.let_work()
 
     assert await house.store.open_turns() == []

@@ -272,7 +272,7 @@ async def test_a_waiting_operation_can_be_skipped_and_its_lane_goes_on(clock: Fa
         await clock.advance(100)
         (stuck,) = await house.store.held_up()
         assert (stuck.state, stuck.excerpt, stuck.error) == ("waiting", "poison", "503")
-        await router.lanes.skip(stuck.operation.id)
+        await router.parts.outbound.lanes.skip(stuck.operation.id)
         await clock.advance(0)
 
         assert board.texts("b") == ["next"]
@@ -280,7 +280,7 @@ async def test_a_waiting_operation_can_be_skipped_and_its_lane_goes_on(clock: Fa
         assert letter.error == "skipped by an operator: 503"
         assert await house.store.held_up() == []
         with pytest.raises(StoreError, match="does not wait"):
-            await router.lanes.skip(stuck.operation.id)
+            await router.parts.outbound.lanes.skip(stuck.operation.id)
         await clock.advance(1)
         assert "skipped by an operator" in slate.texts("s")[-1]
 
@@ -299,7 +299,7 @@ async def test_a_request_that_cannot_be_settled_can_be_skipped(clock: FakeClock)
         await clock.advance(100)
         (stuck,) = await house.store.held_up()
         assert stuck.state == "sending"
-        await router.lanes.skip(stuck.operation.id)
+        await router.parts.outbound.lanes.skip(stuck.operation.id)
         await clock.advance(0)
 
         assert board.texts("b") == ["next"]
@@ -316,7 +316,7 @@ async def test_a_waiting_operation_can_be_tried_at_once(clock: FakeClock) -> Non
         board.before_send = None
         (stuck,) = await house.store.held_up()
         lane = await house.store.hasten(stuck.operation.id)
-        router.lanes.hasten(lane, stuck.operation.id)
+        router.parts.outbound.lanes.hasten(lane, stuck.operation.id)
         await clock.advance(0)
 
     assert board.texts("b") == ["first", "second"]

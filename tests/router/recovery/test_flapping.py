@@ -72,7 +72,7 @@ class Street:
         for number in range(times):
             for name in CHANNELS:
                 self.slate.raw(name, f"missed {number}")
-            router.session_began(self.slate.account)
+            router.inbox.session_began(self.slate.account)
             for name in CHANNELS:
                 await self.slate.say(name, f"live {number}")
             said += [f"missed {number}", f"live {number}"]
@@ -98,7 +98,7 @@ async def test_what_is_said_meanwhile_is_shown_and_nothing_is_missing_at_the_end
         old = len(said) - 2 * round((2 * ROUND + TAKES) / BREAKS)
         assert all(texts[: old + 1] == ["before", *said[:old]] for texts in street.shown())
         await street.clock.advance(2 * ROUND)
-        assert router.catching_up == 0
+        assert router.operations.catching_up == 0
 
     assert all(texts == ["before", *said] for texts in street.shown())
 
@@ -143,7 +143,7 @@ async def test_what_follows_the_first_look_at_a_channel_is_not_lost(clock: FakeC
     async with street.house.run() as router:
         for name in CHANNELS:
             street.slate.raw(name, "missed")
-        router.session_began(street.slate.account)
+        router.inbox.session_began(street.slate.account)
         await clock.advance(3 * ROUND)
 
     assert all(texts in ([], ["missed"]) for texts in street.shown())

@@ -39,7 +39,7 @@ class Pair:
 
     async def hear(self, router: Router, times: int, **what: object) -> None:
         for _ in range(times):
-            await router.accept(self.foreign(**what))  # type: ignore[arg-type]
+            await router.inbox.accept(self.foreign(**what))  # type: ignore[arg-type]
             await self.clock.advance(1)
 
     def said(self) -> list[str]:
@@ -68,13 +68,15 @@ async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_res
         await pair.slate.say("s", "two")
         await pair.clock.advance(60)
         assert pair.said() == ["one"]
-        assert "their store" in router.other_bridges.note(pair.board.account)
-        assert "account resume board" in router.other_bridges.note(pair.board.account)
+        assert "their store" in router.parts.recovery.other_bridges.note(pair.board.account)
+        assert "account resume board" in router.parts.recovery.other_bridges.note(
+            pair.board.account
+        )
 
-        assert await router.other_bridges.resume(pair.board.account)
+        assert await router.parts.recovery.other_bridges.resume(pair.board.account)
         await pair.clock.advance(1)
         assert pair.said() == ["one", "two"]
-        assert not await router.other_bridges.resume(pair.board.account)
+        assert not await router.parts.recovery.other_bridges.resume(pair.board.account)
 
 
 async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) -> None:
@@ -110,9 +112,9 @@ async def test_a_copied_store_is_noticed_by_three_posts_that_it_does_not_know(pa
     own = await instance_of(pair.house.store, lambda: "ours")
     async with pair.house.run() as router:
         await pair.hear(router, 2, other=own)
-        assert not router.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
         await pair.hear(router, 1, other=own)
-        assert router.other_bridges.is_stopped(pair.board.account)
+        assert router.parts.recovery.other_bridges.is_stopped(pair.board.account)
 
 
 async def test_posts_that_tell_no_operation_count_when_the_store_does_not_know_them(
@@ -120,9 +122,9 @@ async def test_posts_that_tell_no_operation_count_when_the_store_does_not_know_t
 ) -> None:
     async with pair.house.run() as router:
         await pair.hear(router, 3, other="", named=False)
-        assert not router.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
         await pair.clock.advance(20)
-        assert router.other_bridges.is_stopped(pair.board.account)
+        assert router.parts.recovery.other_bridges.is_stopped(pair.board.account)
 
 
 async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(pair: Pair) -> None:
@@ -148,10 +150,10 @@ async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(p
                 for operation in (OperationId(call.operation), None):
                     echo = Echo(operation=operation, receipt=Receipt(native_id=native_id))
                     here = {"echo": echo, "channel": pair.board.channel("b")}
-                    await router.accept(raw.model_copy(update=here))
+                    await router.inbox.accept(raw.model_copy(update=here))
             raws.clear()
         await pair.clock.advance(120)
-        assert not router.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
 
     assert pair.said() == [f"text {number}" for number in range(6)]
 
@@ -161,7 +163,7 @@ async def test_posts_from_before_our_start_are_no_evidence(pair: Pair) -> None:
     async with pair.house.run() as router:
         await pair.hear(router, 10, other="an older store", at=before)
         await pair.clock.advance(60)
-        assert not router.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
 
 
 async def test_posts_of_another_program_of_our_app_are_no_evidence(pair: Pair) -> None:
@@ -169,7 +171,7 @@ async def test_posts_of_another_program_of_our_app_are_no_evidence(pair: Pair) -
         for number in range(10):
             await pair.board.say("b", f"a report, {number}", own=True)
         await pair.clock.advance(60)
-        assert not router.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
 
 
 async def test_a_restart_forgets_neither_the_stop_nor_what_waits(pair: Pair) -> None:
@@ -179,7 +181,7 @@ async def test_a_restart_forgets_neither_the_stop_nor_what_waits(pair: Pair) -> 
         await pair.clock.advance(5)
     async with pair.house.run() as router:
         await pair.clock.advance(60)
-        assert router.other_bridges.is_stopped(pair.board.account)
+        assert router.parts.recovery.other_bridges.is_stopped(pair.board.account)
         assert pair.said() == []
 
     assert await resume_sending(pair.house.store, pair.board.account)
@@ -194,7 +196,7 @@ async def test_a_restart_with_its_own_store_is_not_another_bridge(pair: Pair) ->
         async with pair.house.run() as router:
             await pair.slate.say("s", f"text {number}")
             await pair.clock.advance(1)
-            assert not router.other_bridges.is_stopped(pair.board.account)
+            assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
     assert len(pair.said()) == 5
 
 

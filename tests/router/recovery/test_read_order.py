@@ -88,7 +88,7 @@ async def test_a_channel_with_live_events_is_read_before_all_others(street: Stre
         await street.slate.say(last, "live")
         await street.clock.advance(1)
         assert street.board.texts(last) == ["before", "missed", "live"]
-        assert router.catching_up > 20
+        assert router.operations.catching_up > 20
 
 
 async def test_a_reading_that_waits_for_its_turn_is_begun_anew_when_a_live_event_comes(
@@ -209,7 +209,7 @@ async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_
     await street.clock.advance(away)
     async with street.house.run() as router:
         if how == "again":
-            router.session_began(street.slate.account)
+            router.inbox.session_began(street.slate.account)
         await street.slate.say(CHANNELS[0], "live")
         await street.clock.advance(1)
 
@@ -235,10 +235,10 @@ async def test_how_far_the_reading_is_can_be_told(street: Street) -> None:
     await street.crash()
     async with street.house.run() as router:
         await street.clock.advance(BACKGROUND + 1)
-        progress = router.progress(street.slate.account)
+        progress = router.operations.progress(street.slate.account)
         assert progress is not None
         assert (progress.channels, progress.unread, progress.uncompared) == (30, 26, 0)
         assert progress.seconds_left == pytest.approx(136.5)
         assert progress.waiting == tuple(street.slate.channel(n).key for n in CHANNELS[:5])
         await street.clock.advance(BACKGROUND * 10)
-        assert router.progress(street.slate.account) is None
+        assert router.operations.progress(street.slate.account) is None

@@ -120,7 +120,7 @@ async def test_edits_deletions_and_posts_that_nobody_told_us_of_are_found(pair: 
         await house.clock.let_work()
         assert board.texts("b") == ["one", "two", "three", "last"]
 
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(30)
 
         assert sorted(board.texts("b")) == ["last", "never told", "one, mended", "three"]
@@ -136,7 +136,7 @@ async def test_what_the_bridge_told_of_the_channel_is_not_looked_for_on_its_plat
         await house.clock.advance(5)
         slate.silently(two, None)
 
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(30)
 
     assert [text.split(":")[0] for text in board.texts("b")] == ["one", "The topic is now"]
@@ -148,7 +148,7 @@ async def test_what_was_found_once_is_found_once(pair: Pair) -> None:
         (one,) = await said(house, slate, "one")
         slate.silently(one, "mended")
         for _ in range(3):
-            router.session_began(slate.account)
+            router.inbox.session_began(slate.account)
             await house.clock.advance(30)
         rows = [await house.store.inbox_row(number) for number in range(1, 9)]
 
@@ -162,7 +162,7 @@ async def test_a_post_that_history_does_not_show_is_not_gone(pair: Pair) -> None
     async with house.run() as router:
         one, _ = await said(house, slate, "one", "two")
         slate.hidden = frozenset({one})
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(30)
 
     assert board.texts("b") == ["one", "two"]
@@ -173,7 +173,7 @@ async def test_a_history_that_may_not_be_read_any_more_deletes_nothing(pair: Pai
     async with house.run() as router:
         await said(house, slate, "one", "two")
         slate.blind = True
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(30)
 
     assert board.texts("b") == ["one", "two"]
@@ -184,7 +184,7 @@ async def test_what_was_said_before_we_came_is_left_alone(pair: Pair) -> None:
     slate.raw("s", "said before we came")
     async with house.run() as router:
         await said(house, slate, "one")
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(30)
 
     assert board.texts("b") == ["one"]
@@ -195,8 +195,8 @@ async def test_a_deletion_that_is_told_and_found_takes_its_copies_once(pair: Pai
     async with house.run() as router:
         one, _ = await said(house, slate, "one", "two")
         slate.silently(one, None)
-        router.session_began(slate.account)
-        await router.accept(deleted(slate, one, at=house.clock.now))
+        router.inbox.session_began(slate.account)
+        await router.inbox.accept(deleted(slate, one, at=house.clock.now))
         await house.clock.advance(30)
 
     assert board.texts("b") == ["two"]
@@ -254,7 +254,7 @@ async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: P
         slate.silently(one, "one, mended")
         for _ in range(2):
             house.clock.now += 600
-            router.session_began(slate.account)
+            router.inbox.session_began(slate.account)
             await house.clock.advance(30)
 
     (told,) = [text for text in board.texts("b") if "may be missing: there was more" in text]
@@ -277,7 +277,7 @@ async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pa
     async with house.run() as router:
         one, _ = await said(house, slate, "one", "two")
         slate.silently(one, "one, mended")
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(120)
 
     assert board.texts("b") == ["one, mended", "two"]
@@ -295,7 +295,7 @@ async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
     async with house.run() as router:
         await said(house, slate, "one")
         slate.read_after = broken  # type: ignore[method-assign]
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(30)
 
     assert any("could not be read" in text for text in board.texts("b"))
@@ -309,7 +309,7 @@ async def test_reactions_to_posts_that_nobody_told_us_of_are_found_with_them(pai
         slate.post("s", missed).reactions.add(("👍", "bob"))
         await slate.say("s", "last")
         await house.clock.let_work()
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(60)
 
     (copy,) = [post for post in board.channels["b"] if post.text == "never told"]
@@ -332,14 +332,14 @@ async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair)
 
         slate.read_after = without  # type: ignore[method-assign]
         slate.raw("s", "two")
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(60)
         assert board.texts("b") == ["one", "two"]
 
-        await router.accept(gone)
-        await router.accept(late)
+        await router.inbox.accept(gone)
+        await router.inbox.accept(late)
         await house.clock.advance(5)
-        await router.accept(deleted(slate, gone.dedupe_key, at=house.clock.now))
+        await router.inbox.accept(deleted(slate, gone.dedupe_key, at=house.clock.now))
         await house.clock.advance(5)
 
     assert [text for _, _, text in board.sent] == ["one", "two", "told late"]
@@ -349,14 +349,14 @@ async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pai
     house, slate, board = pair
     async with house.run() as router:
         one, _ = await said(house, slate, "one", "two")
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(10)
         bob, long_ago = actor_id_of("paper", "slate", "bob"), house.clock.now - 300
         place = slate.channel("s")
         late = slate.reacted(place, one, None, "👍", bob, long_ago, present=True)
         assert late is not None
 
-        await router.accept(late)
+        await router.inbox.accept(late)
         await house.clock.advance(5)
         assert board.channels["b"][0].emoji() == {"👍"}
         await house.clock.advance(60)
@@ -368,10 +368,10 @@ async def test_how_far_the_comparing_is_can_be_told(pair: Pair) -> None:
     house, slate, _ = pair
     async with house.run() as router:
         await said(house, slate, "one")
-        router.session_began(slate.account)
+        router.inbox.session_began(slate.account)
         await house.clock.advance(1)
-        progress = router.progress(slate.account)
+        progress = router.operations.progress(slate.account)
         assert progress is not None
         assert (progress.channels, progress.unread, progress.uncompared) == (1, 0, 1)
         await house.clock.advance(60)
-        assert router.progress(slate.account) is None
+        assert router.operations.progress(slate.account) is None

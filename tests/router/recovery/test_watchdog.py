@@ -51,11 +51,11 @@ async def test_a_deaf_account_is_connected_anew_and_catches_up(pair: Pair) -> No
         await house.clock.advance(400)
 
         assert slate.connections == 2
-        assert "nothing of what is said is heard" in router.hearing(slate.account)
+        assert "nothing of what is said is heard" in router.operations.why_deaf(slate.account)
         assert board.texts("b") == ["heard", "not heard"]
 
         await slate.say("s", "heard again")
-        assert router.hearing(slate.account) == ""
+        assert router.operations.why_deaf(slate.account) == ""
 
 
 async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
@@ -65,7 +65,7 @@ async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
         await house.clock.advance(3600)
 
         assert slate.connections == 1
-        assert router.hearing(slate.account) == ""
+        assert router.operations.why_deaf(slate.account) == ""
 
 
 async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_to_do(
@@ -79,7 +79,7 @@ async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_t
             await house.clock.advance(600)
 
         assert 3 <= slate.connections < 12
-        assert "which events the app is subscribed to" in router.hearing(slate.account)
+        assert "which events the app is subscribed to" in router.operations.why_deaf(slate.account)
 
 
 async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: FakeClock) -> None:

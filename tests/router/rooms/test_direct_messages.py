@@ -10,6 +10,7 @@ from bridge.errors import NotFound, RateLimited, Refused
 from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, Receipt, actor_id_of
 from bridge.model.archive_records import View
 from bridge.router.rooms.direct_messages import DirectMessages
+from bridge.router.signals import Signal
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -231,7 +232,9 @@ async def test_who_is_blocked_in_the_room_writes_to_nobody(garden: Garden) -> No
         await garden.meet("ann", "bob")
         await garden.slate.command("dm Bob one", "ann")
         await garden.clock.let_work()
-        await router.decided.bar(on("slate", "ann"), "blocked", "admin", garden.house.rooms[0].id)
+        await router.parts.rooms.bans.bar(
+            on("slate", "ann"), "blocked", "admin", garden.house.rooms[0].id
+        )
         await garden.slate.command("dm Bob two", "ann")
         await garden.slate.write("ann", "three")
         await garden.clock.let_work()
@@ -275,7 +278,7 @@ async def test_it_goes_on_after_a_restart_and_what_came_twice_is_written_once(
 
 
 async def test_a_room_of_two_is_no_room_of_the_configuration(garden: Garden) -> None:
-    directs = DirectMessages(garden.house.store, garden.house.connectors, garden.clock)
+    directs = DirectMessages(garden.house.store, garden.house.connectors, garden.clock, Signal())
     async with garden.house.run():
         await garden.meet("ann", "bob")
     await directs.load()

@@ -97,7 +97,7 @@ async def test_nobody_takes_the_name_of_an_admin_even_in_their_own_workspace(
     await house.store.save_person(boss)
 
     async with house.run() as router:
-        router.admins[:] = [boss.id]
+        router.reconfigure.change_admins([boss.id])
         slate = house.connectors[AccountId("slate")]
         await slate.say("s", "hello", author="u1", name="The Boss")
         await house.clock.let_work()

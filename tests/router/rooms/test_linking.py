@@ -11,6 +11,7 @@ from bridge.errors import InvalidData, Unavailable
 from bridge.model import AccountId, ActorId, MessageId, Person, actor_id_of
 from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.linking import CODE_SECONDS, Linking
+from bridge.router.signals import Signal
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -40,7 +41,7 @@ class PaperWithAddresses(PaperConnector):
 @pytest.fixture
 async def linking(clock: FakeClock) -> AsyncGenerator[Linking]:
     store = SqliteStore.in_memory(clock)
-    linking = Linking(store, {}, DisplayNames(store), clock)
+    linking = Linking(store, {}, DisplayNames(store), clock, Signal())
     yield linking
     await linking.close()
 
@@ -92,7 +93,7 @@ async def test_the_person_stands_beside_the_author_whose_id_never_changes(house:
         slate, board = (house.connectors[AccountId(one)] for one in ("slate", "board"))
         await slate.say("s", "before", author="ann")
         await house.clock.let_work()
-        person = await router.linking.link(ANN, ALSO_ANN)
+        person = await router.parts.rooms.linking.link(ANN, ALSO_ANN)
         first = await slate.say("s", "hello", author="ann")
         await board.say("b", "hello", author="bob")
         await house.clock.let_work()
@@ -111,7 +112,9 @@ async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, PaperW
     addresses = {ANN: "Ann@Acme.example", ALSO_ANN: " ann@acme.example", BOB: "bob@acme.example"}
     connector = PaperWithAddresses("slate", clock, addresses)
     store = SqliteStore.in_memory(clock)
-    linking = Linking(store, {connector.account: connector}, DisplayNames(store), clock, key)
+    linking = Linking(
+        store, {connector.account: connector}, DisplayNames(store), clock, Signal(), key
+    )
     return linking, connector
 
 
@@ -145,11 +148,11 @@ async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
     store = SqliteStore.in_memory(clock)
     addresses = {ANN: "ann@acme.example", ALSO_ANN: "ann@acme.example"}
     connectors = {AccountId("slate"): PaperWithAddresses("slate", clock, addresses)}
-    linking = Linking(store, connectors, DisplayNames(store), clock, b"key")
+    linking = Linking(store, connectors, DisplayNames(store), clock, Signal(), b"key")
     await see(linking, clock, ANN, ALSO_ANN)
     assert await linking.unlink(ALSO_ANN)
 
-    started = Linking(store, connectors, DisplayNames(store), clock, b"key")
+    started = Linking(store, connectors, DisplayNames(store), clock, Signal(), b"key")
     await see(started, clock, ANN, ALSO_ANN)
 
     assert await started.person_of(ANN) is None

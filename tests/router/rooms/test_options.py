@@ -215,7 +215,7 @@ async def test_what_waits_for_a_channel_that_left_the_room_is_not_shown_there(
         rest = tuple(m for m in room.members if m.channel.channel != "b")
         heard = tuple(replace(m, flow="in") for m in room.members)
         members = {"channel": rest, "room": (), "heard only": heard}[gone]
-        router.change_rooms([replace(room, members=members)] if members else [])
+        router.reconfigure.change_rooms([replace(room, members=members)] if members else [])
         board.before_send = None
         await house.clock.advance(300)
         letters = await house.store.dead_letters()
@@ -325,7 +325,7 @@ async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio:
         assert "said" in late
         assert board.texts("c") == []
 
-        router.lanes.wake(await house.store.replay(letter.operation.id))
+        router.parts.outbound.lanes.wake(await house.store.replay(letter.operation.id))
         await slate.say("s", "on time")
         await house.clock.advance(1)
 
@@ -337,7 +337,7 @@ async def test_a_post_that_was_late_when_it_came_in_is_refused_at_once(trio: Tri
     wanted(house, {"max_delay": 60, "late": "refuse"})
     async with house.run() as router:
         raw = slate.raw("s", "of yesterday", at=house.clock.time() - 86_400)
-        await router.accept(raw)
+        await router.inbox.accept(raw)
         await slate.say("s", "of now")
         await house.clock.let_work()
         letters = await house.store.dead_letters()

@@ -47,11 +47,11 @@ async def test_lists_say_who_reaches_an_agent(
 async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front", "always", allow=(ANN,), deny=("paper:board:eve",)))
     async with club.house.run() as router:
-        await router.linking.link(ANN, ActorId("paper:board:annie"))
+        await router.parts.rooms.linking.link(ANN, ActorId("paper:board:annie"))
         await club.board.say("b", "hello", author="annie")
         await clock.advance(5)
         assert club.answered() == {"front": 1}
-        await router.linking.link(ANN, ActorId("paper:board:eve"))
+        await router.parts.rooms.linking.link(ANN, ActorId("paper:board:eve"))
         await club.say("hello")
 
     assert club.answered() == {"front": 1}
@@ -102,7 +102,7 @@ async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhil
     async with club.house.run() as router:
         await club.slate.say("s", "hello")
         await clock.advance(1)
-        await router.decided.bar(ANN, "blocked", "test", None)
+        await router.parts.rooms.bans.bar(ANN, "blocked", "test", None)
         await clock.advance(20)
 
     assert club.answered() == {"front": 0}
@@ -202,7 +202,7 @@ async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) ->
     club = GroupedClub(clock, AgentMembership("front", "always", allow=(HELPERS,)))
     club.people.groups = {ANN: frozenset([HELPERS])}
     async with club.house.run() as router:
-        await router.linking.link(ANN, ActorId("paper:board:annie"))
+        await router.parts.rooms.linking.link(ANN, ActorId("paper:board:annie"))
         await club.board.say("b", "hello", author="annie")
         await clock.advance(5)
 
@@ -294,7 +294,7 @@ async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> Non
     async with desk.house.run() as router:
         await desk.say(await desk.code())
         await desk.say("hello")
-        assert await router.doors.unpair(ANN, None)
+        assert await router.parts.turns.access.unpair(ANN, None)
         await desk.say("hello?")
 
     assert desk.agent.asked == ["hello"]

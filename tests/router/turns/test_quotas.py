@@ -82,7 +82,7 @@ async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
 async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
     club, agent = club_with(clock, QuotaSettings(person=Budget(hour=Limit(messages=1))))
     async with club.house.run() as router:
-        await router.linking.link("paper:slate:ann", "paper:board:annie")  # type: ignore[arg-type]
+        await router.parts.rooms.linking.link("paper:slate:ann", "paper:board:annie")  # type: ignore[arg-type]
         await club.say("hello")
         await club.board.say("b", "hello", author="annie")
         await clock.advance(5)
@@ -96,7 +96,7 @@ async def test_an_admin_opens_a_budget_again(clock: FakeClock) -> None:
     club, agent = club_with(clock, room)
     async with club.house.run() as router:
         await club.say("hello")
-        await router.purses.forget("room:club")
+        await router.parts.turns.quotas.forget("room:club")
         await club.say("hello")
 
     assert len(agent.asked) == 2

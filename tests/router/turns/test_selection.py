@@ -122,7 +122,7 @@ async def test_people_of_a_route_are_known_by_all_their_accounts(clock: FakeCloc
     route = Route(people=("paper:board:bob",))
     club = Club(clock, FRONT, AgentMembership("other", "always", routes=(route,)))
     async with club.house.run() as router:
-        await router.linking.link("paper:board:bob", "paper:slate:ann")  # type: ignore[arg-type]
+        await router.parts.rooms.linking.link("paper:board:bob", "paper:slate:ann")  # type: ignore[arg-type]
         await club.say("hello")
 
     assert club.answered() == {"front": 0, "other": 1}
@@ -379,7 +379,7 @@ async def test_an_answer_ends_when_a_person_takes_over(clock: FakeClock) -> None
     async with club.house.run() as router:
         await club.say("hello")
         await club.say("take-over", addresses_us=True)
-        assert router.turns.idle
+        assert router.parts.turns.queue.idle
 
     assert any("⏹️ stopped" in text for text in club.board.texts("b"))
 
@@ -524,8 +524,8 @@ async def test_an_answer_that_was_stopped_calls_nobody(clock: FakeClock) -> None
     async with club.house.run() as router:
         await club.slate.say("s", "hello")
         await clock.advance(3)
-        (session,) = router.turns._sessions  # pyright: ignore[reportPrivateUsage]
-        router.turns.stop(session, None)
+        (session,) = router.parts.turns.queue._sessions  # pyright: ignore[reportPrivateUsage]
+        router.parts.turns.queue.stop(session, None)
         await clock.advance(10)
 
     assert club.answered()["money"] == 0

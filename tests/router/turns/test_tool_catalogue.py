@@ -23,7 +23,10 @@ class Shed:
 
     def __init__(self) -> None:
         self.servers = {"calendar": ["list"], "tracker": ["search"]}
-        self.on_change: Callable[[str], None] = lambda server: None
+        self.listeners: list[Callable[[str], None]] = []
+
+    def tell_changes(self, listener: Callable[[str], None]) -> None:
+        self.listeners.append(listener)
 
     async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
         return [
@@ -84,7 +87,8 @@ async def test_they_are_kept_up_to_date_when_a_server_changes_its_list(clock: Fa
         await slate.say("s", "Hi")
         await clock.advance(5)
         shed.servers["calendar"] = ["list", "add"]
-        shed.on_change("calendar")
+        for listener in shed.listeners:
+            listener("calendar")
         await clock.advance(1)
 
         names = [(one["name"], one["agents"]) for one in await described(house)]
@@ -103,7 +107,7 @@ async def test_an_agent_that_left_a_room_has_no_tools_there(clock: FakeClock) ->
         house.seats = house.seats[1:]
         house.rooms.clear()
         house.room("plaza", (slate, "s", "both"))
-        router.change_rooms(house.rooms)
+        router.reconfigure.change_rooms(house.rooms)
         await clock.advance(1)
 
     assert house.rooms[0].id == RoomId("plaza")

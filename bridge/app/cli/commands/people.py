@@ -208,6 +208,7 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
     from bridge.app.web.local_door import running_bridge
     from bridge.model import RoomId
     from bridge.router.rooms.bans import BansAndPauses
+    from bridge.router.signals import Signals
     from bridge.runtime.clock import SystemClock
 
     settings = settings_from(config)
@@ -219,5 +220,6 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
         wish = {"block" if blocked else "unblock": actor, "room": room}
         return actor, bool(running.ask("/admin/people", wish)["done"])
     async with writing(settings) as store:
-        decided, where = BansAndPauses(store, SystemClock()), None if room is None else RoomId(room)
+        decided = BansAndPauses(store, SystemClock(), Signals().people_linked)
+        where = None if room is None else RoomId(room)
         return actor, await decided.set_blocked(actor, "command", where, blocked=blocked)

@@ -1,0 +1,134 @@
+"""What people and programs do with a running router: the web, the API and the commands use this."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from bridge.content.cards.reader import Cards
+from bridge.errors import CodecError
+from bridge.model import AccountId, ActorId, LaneId, OperationId, PersonId, RoomId
+from bridge.ports.store.outbox import OutboxStore
+from bridge.router.recovery.read_order import Progress
+from bridge.router.wiring import Parts
+from bridge.uacs import ContentPart, Message
+
+
+class Operations:
+    """Each of them takes effect at once, and is durable when it returns."""
+
+    def __init__(self, store: OutboxStore, cards: Cards, parts: Parts) -> None:
+        self._store = store
+        self._cards = cards
+        self._rooms = parts.rooms
+        self._outbound = parts.outbound
+        self._turns = parts.turns
+        self._inbound = parts.inbound
+        self._recovery = parts.recovery
+
+    # --- the outbox -----------------------------------------------------------------------------
+
+    async def replay(self, operation: OperationId) -> LaneId:
+        """Queue a dead letter again, at the end of its lane, which is returned. Raises StoreError
+        where there is no such dead letter."""
+        lane = await self._store.replay(operation)
+        self._outbound.lanes.wake(lane)
+        return lane
+
+    async def hasten(self, operation: OperationId) -> LaneId:
+        """Try a waiting operation now, in its place in its lane, which is returned. Raises
+        StoreError where it does not wait."""
+        lane = await self._store.hasten(operation)
+        self._outbound.lanes.hasten(lane, operation)
+        return lane
+
+    async def skip(self, operation: OperationId) -> None:
+        """Make a waiting operation a dead letter; its lane goes on. Raises StoreError where it does
+        not wait."""
+        await self._outbound.lanes.skip(operation)
+
+    async def resume_sending(self, account: AccountId) -> bool:
+        """Send again through an account that another bridge sends with, too; False where it was not
+        stopped."""
+        return await self._recovery.other_bridges.resume(account)
+
+    # --- people and agents ----------------------------------------------------------------------
+
+    async def link_people(self, one: ActorId, other: ActorId) -> PersonId:
+        """Make two accounts one person's. Raises InvalidData for one and the same account."""
+        return await self._rooms.linking.link(one, other)
+
+    async def unlink_person(self, actor: ActorId) -> bool:
+        """False: it was not linked."""
+        return await self._rooms.linking.unlink(actor)
+
+    async def set_blocked(
+        self, actor: ActorId, by: str, room: RoomId | None, *, blocked: bool
+    ) -> bool:
+        """Block somebody in a room or (None) in all, or end that; whether anything changed."""
+        return await self._rooms.bans.set_blocked(actor, by, room, blocked=blocked)
+
+    async def unpair(self, actor: ActorId, agent: str | None) -> bool:
+        """Take an account's leave to write to an agent, or (None) to all; whether it had any."""
+        return await self._turns.access.unpair(actor, agent)
+
+    async def reset_quota(self, purse: str) -> None:
+        """As if nothing had been spent of this purse."""
+        await self._turns.quotas.forget(purse)
+
+    # --- what programs write and read -----------------------------------------------------------
+
+    def complete(self, message: Message) -> Message:
+        """With the parts that say the same as its cards, which its author need not write."""
+        return self._cards.with_fallbacks(message)
+
+    def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
+        """The mistakes of cards that cannot be shown, each with its place in the message."""
+        return list(self._cards.faults(parts))
+
+    def growing(self, room: RoomId) -> Sequence[Message]:
+        """The answers that agents are writing in the room now."""
+        return self._rooms.feed.growing(room)
+
+    def reading(self) -> AbstractContextManager[asyncio.Event]:
+        """An event that is set whenever there is something new to read."""
+        return self._rooms.feed.reading()
+
+    # --- the state ------------------------------------------------------------------------------
+
+    @property
+    def instance(self) -> str:
+        """The id of the store, with which our posts are marked."""
+        return self._recovery.other_bridges.instance
+
+    def why_not_received(self, account: AccountId) -> str:
+        """Why the account does not receive now; empty while it does."""
+        return self._inbound.receivers.failed.get(account, "")
+
+    def why_not_sent(self, account: AccountId) -> str:
+        """Why nothing is sent through the account; empty where it is."""
+        return self._recovery.other_bridges.note(account)
+
+    def why_deaf(self, account: AccountId) -> str:
+        """What is wrong with an account that is connected; empty when nothing is."""
+        return self._recovery.watchdog.note(account)
+
+    def progress(self, account: AccountId) -> Progress | None:
+        """How far the account is with what happened while nobody listened; None: done."""
+        return self._recovery.catch_up.progress(account)
+
+    @property
+    def catching_up(self) -> int:
+        """How many channels are being read for what was missed."""
+        return self._recovery.catch_up.behind
+
+    @property
+    def looking_back(self) -> int:
+        """How many channels are compared, or wait for it."""
+        return self._recovery.catch_up.look_back.behind
+
+    @property
+    def files_awaited(self) -> int:
+        """How many messages wait for files that could not be had at once."""
+        return self._inbound.fetcher.awaited
