@@ -45,7 +45,7 @@ class Transcripts:
         self._hears = hears
         self._settings = settings
         self._tools = tools
-        self._shelf = tools.shelf(agent)
+        self._key_values = tools.key_values(agent)
 
     async def given(
         self, conversation: Conversation, http: Http
@@ -88,10 +88,10 @@ class Transcripts:
             model = f"{self._settings.transcriber_url} {self._settings.transcriber}"
             whole = hashlib.sha256(model.encode() + b"\0" + content).hexdigest()
             place = f"transcript:{whole}"
-            if (known := await self._shelf.get(place)) is not None:
+            if (known := await self._key_values.get(place)) is not None:
                 return known
             words = await self._asked(part.media_type, content, http)
-            await self._shelf.put(place, words)
+            await self._key_values.put(place, words)
         except StoreError:
             raise
         except BridgeError as error:

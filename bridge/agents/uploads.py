@@ -72,7 +72,7 @@ class Uploads:
         self._settings = settings
         self._key = key
         self._tools = tools
-        self._shelf = tools.shelf(agent)
+        self._key_values = tools.key_values(agent)
         self._reused: set[str] = set()
 
     async def given(self, conversation: Conversation, http: Http) -> Conversation:
@@ -91,7 +91,7 @@ class Uploads:
     async def forget(self) -> bool:
         """Ids that were known before this turn are known no more; whether there were any."""
         for place in self._reused:
-            await self._shelf.remove(place)
+            await self._key_values.remove(place)
         found = bool(self._reused)
         self._reused.clear()
         return found
@@ -138,7 +138,7 @@ class Uploads:
         return f"file:{hashlib.sha256(account.encode()).hexdigest()[:16]}:{sha256_of(ref.file_id)}"
 
     async def _known(self, place: str) -> MediaSource | None:
-        found = await self._shelf.get(place)
+        found = await self._key_values.get(place)
         known = obj(orjson.loads(found)) if found else {}
         until: Any = known.get("until")
         if not known or (until is not None and until < self._tools.clock.time() + _SOON):
@@ -149,4 +149,4 @@ class Uploads:
     async def _keep(self, place: str, uploaded: Uploaded) -> None:
         source = uploaded.source
         known = {"file_id": source.file_id, "url": source.url, "until": uploaded.until}
-        await self._shelf.put(place, orjson.dumps(known).decode())
+        await self._key_values.put(place, orjson.dumps(known).decode())

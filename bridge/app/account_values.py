@@ -1,4 +1,4 @@
-"""Each account's own shelf in the store."""
+"""The values that each account keeps in the store."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from typing import Protocol
 from bridge.model import AccountId
 
 
-class Shelves(Protocol):
-    """What a shelf needs of the store."""
+class KeyValueAccess(Protocol):
+    """What access to the values needs of the store."""
 
-    async def shelf_get(self, account: AccountId, key: str) -> str | None: ...
+    async def get_value(self, account: AccountId, key: str) -> str | None: ...
 
-    async def shelf_put(
+    async def put_value(
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None: ...
 
-    async def shelf_remove(self, account: AccountId, key: str) -> None: ...
+    async def remove_value(self, account: AccountId, key: str) -> None: ...
 
 
 class AccountShelf:
     """Small durable values of one account."""
 
-    def __init__(self, store: Shelves, account: AccountId) -> None:
+    def __init__(self, store: KeyValueAccess, account: AccountId) -> None:
         self._store = store
         self._account = account
 
     async def get(self, key: str) -> str | None:
-        return await self._store.shelf_get(self._account, key)
+        return await self._store.get_value(self._account, key)
 
     async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
-        await self._store.shelf_put(self._account, key, value, sealed=sealed)
+        await self._store.put_value(self._account, key, value, sealed=sealed)
 
     async def remove(self, key: str) -> None:
-        await self._store.shelf_remove(self._account, key)
+        await self._store.remove_value(self._account, key)
 
 
 class Overlay:
     """Reads from a store, if there is one, and writes into memory: for those who only look."""
 
-    def __init__(self, below: Shelves | None) -> None:
+    def __init__(self, below: KeyValueAccess | None) -> None:
         self._below = below
         self._own: dict[tuple[AccountId, str], str | None] = {}
 
-    async def shelf_get(self, account: AccountId, key: str) -> str | None:
+    async def get_value(self, account: AccountId, key: str) -> str | None:
         if (account, key) in self._own or self._below is None:
             return self._own.get((account, key))
-        return await self._below.shelf_get(account, key)
+        return await self._below.get_value(account, key)
 
-    async def shelf_put(
+    async def put_value(
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None:
         self._own[account, key] = value
 
-    async def shelf_remove(self, account: AccountId, key: str) -> None:
+    async def remove_value(self, account: AccountId, key: str) -> None:
         self._own[account, key] = None

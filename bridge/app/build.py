@@ -14,7 +14,7 @@ from uuid import uuid4
 import structlog
 from pydantic import BaseModel
 
-from bridge.app.account_values import AccountShelf, Overlay, Shelves
+from bridge.app.account_values import AccountShelf, KeyValueAccess, Overlay
 from bridge.app.checks.needs import check_needs
 from bridge.app.checks.origin import check_one_place
 from bridge.app.logs.redaction import hide_secrets
@@ -40,11 +40,11 @@ from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ConnectorTools
 from bridge.ports.files import Files
+from bridge.ports.key_values import KeyValues
 from bridge.ports.policy import AgentPolicy
 from bridge.ports.secrets import SecretSource
-from bridge.ports.shelf import Shelf
 from bridge.ports.store.whole import Store
-from bridge.router import AgentMembership, Member, Policy, Room, Rooms, Router
+from bridge.router import AgentMembership, Member, Room, Rooms, Router, Timeouts
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
 from bridge.router.rooms.rooms import Talk
@@ -102,10 +102,10 @@ class _AgentTools:
     clock: Clock
     tokens: SecretSource
     files: Files | None
-    shelves: Shelves
+    key_value_access: KeyValueAccess
 
-    def shelf(self, agent: str) -> Shelf:
-        return AccountShelf(self.shelves, AccountId(f"agent:{agent}"))
+    def key_values(self, agent: str) -> KeyValues:
+        return AccountShelf(self.key_value_access, AccountId(f"agent:{agent}"))
 
 
 async def build(settings: Settings) -> Bridge:
@@ -167,10 +167,10 @@ def build_agents(
     clock: Clock,
     files: Files | None,
     only: Collection[str] | None = None,
-    shelves: Shelves | None = None,
+    key_value_access: KeyValueAccess | None = None,
 ) -> dict[str, Agent]:
     """All agents (or `only` these), each behind its policies."""
-    tools = _AgentTools(clock, Tokens(store), files, shelves or store or Overlay(None))
+    tools = _AgentTools(clock, Tokens(store), files, key_value_access or store or Overlay(None))
     secrets = Secrets(lambda: known_secrets(settings, tools.tokens), hide_secrets)
     policies = build_policies(settings)
     return {
@@ -243,13 +243,13 @@ def build_connectors(
     store: Store | None,
     clock: Clock,
     only: Collection[str] | None = None,
-    shelves: Shelves | None = None,
+    key_value_access: KeyValueAccess | None = None,
     files: Files | None = None,
     instance: str = "",
 ) -> dict[AccountId, Connector]:
     """One connector for each account (or for `only` these); only their platforms are imported."""
     tokens = Tokens(store)
-    shelves = shelves or store or Overlay(None)
+    key_value_access = key_value_access or store or Overlay(None)
     cards = all_cards(settings)
     built: dict[AccountId, Connector] = {}
     for name, entry in settings.accounts.items():
@@ -259,7 +259,7 @@ def build_connectors(
         tools = ConnectorTools(
             clock=clock,
             tokens=tokens,
-            shelf=AccountShelf(shelves, account),
+            key_values=AccountShelf(key_value_access, account),
             public_url=settings.web.public_url,
             files=files,
             cards=cards,
@@ -293,11 +293,11 @@ async def find_rooms(
                 await finding.add(one, places, several=wanted.is_pattern)
         mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
-        seats = tuple(seat_with(seat, settings) for seat in entry.agents)
+        memberships = tuple(seat_with(membership, settings) for membership in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(
             Room(
-                own_id, ids[own_id], tuple(members), seats, entry.undelivered, whole,
+                own_id, ids[own_id], tuple(members), memberships, entry.undelivered, whole,
                 talk=Talk(entry.agents_talk, entry.agents_turns, entry.hand_over),
             )
         )  # fmt: skip
@@ -330,8 +330,8 @@ async def direct_rooms(
     found: list[Room] = []
     for link, wanted in begun:
         member = Member(link.account, link.channel)
-        seats = tuple(seat_with(seat, settings) for seat in wanted.agents)
-        found.append(Room(link.room, ids[link.room], (member,), seats))
+        memberships = tuple(seat_with(membership, settings) for membership in wanted.agents)
+        found.append(Room(link.room, ids[link.room], (member,), memberships))
     return found
 
 
@@ -419,7 +419,7 @@ async def _with_links(
 def _form(room: Room, settings: Settings) -> RoomForm:
     """What its configuration is, as far as it means anything to what is said there."""
     channels = tuple(member.channel.key for member in room.members)
-    agents = tuple(f"agent:{seat.agent}" for seat in room.agents)
+    agents = tuple(f"agent:{membership.agent}" for membership in room.agents)
     known = settings.rooms.get(room.id)
     text = "" if known is None else known.model_dump_json(exclude_defaults=True)
     digest = hashlib.sha256("\n".join([text, *channels, *agents]).encode()).hexdigest()
@@ -429,12 +429,12 @@ def _form(room: Room, settings: Settings) -> RoomForm:
 def seat_with(wanted: SeatSettings, settings: Settings) -> AgentMembership:
     """With the agent's tools and budget, unless the seat has its own."""
     agent = settings.agents.get(wanted.agent)
-    seat = seat_of(wanted)
+    membership = seat_of(wanted)
     if wanted.tools is None and agent is not None:
-        seat = replace(seat, tools=agent.tools)
+        membership = replace(membership, tools=agent.tools)
     usual = getattr(agent and agent.options, "history_tokens", None)
     budget = wanted.history_tokens or usual
-    return replace(seat, history_tokens=budget) if budget else seat
+    return replace(membership, history_tokens=budget) if budget else membership
 
 
 def check_once(
@@ -485,9 +485,9 @@ def allowances_of(settings: Settings) -> QuotaSettings:
     )
 
 
-def policy_of(settings: Settings) -> Policy:
+def policy_of(settings: Settings) -> Timeouts:
     delivery, catch_up = settings.delivery, settings.catch_up
-    return Policy(
+    return Timeouts(
         most_posts=catch_up.most_posts,
         look_back=catch_up.look_back_hours * 3600,
         look_back_messages=catch_up.look_back_messages,

@@ -11,8 +11,8 @@ from bridge.model.turns import AgentEvent, AgentInput, Feedback, Turn
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
 from bridge.ports.findings import Finding
+from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
-from bridge.ports.shelf import Shelf
 
 
 class Agent(Protocol):
@@ -68,7 +68,7 @@ class AgentTools(Protocol):
         """Where the files of messages are kept (`blob:` ids)."""
         ...
 
-    def shelf(self, agent: str) -> Shelf:
+    def key_values(self, agent: str) -> KeyValues:
         """Small durable values of one agent: caches of what a vendor keeps."""
         ...
 

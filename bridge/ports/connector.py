@@ -23,8 +23,8 @@ from bridge.model import (
 )
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
+from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
-from bridge.ports.shelf import Shelf
 from bridge.uacs import Message
 
 
@@ -126,7 +126,7 @@ class ConnectorTools:
 
     clock: Clock
     tokens: SecretSource
-    shelf: Shelf
+    key_values: KeyValues
     public_url: str | None = None
     cards: Cards = NO_CARDS
     files: Files | None = None

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bridge.router.rooms.options import Filter, MemberOptions, MessageFilter, RoomOptions
 from bridge.router.rooms.rooms import AgentMembership, Member, Room, Rooms
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from bridge.router.router import Router
@@ -15,11 +15,11 @@ __all__ = [
     "Member",
     "MemberOptions",
     "MessageFilter",
-    "Policy",
     "Room",
     "RoomOptions",
     "Rooms",
     "Router",
+    "Timeouts",
 ]
 
 

@@ -38,7 +38,7 @@ from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.background import Background
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import DirectMessageCame, Signals
 from bridge.uacs import Message
 
@@ -105,7 +105,7 @@ class RouterInbox:
         signals: Signals,
         store: MessageStore,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
     ) -> None:
         self._store = store
         self._connectors = connectors

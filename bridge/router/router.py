@@ -20,7 +20,7 @@ from bridge.router.outbound.references import Groups
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.rooms.programs import raw_of
 from bridge.router.rooms.rooms import Rooms
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.quotas import QuotaSettings
 from bridge.router.wiring import Given, wire, wire_inbox
 
@@ -44,7 +44,7 @@ class Router:
         clock: Clock,
         cards: Cards = NO_CARDS,
         files: Files | None = None,
-        policy: Policy | None = None,
+        policy: Timeouts | None = None,
         groups: Groups | None = None,
         email_key: bytes | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
@@ -54,7 +54,7 @@ class Router:
         pictures: Pictures | None = None,
     ) -> None:
         given = Given(
-            store, connectors, rooms, agents, clock, policy or Policy(), cards, new_id,
+            store, connectors, rooms, agents, clock, policy or Timeouts(), cards, new_id,
             list(admins), files, tools, pictures,
         )  # fmt: skip
         self._given = given

@@ -78,7 +78,7 @@ from bridge.router.rooms.people import People
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.background import Background
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signals
 from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.admission import TurnAdmission
@@ -105,7 +105,7 @@ class Given:
     rooms: Rooms
     agents: Mapping[str, Agent]
     clock: Clock
-    policy: Policy
+    policy: Timeouts
     cards: Cards
     new_id: Callable[[], str]
     admins: list[str]

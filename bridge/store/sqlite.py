@@ -89,13 +89,13 @@ from bridge.store import (
     directs,
     feedback,
     inbox,
+    key_values,
     links,
     marks,
     outbox,
     people,
     reading,
     rooms,
-    shelf,
     turns,
 )
 from bridge.store.faults import translated
@@ -649,22 +649,22 @@ class SqliteStore:
 
     # --- secrets ------------------------------------------------------------------------------
 
-    async def shelf_get(self, account: AccountId, key: str) -> str | None:
-        return self._look(shelf.get, account, key, self._seal)
+    async def get_value(self, account: AccountId, key: str) -> str | None:
+        return self._look(key_values.get, account, key, self._seal)
 
-    async def shelf_put(
+    async def put_value(
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None:
-        await self._write(shelf.put, account, key, value, sealed, self._seal)
+        await self._write(key_values.put, account, key, value, sealed, self._seal)
 
-    async def shelf_remove(self, account: AccountId, key: str) -> None:
-        await self._write(shelf.remove, account, key)
+    async def remove_value(self, account: AccountId, key: str) -> None:
+        await self._write(key_values.remove, account, key)
 
     async def credential(self, name: str) -> str | None:
-        return self._look(shelf.credential, name, self._seal)
+        return self._look(key_values.credential, name, self._seal)
 
     async def put_credential(self, name: str, value: str) -> None:
-        await self._write(shelf.put_credential, name, value, self._seal)
+        await self._write(key_values.put_credential, name, value, self._seal)
 
     async def payload_credentials(self, row: int) -> Mapping[str, str]:
         return self._look(inbox.credentials, row, self._seal, self._clock.time())

@@ -1432,16 +1432,16 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_the_shelf_keeps_replaces_and_removes_values(
         self, store: Store, sealed: bool
     ) -> None:
-        assert await store.shelf_get(ACME, "hook") is None
+        assert await store.get_value(ACME, "hook") is None
 
-        await store.shelf_put(ACME, "hook", "one", sealed=not sealed)
-        await store.shelf_put(ACME, "hook", "two", sealed=sealed)
-        assert await store.shelf_get(ACME, "hook") == "two"
-        assert await store.shelf_get(AccountId("other"), "hook") is None
+        await store.put_value(ACME, "hook", "one", sealed=not sealed)
+        await store.put_value(ACME, "hook", "two", sealed=sealed)
+        assert await store.get_value(ACME, "hook") == "two"
+        assert await store.get_value(AccountId("other"), "hook") is None
 
-        await store.shelf_remove(ACME, "hook")
-        await store.shelf_remove(ACME, "hook")
-        assert await store.shelf_get(ACME, "hook") is None
+        await store.remove_value(ACME, "hook")
+        await store.remove_value(ACME, "hook")
+        assert await store.get_value(ACME, "hook") is None
 
     async def test_credentials_are_kept_by_name(self, store: Store) -> None:
         await store.put_credential("acme.token", "xoxb-one")

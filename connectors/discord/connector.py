@@ -25,7 +25,7 @@ from bridge.model import (
 from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.abilities.health import Health, Use
-from bridge.ports.abilities.platform_history import Affairs, Stretch, Unreadable
+from bridge.ports.abilities.platform_history import ChannelMetadata, Stretch, Unreadable
 from bridge.ports.connector import ConnectorTools, Inbox
 from bridge.ports.findings import Finding
 from connectors.discord import decode, encode, ids, links
@@ -75,8 +75,8 @@ class DiscordConnector:
         _claim_addresses(self, settings)
         self._rest = Rest(settings.api_url, self._token, tools.clock, tools.send_deadline)
         self._us = Self(self._rest)
-        self._webhooks = Webhooks(self._rest, tools.shelf, self._us)
-        self._places = Places(self._rest, tools.shelf)
+        self._webhooks = Webhooks(self._rest, tools.key_values, self._us)
+        self._places = Places(self._rest, tools.key_values)
         own_unpins = OwnUnpins(tools.clock)
         asked = Asked(self._rest, self._us)
         marks = Marks(self._rest, tools.clock, own_unpins)
@@ -162,8 +162,8 @@ class DiscordConnector:
             self._receiver.raw, channel, target, thread, emoji, actor, at, present=present
         )
 
-    async def affairs(self, channel: ChannelRef) -> Affairs:
-        return await self._read_back.affairs(channel)
+    async def channel_metadata(self, channel: ChannelRef) -> ChannelMetadata:
+        return await self._read_back.channel_metadata(channel)
 
     def unpinned(
         self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float

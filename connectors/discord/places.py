@@ -10,7 +10,7 @@ from typing import Any
 
 from bridge.errors import NotFound, Refused
 from bridge.model import ChannelRef
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, THREAD_TYPES
 from connectors.discord.rest import Rest
@@ -20,11 +20,11 @@ _UNKNOWN = -1
 
 
 class Places:
-    """A memory of channels, threads and roles; threads are kept on the shelf too."""
+    """A memory of channels, threads and roles; threads are stored, too."""
 
-    def __init__(self, rest: Rest, shelf: Shelf) -> None:
+    def __init__(self, rest: Rest, key_values: KeyValues) -> None:
         self._rest = rest
-        self._shelf = shelf
+        self._key_values = key_values
         self._parents: dict[str, str] = {}  # thread -> channel
         self._kinds: dict[str, int] = {}  # channel, not thread -> its type
         self._names: dict[str, str] = {}
@@ -103,13 +103,13 @@ class Places:
 
     async def _look_up(self, channel_id: str) -> None:
         key = ids.thread_shelf_key(channel_id)
-        if kept := await self._shelf.get(key):
+        if kept := await self._key_values.get(key):
             self._parents[channel_id] = kept
             return
         if not await self._ask(channel_id):
             self._kinds[channel_id] = _UNKNOWN  # gone or hidden: nobody can say more
         elif parent := self._parents.get(channel_id):
-            await self._shelf.put(key, parent)
+            await self._key_values.put(key, parent)
 
     async def _ask(self, channel_id: str) -> bool:
         """Learn of a channel from Discord; whether it is there for us."""

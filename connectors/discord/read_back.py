@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from bridge.errors import NotFound, PlatformError, Refused
 from bridge.model import ActorId, ChannelRef, Raw
-from bridge.ports.abilities.platform_history import Affairs, Reactions, Standing, Stretch
+from bridge.ports.abilities.platform_history import ChannelMetadata, Reactions, Standing, Stretch
 from bridge.ports.clock import Clock
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES
@@ -126,20 +126,20 @@ class ReadBack:
             return None
         return self._wrap("MESSAGE_UPDATE", message, channel, "", self._clock.time())
 
-    async def affairs(self, channel: ChannelRef) -> Affairs:
+    async def channel_metadata(self, channel: ChannelRef) -> ChannelMetadata:
         """Its name, its topic and its own pins; each message of a thread tells of its own."""
         path = f"/channels/{channel.channel}"
         doing = f"Looking at channel {channel.channel!r}"
         found = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
         if not isinstance(found, dict) or ids.is_direct(channel):
-            return Affairs()
+            return ChannelMetadata()
         now = self._clock.time()
         told = tuple(
             self._wrap("CHANNEL_UPDATE", found, channel, f"{key} {now}", now, changed=[key])
             for key in ("name", "topic")
             if key in found
         )
-        return Affairs(told, await self._pins(channel), of_threads=False)
+        return ChannelMetadata(told, await self._pins(channel), of_threads=False)
 
     async def _pins(self, channel: ChannelRef) -> Mapping[str, Raw] | None:
         """Without Read Message History none are shown: where there are none, that is looked at."""

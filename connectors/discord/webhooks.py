@@ -1,4 +1,4 @@
-"""One webhook of our own per channel: found, made when there is none, kept sealed on the shelf."""
+"""One webhook of our own per channel: found, or created, and stored sealed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 
 from bridge.errors import PlatformError, Refused, Unsettled
 from bridge.model import ChannelRef
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 from connectors.discord import ids
 from connectors.discord.identity import Self
 from connectors.discord.rest import Rest
@@ -39,9 +39,9 @@ class Webhook:
 class Webhooks:
     """Gives the webhook of a channel; forgets one that is gone."""
 
-    def __init__(self, rest: Rest, shelf: Shelf, us: Self) -> None:
+    def __init__(self, rest: Rest, key_values: KeyValues, us: Self) -> None:
         self._rest = rest
-        self._shelf = shelf
+        self._key_values = key_values
         self._us = us
         self._known: dict[str, Webhook] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -65,7 +65,7 @@ class Webhooks:
         async with self._locks[channel.channel]:
             if self._known.get(channel.channel) == webhook:
                 del self._known[channel.channel]
-                await self._shelf.remove(ids.webhook_shelf_key(channel.channel))
+                await self._key_values.remove(ids.webhook_shelf_key(channel.channel))
 
     def distrust(self, channel: str) -> None:
         """Somebody changed the channel's webhooks: look again before the next post."""
@@ -98,13 +98,13 @@ class Webhooks:
         return webhook_id in self._ids
 
     async def _kept(self, channel: ChannelRef) -> Webhook | None:
-        kept = await self._shelf.get(ids.webhook_shelf_key(channel.channel))
+        kept = await self._key_values.get(ids.webhook_shelf_key(channel.channel))
         if kept is None:
             return None
         webhook = Webhook(*orjson.loads(kept))
         if await self._stands_in(channel, webhook):
             return webhook
-        await self._shelf.remove(ids.webhook_shelf_key(channel.channel))
+        await self._key_values.remove(ids.webhook_shelf_key(channel.channel))
         return None
 
     async def _stands_in(self, channel: ChannelRef, webhook: Webhook) -> bool:
@@ -132,7 +132,7 @@ class Webhooks:
             raise Unsettled(f"{doing}: Discord's answer holds no webhook", code="broken") from None
         key = ids.webhook_shelf_key(channel.channel)
         value = orjson.dumps([webhook.id, webhook.token]).decode()
-        await self._shelf.put(key, value, sealed=True)
+        await self._key_values.put(key, value, sealed=True)
         return webhook
 
     async def _make(self, path: str, channel: ChannelRef) -> dict[str, str]:

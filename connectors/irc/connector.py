@@ -76,9 +76,9 @@ class IrcConnector:
         self._history = History(self._session, teller, tools.clock, self._is_own)
         self._receiver = Receiver(
             settings, self._session, teller, self._history, self._puppets, self._bot_link,
-            self._nickserv_password, tools.cards, tools.shelf, tools.clock, self._learn,
+            self._nickserv_password, tools.cards, tools.key_values, tools.clock, self._learn,
         )  # fmt: skip
-        self._sender = Sender(self._speaker, tools.shelf, tools.files)
+        self._sender = Sender(self._speaker, tools.key_values, tools.files)
 
     # --- the port -------------------------------------------------------------------------------
 

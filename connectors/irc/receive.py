@@ -15,12 +15,13 @@ from bridge.model import ChannelRef, Raw
 from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Inbox
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 from connectors.irc import caps, ids
 from connectors.irc.actions import read_press, token_and_values
 from connectors.irc.batches import Batch, Batches
 from connectors.irc.decode import NETJOIN, NETSPLIT, PRESS
 from connectors.irc.history import History
+from connectors.irc.key_values import cards_in
 from connectors.irc.link import Link
 from connectors.irc.posts import Posts
 from connectors.irc.presence import GATHER_S, Splits, is_split
@@ -28,7 +29,6 @@ from connectors.irc.puppets import Puppets
 from connectors.irc.raws import MESSAGES, Order, Sent, Teller, nicks_in, time_of
 from connectors.irc.session import Session
 from connectors.irc.settings import IrcSettings
-from connectors.irc.shelf import cards_in
 from connectors.irc.speaker import Speaker
 from connectors.irc.wire import Line, formatted
 
@@ -60,7 +60,7 @@ class Receiver:
         make_link: Callable[[], Awaitable[Link]],
         nickserv_password: Callable[[], Awaitable[str]],
         cards: Cards,
-        shelf: Shelf,
+        key_values: KeyValues,
         clock: Clock,
         changed: Callable[[Speaker], None],
     ) -> None:
@@ -72,7 +72,7 @@ class Receiver:
         self._make_link = make_link
         self._nickserv_password = nickserv_password
         self._cards = cards
-        self._shelf = shelf
+        self._key_values = key_values
         self._clock = clock
         self._changed = changed
         self._orders: dict[ChannelRef, Order] = {}
@@ -385,7 +385,7 @@ class Receiver:
         if line.command != "PRIVMSG" or not line.last.lstrip().startswith("!"):
             return None
         try:
-            cards = await cards_in(self._shelf, channel)
+            cards = await cards_in(self._key_values, channel)
             press = read_press(line.last, [code for code, _ in cards])
             if press is None or not cards:
                 return None

@@ -11,11 +11,11 @@ import structlog
 from bridge.errors import BridgeError, Unavailable, Unsettled
 from bridge.model import Call, Receipt
 from bridge.ports.files import Files
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 from connectors.irc import compose
 from connectors.irc.encode import CORRECT, REACT, REDACT, SAY, UNREACT, paste_bytes
+from connectors.irc.key_values import remember_card
 from connectors.irc.posts import Waiting
-from connectors.irc.shelf import remember_card
 from connectors.irc.speaker import Speaker
 from connectors.irc.wire import formatted
 
@@ -31,11 +31,11 @@ class Sender:
     def __init__(
         self,
         speaker: Callable[[Call], Awaitable[Speaker]],
-        shelf: Shelf,
+        key_values: KeyValues,
         files: Files | None,
     ) -> None:
         self._speaker = speaker
-        self._shelf = shelf
+        self._key_values = key_values
         self._files = files
         self._batches = itertools.count(1)
 
@@ -109,7 +109,7 @@ class Sender:
             return
         shown = call.native_id or native_id
         try:
-            await remember_card(self._shelf, call.channel, code, shown)
+            await remember_card(self._key_values, call.channel, code, shown)
         except BridgeError as error:
             log.warning("card_not_remembered", channel=call.channel.key, error=str(error))
 

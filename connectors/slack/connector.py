@@ -42,7 +42,7 @@ from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.abilities.health import Health, Use
 from bridge.ports.abilities.http import AsgiApp
-from bridge.ports.abilities.platform_history import Affairs, Stretch
+from bridge.ports.abilities.platform_history import ChannelMetadata, Stretch
 from bridge.ports.connector import ConnectorTools, Inbox
 from bridge.ports.findings import Finding
 from connectors.slack import ids, links
@@ -101,7 +101,7 @@ class SlackConnector:
             token = self._secret(settings.app_token)
             self._app_api = WebApi(settings.api_url, token, tools.clock, deadline)
         self._streaming = Streaming(tools.clock, self.encode)
-        self._shares = Shares(self._api, tools.files, tools.shelf, tools.clock)
+        self._shares = Shares(self._api, tools.files, tools.key_values, tools.clock)
         self._us: Identity | None = None
         self._asking = asyncio.Lock()
         self._health = Health("stopped")
@@ -222,8 +222,8 @@ class SlackConnector:
     ) -> Raw | None:  # fmt: skip
         return reaction_raw(self.account, channel, target, emoji, actor, at, present=present)
 
-    async def affairs(self, channel: ChannelRef) -> Affairs:
-        return await (await self._reader(channel)).affairs()
+    async def channel_metadata(self, channel: ChannelRef) -> ChannelMetadata:
+        return await (await self._reader(channel)).channel_metadata()
 
     def unpinned(
         self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float

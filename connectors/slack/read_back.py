@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bridge.errors import NotFound, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, Raw
-from bridge.ports.abilities.platform_history import Affairs, Reactions, Standing, Stretch
+from bridge.ports.abilities.platform_history import ChannelMetadata, Reactions, Standing, Stretch
 from bridge.ports.clock import Clock
 from connectors.slack import ids
 from connectors.slack.decode import POST_SUBTYPES
@@ -127,18 +127,18 @@ class ReadBack:
         count -= len(listed) - len(others)
         return Reactions(reaction_to_emoji(name), count, name, others if whole else None)
 
-    async def affairs(self) -> Affairs:
+    async def channel_metadata(self) -> ChannelMetadata:
         """Its pins; lines in the channel tell of its name and its topic, and are caught up with."""
         try:
             answer = await self.api.read("pins.list", channel=self.channel.channel)
         except Refused:
-            return Affairs()  # the app may not know
+            return ChannelMetadata()  # the app may not know
         pins: dict[str, Raw] = {}
         for item in objects_at(answer, "items"):
             ts, by = text_at(item, "message", "ts"), text_at(item, "created_by")
             if ids.is_ts(ts):
                 pins[ts] = self._pin(ts, by or ids.NOBODY, whole_at(item, "created") or 0)
-        return Affairs(pins=pins)
+        return ChannelMetadata(pins=pins)
 
     def _pin(self, ts: str, user: str, created: int) -> Raw:
         at = ids.ts_at(created)

@@ -14,7 +14,7 @@ from bridge.errors import PlatformError, Refused, Unavailable, Unsettled
 from bridge.model import Call, Receipt
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 from connectors.slack import ids
 from connectors.slack.files import stage
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
@@ -39,10 +39,12 @@ class _Note(BaseModel):
 class Shares:
     """The shares of one account."""
 
-    def __init__(self, api: WebApi, files: Files | None, shelf: Shelf, clock: Clock) -> None:
+    def __init__(
+        self, api: WebApi, files: Files | None, key_values: KeyValues, clock: Clock
+    ) -> None:
         self._api = api
         self._files = files
-        self._shelf = shelf
+        self._key_values = key_values
         self._clock = clock
 
     async def share(self, call: Call) -> Receipt:
@@ -64,7 +66,7 @@ class Shares:
         note = _Note(
             operation=call.operation, slot=call.slot, at=self._clock.time(), files=tuple(staged)
         )
-        await self._shelf.put(_key(call), note.model_dump_json())
+        await self._key_values.put(_key(call), note.model_dump_json())
         await self._api.post_json(call.method, body, once=True)
         return await self._shown(call, staged[0])
 
@@ -124,7 +126,7 @@ class Shares:
         return None
 
     async def _noted(self, call: Call) -> _Note | None:
-        told = await self._shelf.get(_key(call))
+        told = await self._key_values.get(_key(call))
         try:
             note = _Note.model_validate_json(told or "")
         except ValidationError:

@@ -1,4 +1,4 @@
-"""Where conversations are reached: what each activity says of it, kept on the shelf.
+"""The addresses of conversations, as each activity gives them; stored.
 
 A bot may only speak where it was heard from: the service address differs by region and can
 change, so the newest one of each conversation is kept, and the newest of each tenant.
@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bridge.model import ChannelRef
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 from connectors.teams import ids
 from connectors.teams.activity import Json, object_of, string, tenant_of
 
@@ -63,8 +63,8 @@ def reference_of(activity: Json, tenant: str | None) -> Reference | None:
 class References:
     """All references of one account; read through memory."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, key_values: KeyValues) -> None:
+        self._key_values = key_values
         self._known: dict[str, Reference] = {}
         self._service_urls: dict[str, str] = {}
         self._indexed: dict[str, None] | None = None
@@ -78,13 +78,13 @@ class References:
             async with self._writing:
                 await self._keep(new)
         if self._service_urls.get(new.tenant) != new.service_url:
-            await self._shelf.put(_tenant_key(new.tenant), new.service_url)
+            await self._key_values.put(_tenant_key(new.tenant), new.service_url)
             self._service_urls[new.tenant] = new.service_url
 
     async def get(self, conversation: str) -> Reference | None:
         if found := self._known.get(conversation):
             return found
-        found = _read(await self._shelf.get(_key(conversation)))
+        found = _read(await self._key_values.get(_key(conversation)))
         if found:
             self._known[conversation] = found
         return found
@@ -94,7 +94,9 @@ class References:
         if reference := await self.get(channel.channel):
             return reference.service_url
         tenant = channel.workspace
-        if tenant not in self._service_urls and (url := await self._shelf.get(_tenant_key(tenant))):
+        if tenant not in self._service_urls and (
+            url := await self._key_values.get(_tenant_key(tenant))
+        ):
             self._service_urls[tenant] = url
         return self._service_urls.get(tenant)
 
@@ -105,15 +107,15 @@ class References:
 
     async def _keep(self, reference: Reference) -> None:
         index = await self._index()
-        await self._shelf.put(_key(reference.conversation), reference.model_dump_json())
+        await self._key_values.put(_key(reference.conversation), reference.model_dump_json())
         if reference.conversation not in index:
             index[reference.conversation] = None
-            await self._shelf.put(_INDEX, orjson.dumps(list(index)).decode())
+            await self._key_values.put(_INDEX, orjson.dumps(list(index)).decode())
         self._known[reference.conversation] = reference
 
     async def _index(self) -> dict[str, None]:
         if self._indexed is None:
-            self._indexed = dict.fromkeys(orjson.loads(await self._shelf.get(_INDEX) or "[]"))
+            self._indexed = dict.fromkeys(orjson.loads(await self._key_values.get(_INDEX) or "[]"))
         return self._indexed
 
 

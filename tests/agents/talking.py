@@ -58,7 +58,7 @@ class Tools:
     files: Files | None = None
     kept: OneShelf = field(default_factory=OneShelf)
 
-    def shelf(self, agent: str) -> OneShelf:
+    def key_values(self, agent: str) -> OneShelf:
         return self.kept
 
 

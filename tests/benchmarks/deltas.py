@@ -42,11 +42,13 @@ async def measure(rounds: int) -> dict[str, Any]:
 async def _spent(local: Town, pace: float) -> tuple[float, int]:
     """CPU seconds of the bridge for one answer in each room, and how many deltas those had."""
     parts, rooms = rooms_across(local)
-    seat = {"agent": "echo", "listen": "mentions"}
+    membership = {"agent": "echo", "listen": "mentions"}
     with tempfile.TemporaryDirectory() as folder:
         settings = {
             **parts,
-            "rooms": {name: {**one, "agents": [seat]} for name, one in parts["rooms"].items()},
+            "rooms": {
+                name: {**one, "agents": [membership]} for name, one in parts["rooms"].items()
+            },
             "agents": {"echo": {"kind": "echo", "pace": pace}},
             "store": {"path": str(Path(folder) / "bridge.sqlite3")},
         }

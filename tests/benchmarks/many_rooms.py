@@ -77,11 +77,11 @@ def _room(n: int, agents: int) -> dict[str, Any]:
         {"account": "discord", "channel": f"room-{n}", "workspace": GUILD},
         {"account": "teams", "channel": f"19:{n:032x}@thread.tacv2"},
     ]
-    seats = [
+    memberships = [
         {"agent": f"agent-{n % agents}", "allow": [f"slack:T0ACME:U{n}", "guest:slack:*"]},
         {"agent": f"agent-{(n + 1) % agents}", "listen": "always"},
     ]
-    return {"members": members, "agents": seats}
+    return {"members": members, "agents": memberships}
 
 
 def listed(account: str, size: Size) -> Sequence[ChannelInfo]:

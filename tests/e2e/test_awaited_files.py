@@ -10,7 +10,7 @@ import pytest
 from bridge.app import build
 from bridge.app.build import policy_of
 from bridge.app.settings.file import Settings
-from bridge.router import Policy
+from bridge.router import Timeouts
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.hands import GivenFile
 from tests.e2e.house import Street, configuration, running, street
@@ -27,7 +27,7 @@ GIVES = {
 async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_at_last(
     tmp_path: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def soon(settings: Settings) -> Policy:
+    def soon(settings: Settings) -> Timeouts:
         return replace(policy_of(settings), file_patience=0.6)
 
     monkeypatch.setattr(build, "policy_of", soon)

@@ -19,7 +19,7 @@ from bridge.app.build import Bridge, policy_of
 from bridge.app.settings.file import Settings
 from bridge.errors import StoreCorrupt, StoreError, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
@@ -448,7 +448,7 @@ async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: 
 async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
     tmp_path: Path, deaf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def soon(settings: Settings) -> Policy:
+    def soon(settings: Settings) -> Timeouts:
         return replace(policy_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=1.0)
 
     monkeypatch.setattr(build, "policy_of", soon)

@@ -240,8 +240,8 @@ async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Pat
 async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_path: Path) -> None:
     async with town(channels=1) as local:
         parts, (room, *_) = rooms_across(local)
-        seat = {"agent": "echo", "listen": "mentions"}
-        rooms = {name: {**one, "agents": [seat]} for name, one in parts["rooms"].items()}
+        membership = {"agent": "echo", "listen": "mentions"}
+        rooms = {name: {**one, "agents": [membership]} for name, one in parts["rooms"].items()}
         agents = {"echo": {"kind": "echo", "pace": 0.12}}
         store = {"path": str(tmp_path / "b.sqlite3")}
         settings = {**parts, "rooms": rooms, "agents": agents, "store": store}

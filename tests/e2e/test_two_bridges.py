@@ -16,7 +16,7 @@ from bridge.app.build import Bridge
 from bridge.app.settings.file import Settings
 from bridge.app.web.server import account_facts
 from bridge.model import AccountId
-from bridge.router import Policy
+from bridge.router import Timeouts
 from tests.app.running import cli, write
 from tests.e2e.house import Street, configuration, running, street
 from tests.waiting import LONGEST_WAIT
@@ -31,7 +31,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Posts without an operation are looked for after a moment."""
     known = build.policy_of
 
-    def policy_of(settings: Settings) -> Policy:
+    def policy_of(settings: Settings) -> Timeouts:
         return replace(
             known(settings), other_bridge_wait=0.3, other_bridge_look=0.1, other_bridge_away=2.0
         )

@@ -15,7 +15,7 @@ from bridge.ports.agent import Agent
 from bridge.ports.files import Files
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
-from bridge.router import AgentMembership, Member, Policy, Room, Rooms, Router
+from bridge.router import AgentMembership, Member, Room, Rooms, Router, Timeouts
 from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.quotas import QuotaSettings
 from bridge.store import SqliteStore
@@ -43,9 +43,9 @@ class House:
         self.talk = Talk()
         self.admins: list[str] = []
         self.allowances = QuotaSettings()
-        self.seats: tuple[AgentMembership, ...] = ()
+        self.memberships: tuple[AgentMembership, ...] = ()
         self.tools: Toolbox | None = None
-        self.policy = Policy(settle_grace=1.0, drain=0.5)
+        self.policy = Timeouts(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
 
     def room(self, name: str, *members: tuple[PaperConnector, str, str]) -> None:
@@ -54,7 +54,7 @@ class House:
                 RoomId(name),
                 UUID(int=len(self.rooms) + 1),
                 tuple(Member(c.account, c.channel(ch), flow) for c, ch, flow in members),  # type: ignore[arg-type]
-                self.seats,
+                self.memberships,
                 talk=self.talk,
             )
         )

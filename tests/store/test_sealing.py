@@ -19,9 +19,9 @@ SECRET = "xoxb-very-secret"
 
 async def test_no_secret_stands_in_clear_in_any_file(store: SqliteStore, path: Path) -> None:
     await store.accept(raw(1, credentials={"/token": SECRET}), advance=False)
-    await store.shelf_put(ACME, "hook", SECRET, sealed=True)
+    await store.put_value(ACME, "hook", SECRET, sealed=True)
     await store.put_credential("token", SECRET)
-    await store.shelf_put(ACME, "open", "in clear")
+    await store.put_value(ACME, "open", "in clear")
 
     found = b"".join(file.read_bytes() for file in path.parent.iterdir())
 
@@ -47,18 +47,18 @@ async def test_without_a_key_everything_but_secrets_works(
     store: SqliteStore, path: Path, clock: HandClock
 ) -> None:
     await store.put_credential("token", SECRET)
-    await store.shelf_put(ACME, "open", "in clear")
+    await store.put_value(ACME, "open", "in clear")
     await store.close()
 
     keyless = await open_sqlite(path, clock=clock, key=None)
 
-    assert await keyless.shelf_get(ACME, "open") == "in clear"
+    assert await keyless.get_value(ACME, "open") == "in clear"
     with pytest.raises(StoreError, match="UACS_BRIDGE_KEY"):
         await keyless.credential("token")
     with pytest.raises(StoreError, match="UACS_BRIDGE_KEY"):
         await keyless.put_credential("other", SECRET)
     with pytest.raises(StoreError, match="UACS_BRIDGE_KEY"):
-        await keyless.shelf_put(ACME, "hook", SECRET, sealed=True)
+        await keyless.put_value(ACME, "hook", SECRET, sealed=True)
     row = await keyless.accept(raw(1, credentials={"/token": SECRET}), advance=False)
     assert row is not None
     assert await keyless.payload_credentials(row.id) == {}

@@ -122,7 +122,7 @@ def bench_house(clock: FakeClock, agent: Caller | Asker) -> tuple[House, Bench]:
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"helper": agent}
-    house.seats = (AgentMembership("helper", "always", tools=("cal",)),)
+    house.memberships = (AgentMembership("helper", "always", tools=("cal",)),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     bench = Bench()
     house.tools = bench

@@ -94,7 +94,7 @@ class BridgeGateway:
                 room.id,
                 room.conversation,
                 tuple(dict.fromkeys(member.channel for member in room.members)),
-                tuple(seat.agent for seat in room.agents),
+                tuple(membership.agent for membership in room.agents),
                 room.options.show_tools,
             )
             for room in self._bridge.rooms.all

@@ -51,7 +51,12 @@ def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
 def _seats_globs(settings: Settings) -> list[str]:
     """Who reaches agents, and who does not."""
     parts = (*settings.rooms.values(), *settings.direct)
-    return [glob for part in parts for seat in part.agents for glob in (*seat.allow, *seat.deny)]
+    return [
+        glob
+        for part in parts
+        for membership in part.agents
+        for glob in (*membership.allow, *membership.deny)
+    ]
 
 
 def _groups_named(

@@ -93,7 +93,9 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
     heard = {member.account for room in settings.rooms.values() for member in room.members}
     heard |= {direct.account for direct in settings.direct}
     seated = {
-        seat.agent for part in (*settings.rooms.values(), *settings.direct) for seat in part.agents
+        membership.agent
+        for part in (*settings.rooms.values(), *settings.direct)
+        for membership in part.agents
     }
     for name in [one for one in settings.accounts if not any(matches(h, one) for h in heard)]:
         todo = "add one of its channels to a room, or remove the account"
@@ -198,11 +200,11 @@ async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
 
 
 async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[Chapter]:
-    shelves = Overlay(store)
+    key_value_access = Overlay(store)
     secrets = await _secrets(settings, store, "accounts")
     whole = [n for n, found in secrets.items() if all(f.level != "error" for f in found)]
-    connectors, refused = _connectors(settings, store, shelves, whole)
-    places = Places(connectors, shelves)
+    connectors, refused = _connectors(settings, store, key_value_access, whole)
+    places = Places(connectors, key_value_access)
     try:
         rooms: list[Chapter] = []
         meant = _Meant(places, connectors)
@@ -223,14 +225,14 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
 
 
 def _connectors(
-    settings: Settings, store: Store | None, shelves: Overlay, names: Sequence[str]
+    settings: Settings, store: Store | None, key_value_access: Overlay, names: Sequence[str]
 ) -> tuple[dict[AccountId, Connector], dict[str, list[Finding]]]:
     """Those that can be built, and why the others cannot."""
     built: dict[AccountId, Connector] = {}
     refused: dict[str, list[Finding]] = {}
     for name in names:
         try:
-            built |= build_connectors(settings, store, SystemClock(), [name], shelves)
+            built |= build_connectors(settings, store, SystemClock(), [name], key_value_access)
         except ConfigError as error:
             refused[name] = [Finding("error", str(error), "correct it in the configuration")]
     return built, refused

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 
-from bridge.app.account_values import Shelves
+from bridge.app.account_values import KeyValueAccess
 from bridge.app.settings.rooms import MemberSettings
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError
@@ -53,7 +53,7 @@ class _Listed:
 class Places:
     """Finds the channels of the configuration; asks each account at most once."""
 
-    def __init__(self, connectors: Mapping[AccountId, Connector], store: Shelves) -> None:
+    def __init__(self, connectors: Mapping[AccountId, Connector], store: KeyValueAccess) -> None:
         self._connectors = connectors
         self._store = store
         self._listed: dict[AccountId, asyncio.Task[_Listed]] = {}
@@ -75,7 +75,7 @@ class Places:
         try:
             found = _choose(member, known)
         except ConfigError:
-            remembered = await self._store.shelf_get(account, key)
+            remembered = await self._store.get_value(account, key)
             renamed = known.by_key.get(remembered or "")
             if renamed is None:
                 raise
@@ -101,12 +101,12 @@ class Places:
 
     async def _remember(self, account: AccountId, key: str, value: str) -> None:
         """What is known already is not written again: one write less for each room and start."""
-        if await self._store.shelf_get(account, key) != value:
-            await self._store.shelf_put(account, key, value)
+        if await self._store.get_value(account, key) != value:
+            await self._store.put_value(account, key, value)
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
         """What was found when the account could look. Raises ConfigError where it never could."""
-        found = await self._store.shelf_get(AccountId(member.account), key)
+        found = await self._store.get_value(AccountId(member.account), key)
         if found is None:
             raise ConfigError(
                 f"Cannot look for {member.channel!r} of account {member.account!r}: {error}"
@@ -120,7 +120,7 @@ class Places:
         try:
             known = await self._channels(account)
         except BridgeError:
-            return await self._store.shelf_get(account, key) or ""
+            return await self._store.get_value(account, key) or ""
         found = known.by_ref.get(channel)
         if found is None or not found.name:
             return ""
@@ -137,16 +137,16 @@ class Places:
         return await self._listed[account]
 
 
-async def remembered_channel(member: MemberSettings, store: Shelves) -> str:
+async def remembered_channel(member: MemberSettings, store: KeyValueAccess) -> str:
     """The key of the channel that a name or id stood for when it was last looked up; else empty."""
     key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
-    return await store.shelf_get(AccountId(member.account), key) or ""
+    return await store.get_value(AccountId(member.account), key) or ""
 
 
-async def remembered_name(key: str, accounts: Iterable[str], store: Shelves) -> str:
+async def remembered_name(key: str, accounts: Iterable[str], store: KeyValueAccess) -> str:
     """What people call the channel with this key, as one of the accounts last saw it."""
     for account in accounts:
-        if name := await store.shelf_get(AccountId(account), f"{_NAME_SHELF}{key}"):
+        if name := await store.get_value(AccountId(account), f"{_NAME_SHELF}{key}"):
             return name
     return ""
 

@@ -124,15 +124,15 @@ def seat_of(wanted: SeatSettings) -> AgentMembership:
     )
 
 
-def seat_problems(where: str, seats: tuple[SeatSettings, ...]) -> list[str]:
+def seat_problems(where: str, memberships: tuple[SeatSettings, ...]) -> list[str]:
     """Seats of which nobody could say which answers, both by their names, and what to do."""
     try:
-        found = ambiguities([seat_of(one) for one in seats])
+        found = ambiguities([seat_of(one) for one in memberships])
     except InvalidData as error:
         return [f"{where}.agents: {error}"]
     return [
-        f"{where}.agents[{first}] ({seats[first].agent}) and [{second}] "
-        f"({seats[second].agent}) are ambiguous: {why}; {_todo(why)}"
+        f"{where}.agents[{first}] ({memberships[first].agent}) and [{second}] "
+        f"({memberships[second].agent}) are ambiguous: {why}; {_todo(why)}"
         for first, second, why in found
     ]
 

@@ -408,12 +408,11 @@ def _crossed(settings: Settings) -> list[str]:
                     f"rooms.{room}.members[{index}].account: there is no account "
                     f"{member.account!r}{near}"
                 )
-        for index, seat in enumerate(entry.agents):
-            if seat.agent not in settings.agents:
-                near = nearest(seat.agent, settings.agents)
-                problems.append(
-                    f"rooms.{room}.agents[{index}].agent: there is no agent {seat.agent!r}{near}"
-                )
+        for index, membership in enumerate(entry.agents):
+            if membership.agent not in settings.agents:
+                near = nearest(membership.agent, settings.agents)
+                where = f"rooms.{room}.agents[{index}].agent"
+                problems.append(f"{where}: there is no agent {membership.agent!r}{near}")
         problems += seat_problems(f"rooms.{room}", entry.agents)
     problems += [
         f"agents.{name}.policies: there is no policy {one!r}{nearest(one, settings.policies)}"
@@ -427,9 +426,9 @@ def _crossed(settings: Settings) -> list[str]:
             near = nearest(direct.account, settings.accounts)
             problems.append(f"{where}.account: there is no account {direct.account!r}{near}")
         problems += [
-            f"{where}.agents[{seat}].agent: there is no agent {one.agent!r}"
+            f"{where}.agents[{number}].agent: there is no agent {one.agent!r}"
             f"{nearest(one.agent, settings.agents)}"
-            for seat, one in enumerate(direct.agents)
+            for number, one in enumerate(direct.agents)
             if one.agent not in settings.agents
         ]
         problems += seat_problems(where, direct.agents)
@@ -459,12 +458,12 @@ def _nobody(settings: Settings) -> Iterator[str]:
             yield f"tools.{name}.approvers[{index}]: {why}"
     seated = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
     seated += [(f"direct[{index}]", one.agents) for index, one in enumerate(settings.direct)]
-    for where, seats in seated:
-        for number, seat in enumerate(seats):
-            for key, globs in (("allow", seat.allow), ("deny", seat.deny)):
+    for where, memberships in seated:
+        for number, membership in enumerate(memberships):
+            for key, globs in (("allow", membership.allow), ("deny", membership.deny)):
                 for index, why in nobody_meant(globs, groups=True):
                     yield f"{where}.agents[{number}].{key}[{index}]: {why}"
-            for index, why in nobody_meant(seat.operators):
+            for index, why in nobody_meant(membership.operators):
                 yield f"{where}.agents[{number}].operators[{index}]: {why}"
 
 
@@ -472,8 +471,8 @@ def _unknown_tools(settings: Settings) -> list[str]:
     named = [(f"agents.{name}.tools", one.tools) for name, one in settings.agents.items()]
     for room, entry in settings.rooms.items():
         named += [
-            (f"rooms.{room}.agents[{index}].tools", seat.tools or ())
-            for index, seat in enumerate(entry.agents)
+            (f"rooms.{room}.agents[{index}].tools", membership.tools or ())
+            for index, membership in enumerate(entry.agents)
         ]
     return [
         f"{where}: there is no server of tools {one!r}{nearest(one, settings.tools)}"

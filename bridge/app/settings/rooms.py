@@ -224,7 +224,7 @@ class RoomSettings(PassageSettings):
 def room_options(room: RoomSettings) -> RoomOptions:
     """What holds for the room as a whole."""
     return RoomOptions(
-        sieve=_sieve(room),
+        message_filter=_message_filter(room),
         history=room.history,
         moderation=room.moderation,
         bots_per_minute=room.bots_per_minute,
@@ -239,7 +239,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
 def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     """How this channel takes part: its own keys, else the room's; replacements of both."""
     return MemberOptions(
-        sieve=_sieve(member),
+        message_filter=_message_filter(member),
         names=member.names or room.names,
         everyone=bool(room.everyone if member.everyone is None else member.everyone),
         replace=_replacements(room.replace + member.replace),
@@ -252,13 +252,13 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     )
 
 
-def _sieve(wanted: PassageSettings) -> MessageFilter:
-    sieve = MessageFilter(
+def _message_filter(wanted: PassageSettings) -> MessageFilter:
+    message_filter = MessageFilter(
         include=tuple(map(_filter, wanted.include)),
         exclude=tuple(map(_filter, wanted.exclude)),
         bots=wanted.bots is not False,
     )
-    return OPEN if sieve == OPEN else sieve
+    return OPEN if message_filter == OPEN else message_filter
 
 
 def _filter(wanted: FilterSettings) -> Filter:

@@ -145,7 +145,7 @@ class ReadsReactions(Protocol):
 
 
 @dataclass(frozen=True)
-class Affairs:
+class ChannelMetadata:
     """What a channel is called, what it is about, and what is pinned in it, as it stands now.
 
     - `told`: its name and its topic, each as if somebody had just given it and it were handed over
@@ -161,10 +161,10 @@ class Affairs:
 
 
 @runtime_checkable
-class ReadsAffairs(Protocol):
+class ReadsChannelMetadata(Protocol):
     """What stands of a channel itself can be compared with what we know of it."""
 
-    async def affairs(self, channel: ChannelRef) -> Affairs:
+    async def channel_metadata(self, channel: ChannelRef) -> ChannelMetadata:
         """With two or three requests."""
         ...
 

@@ -6,17 +6,17 @@ from typing import Protocol
 
 from bridge.model import AccountId
 
-OWN_SHELF = AccountId("")
-"""No account has this name: the shelf of the router itself."""
+ROUTER_VALUES = AccountId("")
+"""No account has this name: the values of the router itself."""
 
 
 class KeyValueStore(Protocol):
     """Values that connectors and the router keep, by account and key."""
 
-    async def shelf_get(self, account: AccountId, key: str) -> str | None: ...
+    async def get_value(self, account: AccountId, key: str) -> str | None: ...
 
-    async def shelf_put(
+    async def put_value(
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
     ) -> None: ...
 
-    async def shelf_remove(self, account: AccountId, key: str) -> None: ...
+    async def remove_value(self, account: AccountId, key: str) -> None: ...

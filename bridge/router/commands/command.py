@@ -64,5 +64,5 @@ def is_admin(actor: ActorId, admins: Sequence[str]) -> bool:
 
 def may_operate(room: Room, actor: ActorId, admins: Sequence[str]) -> bool:
     """Whether the actor is an admin, or an operator of one of the room's agents."""
-    operators = [glob for seat in room.agents for glob in seat.operators]
+    operators = [glob for membership in room.agents for glob in membership.operators]
     return is_admin(actor, admins) or is_admin(actor, operators)

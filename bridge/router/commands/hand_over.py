@@ -77,8 +77,8 @@ class HandOverCommands:
         self._check(given.room, given.actor)
         agent, *rest = given.words
         agent = agent.removeprefix("@")
-        if given.room.seat(agent) is None:
-            known = ", ".join(seat.agent for seat in given.room.agents) or "none"
+        if given.room.membership(agent) is None:
+            known = ", ".join(membership.agent for membership in given.room.agents) or "none"
             raise InvalidData(f"There is no agent {agent!r} in this room; there are: {known}")
         spot = await self._spot(given.room, given.place, rest)
         return await self.handovers.hand(given.room, spot, agent, given.actor)
@@ -106,6 +106,6 @@ class HandOverCommands:
             stored = await self.store.message(known) if known else None
             root = (stored.root if stored else None) or known
             return thread_spot(root or message_id_of(place.channel, place.thread))
-        if any(seat.session == "room" for seat in room.agents):
+        if any(membership.session == "room" for membership in room.agents):
             return ROOM
         return channel_spot(place.channel)

@@ -14,7 +14,7 @@ def status_commands(store: OutboxStore, rooms: Rooms, bans: BansAndPauses) -> tu
         others = [rooms.name_of(m.channel) for m in room.members if m != given.member]
         lines = [f"Room {room.id}: bridged to {', '.join(others) or 'nothing else'}; archived."]
         if room.agents:
-            lines.append(f"Agents: {', '.join(seat.agent for seat in room.agents)}")
+            lines.append(f"Agents: {', '.join(membership.agent for membership in room.agents)}")
         if paused := bans.paused(room.id):
             lines.append(f"Paused: {paused.why}")
         lanes = {member.channel.lane: member for member in room.members}

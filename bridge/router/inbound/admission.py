@@ -94,10 +94,10 @@ class Admit:
         """The rooms that let the event in, and the reason of one that does not."""
         if not hearing:
             return (), ""
-        sieves = [room.options.sieve for room in hearing]
+        message_filters = [room.options.message_filter for room in hearing]
         here = (room.member(event.place.channel) for room in hearing)
-        sieves += [member.options.sieve for member in here if member]
-        author = await named_author(event, sieves, self.people)
+        message_filters += [member.options.message_filter for member in here if member]
+        author = await named_author(event, message_filters, self.people)
         rooms, refusal = admitting(hearing, event, author)
         admitted: list[Room] = []
         for room in rooms:
@@ -149,11 +149,11 @@ class Refusals:
 
 
 async def named_author(
-    event: Event, sieves: Sequence[MessageFilter], people: People
+    event: Event, message_filters: Sequence[MessageFilter], people: People
 ) -> Person | None:
     """The actor of the event, under the name that people know where a filter asks for it."""
     author = _author_of(event)
-    if author is None or not any(sieve.asks_who for sieve in sieves):
+    if author is None or not any(message_filter.asks_who for message_filter in message_filters):
         return author
     name = await people.name_of(event.account, author)
     return author.model_copy(update={"name": name})

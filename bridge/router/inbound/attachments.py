@@ -37,7 +37,7 @@ from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.context import Authored, Planned, Received
 from bridge.router.outbound.kept_files import NO_FILES, Kept, with_json_files, with_kept
 from bridge.router.rooms.programs import raw_of
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.runtime.abilities import has
 from bridge.uacs import Message
 
@@ -113,7 +113,7 @@ class AttachmentFetcher:
         files: Files | None,
         cards: Cards,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         put: Callable[[InboxRow], None],
     ) -> None:
         self._store = store

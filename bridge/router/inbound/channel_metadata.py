@@ -20,9 +20,9 @@ from bridge.model import (
 )
 from bridge.model.archive_records import HeldPin
 from bridge.model.refs import join_key
-from bridge.ports.abilities.platform_history import ReadsAffairs
+from bridge.ports.abilities.platform_history import ReadsChannelMetadata
 from bridge.ports.connector import Connector
-from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.recovery import RecoveryStore
 
@@ -33,12 +33,12 @@ async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) ->
     if event.place.thread is not None:
         return True
     key, at = _key(event), event.time.timestamp()
-    noted = await store.shelf_get(OWN_SHELF, key)
+    noted = await store.get_value(ROUTER_VALUES, key)
     if noted is not None:
         since, _, known = noted.partition(" ")
         if known == _value(event) or at < float(since):
             return False
-    await store.shelf_put(OWN_SHELF, key, f"{at:.6f} {_value(event)}")
+    await store.put_value(ROUTER_VALUES, key, f"{at:.6f} {_value(event)}")
     return True
 
 
@@ -50,16 +50,16 @@ async def news_of(
     store: _NewsOfStore, connector: Connector, channel: ChannelRef, at: float
 ) -> Sequence[Raw]:
     """Changes of the channel that we do not know, as payloads of live events; `at` is now."""
-    if not isinstance(connector, ReadsAffairs):
+    if not isinstance(connector, ReadsChannelMetadata):
         return ()
-    affairs = await connector.affairs(channel)
-    news = [raw for raw in affairs.told if await _is_told_anew(store, connector, raw)]
-    if affairs.pins is None:
+    channel_metadata = await connector.channel_metadata(channel)
+    news = [raw for raw in channel_metadata.told if await _is_told_anew(store, connector, raw)]
+    if channel_metadata.pins is None:
         return news
     held = await held_pins(store, channel)
-    for native_id in dict.fromkeys([*held, *affairs.pins]):
-        if affairs.of_threads or native_id not in held or held[native_id].thread is None:
-            pinning = affairs.pins.get(native_id)
+    for native_id in dict.fromkeys([*held, *channel_metadata.pins]):
+        if channel_metadata.of_threads or native_id not in held or held[native_id].thread is None:
+            pinning = channel_metadata.pins.get(native_id)
             found = await news_of_pin(store, connector, channel, native_id, pinning, held, at)
             news += [found] if found else []
     return news
@@ -71,7 +71,7 @@ async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, H
 
 
 async def news_of_pin(
-    store: MessageStore, connector: ReadsAffairs, channel: ChannelRef, native_id: str,
+    store: MessageStore, connector: ReadsChannelMetadata, channel: ChannelRef, native_id: str,
     pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
 ) -> Raw | None:  # fmt: skip
     """A change of a pin that we do not know, as a payload; `pinning` is None where the message is
@@ -92,7 +92,7 @@ async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) ->
     news."""
     for event in connector.decode(raw):
         if isinstance(event, TopicChanged | ChannelRenamed):
-            noted = await store.shelf_get(OWN_SHELF, _key(event))
+            noted = await store.get_value(ROUTER_VALUES, _key(event))
             if noted is None:
                 await is_news(store, event)
             elif noted.partition(" ")[2] != _value(event):

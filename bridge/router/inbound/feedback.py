@@ -23,7 +23,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.canonical import canonical_id
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.rooms.people import People, nameless
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -74,7 +74,7 @@ class FeedbackDelivery:
     now waits, over a restart, too."""
 
     def __init__(
-        self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, policy: Policy
+        self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, policy: Timeouts
     ) -> None:
         self._store = store
         self._agents = agents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bridge.model import AccountId, ChannelRef
 from bridge.model.refs import join_key
-from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 
 
 class HistoryStarts:
@@ -18,7 +18,7 @@ class HistoryStarts:
         """Returns None while the channel was never read."""
         if (known := self._known.get((account, channel))) is not None:
             return known
-        found = await self._store.shelf_get(OWN_SHELF, _key(account, channel))
+        found = await self._store.get_value(ROUTER_VALUES, _key(account, channel))
         if found is not None:
             self._known[account, channel] = found
         return found
@@ -27,7 +27,7 @@ class HistoryStarts:
         """Note `key` as the start, unless one is noted already. Returns the start."""
         if (known := await self.of(account, channel)) is not None:
             return known
-        await self._store.shelf_put(OWN_SHELF, _key(account, channel), key)
+        await self._store.put_value(ROUTER_VALUES, _key(account, channel), key)
         self._known[account, channel] = key
         return key
 

@@ -13,7 +13,7 @@ import structlog
 from bridge.errors import StoreError
 from bridge.model import AccountId, Raw
 from bridge.ports.clock import Clock
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -43,10 +43,10 @@ class Intake:
     """Keeps payloads; those that the store does not take are held in memory and kept later, in
     order.
 
-    The sender of such a payload is told after `Policy.keep_patience` that it was not kept, and does
-    not acknowledge it: the platform sends it again, and it is a repeat by then. So a payload that
-    came while the store failed does not stand behind those that came after the failure, and none is
-    lost if the process ends.
+    After `Timeouts.keep_patience` the sender learns that its payload is not stored and does not
+    acknowledge it; the platform sends it again, and by then it is a repeat. So a payload that
+    arrived while the store failed keeps its place before later ones, and none is lost if the
+    process ends.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Intake:
         read_back: Callable[[Raw], None],
         waits_for_answer: Callable[[Raw], bool],
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
     ) -> None:
         """`read_back` is called for a channel some of whose payloads could not be held;
         `waits_for_answer` tells the payloads that are not held: their sender gives up."""

@@ -21,7 +21,7 @@ from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.context import Admitted, Planned
 from bridge.router.inbound.history_start import HistoryStarts
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -74,7 +74,7 @@ class Orphans:
         connectors: Mapping[AccountId, Connector],
         beginnings: HistoryStarts,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         put: Callable[[InboxRow], None],
     ) -> None:
         self._store = store

@@ -177,9 +177,9 @@ class AskAgain:
             return ended("press: the question is not known")
         turns = turns_for(press, rooms, question, self.new_id)
         for room in rooms:
-            seat = room.seat(press.agent or "")
+            membership = room.membership(press.agent or "")
             channel = event.place.channel
-            if seat and await self.access.refuses(seat, room, event.actor, channel):
+            if membership and await self.access.refuses(membership, room, event.actor, channel):
                 return ended("press: not theirs to ask")
         if not turns:
             return ended("press: the agent is not in the room any more")
@@ -200,9 +200,9 @@ def turns_for(
         return ()
     trigger = MessageId(question.message.message_id)
     for room in rooms:
-        if seat := room.seat(press.agent):
-            session = session_of(seat, room.id, question)
-            return (NewTurn(TurnId(new_id()), seat.agent, room.id, trigger, session),)
+        if membership := room.membership(press.agent):
+            session = session_of(membership, room.id, question)
+            return (NewTurn(TurnId(new_id()), membership.agent, room.id, trigger, session),)
     return ()
 
 

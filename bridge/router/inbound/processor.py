@@ -27,7 +27,7 @@ from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import ReactionsCameLate, Signal
 from bridge.router.turns.queue import TurnQueue
 
@@ -105,7 +105,7 @@ class EventProcessor:
         row_due: Signal[InboxRow],
         reactions_came_late: Signal[ReactionsCameLate],
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
     ) -> None:
         self._pipeline = pipeline
         self._committer = committer

@@ -222,13 +222,15 @@ class ShownPlaces:
         original among them: each once, as far as its room shows such events there."""
         posts = await self.store.posts_of(MessageId(stored.message.message_id))
         rooms = [self.rooms.find(post.room) for post in posts]
-        sieves = [member.options.sieve for room in rooms if room for member in room.members]
-        seen = seen_event(event, await named_author(event, sieves, self.people))
+        message_filters = [
+            member.options.message_filter for room in rooms if room for member in room.members
+        ]
+        seen = seen_event(event, await named_author(event, message_filters, self.people))
         found: dict[str, tuple[Room, Member]] = {}
         original = (stored.place.channel,) if stored.place and stored.native_id else ()
         for post, room in zip(posts, rooms, strict=True):
             for member in room.listeners(besides=event.place.channel) if room else ():
                 here = member.channel in (post.channel, *original)
-                if room and here and not member.options.sieve.refuses(seen):
+                if room and here and not member.options.message_filter.refuses(seen):
                     found.setdefault(member.channel.key, (room, member))
         return list(found.values())

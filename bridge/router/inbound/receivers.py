@@ -13,7 +13,7 @@ from bridge.model import AccountId
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, Inbox
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -24,7 +24,7 @@ class Receivers:
     `failed`: why an account does not receive now, in words for people.
     """
 
-    def __init__(self, clock: Clock, policy: Policy) -> None:
+    def __init__(self, clock: Clock, policy: Timeouts) -> None:
         self.failed: dict[AccountId, str] = {}
         self._clock = clock
         self._policy = policy

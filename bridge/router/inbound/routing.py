@@ -209,13 +209,15 @@ class Route:
         stops: list[str] = []
         called_by = "bot" if event.author.bot else "person"
         for room in placed.rooms:
-            for seat in await self.agents.of(room, event, new):
-                session = session_of(seat, room.id, new)
-                if wants_stop(seat, event):
+            for membership in await self.agents.of(room, event, new):
+                session = session_of(membership, room.id, new)
+                if wants_stop(membership, event):
                     stops.append(session)
                     continue
                 turn_id = TurnId(self.new_id())
                 turns.append(
-                    NewTurn(turn_id, seat.agent, room.id, new.id, session, called_by=called_by)
+                    NewTurn(
+                        turn_id, membership.agent, room.id, new.id, session, called_by=called_by
+                    )
                 )
         return tuple(turns), tuple(stops)

@@ -14,11 +14,11 @@ from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import StoreError
 from bridge.model import LaneId, MessageId, RoomId, channel_of_key
 from bridge.ports.clock import Clock
-from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Rooms
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -46,7 +46,12 @@ class DelayNotifier:
     there."""
 
     def __init__(
-        self, store: _LatenessStore, rooms: Rooms, notices: Notices, clock: Clock, timeouts: Policy
+        self,
+        store: _LatenessStore,
+        rooms: Rooms,
+        notices: Notices,
+        clock: Clock,
+        timeouts: Timeouts,
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -84,7 +89,7 @@ class DelayNotifier:
 
     async def _remember(self) -> None:
         """Load the notices that stood at the last stop."""
-        noted = await self._store.shelf_get(OWN_SHELF, _NOTED)
+        noted = await self._store.get_value(ROUTER_VALUES, _NOTED)
         found: dict[str, Any] = orjson.loads(noted) if noted else {}
         everywhere = {room.id for room in self._rooms.all}
         for lane, known in found.items():
@@ -99,7 +104,7 @@ class DelayNotifier:
             lane: {"since": late.since, "rooms": sorted(late.rooms)}
             for lane, late in self._late.items()
         }
-        await self._store.shelf_put(OWN_SHELF, _NOTED, orjson.dumps(found).decode())
+        await self._store.put_value(ROUTER_VALUES, _NOTED, orjson.dumps(found).decode())
 
     async def _tell(self, lane: LaneId, late: _Late) -> None:
         channel = channel_of_key(lane)

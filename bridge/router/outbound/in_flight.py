@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from bridge.errors import Unavailable, Unsettled
 from bridge.model import AccountId, Call, Receipt
 from bridge.ports.connector import Connector
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 
 class InFlightCalls:
@@ -20,7 +20,7 @@ class InFlightCalls:
         self._connectors = connectors
         self._calls: dict[Connector, set[asyncio.Future[None]]] = {}
 
-    async def make(self, connector: Connector, call: Call, timeouts: Policy) -> Receipt:
+    async def make(self, connector: Connector, call: Call, timeouts: Timeouts) -> Receipt:
         """Make one call; files lengthen its deadline. Raises Unsettled when the deadline passes,
         Unavailable for a replaced connector, and what the connector raises."""
         size = sum(file.size for file in call.files)

@@ -58,7 +58,7 @@ from bridge.router.outbound.send import Sender
 from bridge.router.outbound.settle import Doubt, Echoes, Settler
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -82,7 +82,7 @@ class LaneParts:
     connectors: Mapping[AccountId, Connector]
     rooms: Rooms
     clock: Clock
-    timeouts: Policy
+    timeouts: Timeouts
     rate_limits: RateLimits
     sender: Sender
     settler: Settler

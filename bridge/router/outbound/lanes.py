@@ -30,7 +30,7 @@ from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.send import Sender
 from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.rooms.rooms import Rooms
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signals
 from bridge.runtime.abilities import has
 
@@ -56,7 +56,7 @@ class Lanes:
         connectors: Mapping[AccountId, Connector],
         rate_limits: RateLimits,
         clock: Clock,
-        timeouts: Policy,
+        timeouts: Timeouts,
         rooms: Rooms,
         encoding: Encoding,
         in_flight: InFlightCalls,

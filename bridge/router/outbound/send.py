@@ -27,7 +27,7 @@ from bridge.router.outbound.fallback import fallbacks, in_new_thread, out_of_thr
 from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.outcomes import Attempt, Done, Failed, Outcome, Retry, cancelled
 from bridge.router.outbound.rate_limits import Priority, RateLimits
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal
 
 log = structlog.get_logger()
@@ -64,7 +64,7 @@ class Sender:
         encoding: Encoding,
         rate_limits: RateLimits,
         in_flight: InFlightCalls,
-        timeouts: Policy,
+        timeouts: Timeouts,
         queued_as_begun: set[OperationId],
         mark_not_shown: Signal[Mark],
     ) -> None:

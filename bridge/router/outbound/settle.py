@@ -39,7 +39,7 @@ from bridge.router.outbound.outcomes import (
     unproved,
 )
 from bridge.router.outbound.rate_limits import Priority, RateLimits
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -68,7 +68,7 @@ class Settler:
         encoding: Encoding,
         duplicates: DuplicateRemover,
         clock: Clock,
-        timeouts: Policy,
+        timeouts: Timeouts,
     ) -> None:
         self._store = store
         self._encoding = encoding
@@ -236,7 +236,7 @@ class DuplicateRemover:
         rate_limits: RateLimits,
         in_flight: InFlightCalls,
         clock: Clock,
-        timeouts: Policy,
+        timeouts: Timeouts,
     ) -> None:
         self._store = store
         self._connectors = connectors

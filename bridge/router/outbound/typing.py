@@ -91,7 +91,7 @@ class Typing:
             member.channel: member
             for room in rooms
             for member in room.listeners(besides=channel)
-            if not member.options.sieve.refuses(seen)
+            if not member.options.message_filter.refuses(seen)
         }
         return list(found.values())
 

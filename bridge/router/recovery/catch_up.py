@@ -18,7 +18,7 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.inbox import InboxStore
-from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.recovery import RecoveryStore
@@ -28,14 +28,14 @@ from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
 from bridge.router.recovery.reconcile import Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import ReactionsCameLate, Signal
 
 log = structlog.get_logger()
 
 _ROUNDS = 3  # times that a channel in trouble is looked back on, each time behind the others
 _SHORTEST_PAUSE = 0.25  # seconds, also where a platform says that a moment will do
-_STOPPED = "stopped"  # on the shelf between a clean stop and the next start
+_STOPPED = "stopped"  # a value between a clean stop and the next start
 
 _Heard = tuple[AccountId, str]  # a channel, by its key, as one account hears it
 
@@ -84,7 +84,7 @@ class CatchUp:
     While a channel is read its live events are kept and wait; its cursor moves only when it is
     current, so that a crash in between loses nothing. Channels whose live events wait are read
     first. Where the platform's limits do not let a channel be read soon enough, its live events go
-    on (`Policy.live_patience`), and what the reading finds comes after them.
+    on (`Timeouts.live_patience`), and what the reading finds comes after them.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class CatchUp:
         gaps: Gaps,
         hearing: ConnectionWatchdog,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         reactions_came_late: Signal[ReactionsCameLate],
     ) -> None:
         reactions_came_late.subscribe(self._compare_again)
@@ -183,8 +183,8 @@ class CatchUp:
 
     async def start(self) -> None:
         """Whether the last process stopped in order. That is told once: a crash leaves nothing."""
-        found = await self._store.shelf_get(OWN_SHELF, _STOPPED)
-        await self._store.shelf_remove(OWN_SHELF, _STOPPED)
+        found = await self._store.get_value(ROUTER_VALUES, _STOPPED)
+        await self._store.remove_value(ROUTER_VALUES, _STOPPED)
         if found is not None:
             told = json.loads(found)
             self._stopped = float(told["at"])
@@ -197,7 +197,7 @@ class CatchUp:
     async def _note_stop(self) -> None:
         unread = sorted(self._runs.keys() - self._current)
         told = json.dumps({"at": self._stopping_at, "unread": unread})
-        await self._store.shelf_put(OWN_SHELF, _STOPPED, told)
+        await self._store.put_value(ROUTER_VALUES, _STOPPED, told)
 
     def live_event_kept(self, raw: Raw) -> None:
         """Where its channel is held, it is read before those where nobody waits."""

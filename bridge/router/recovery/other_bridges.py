@@ -21,14 +21,14 @@ from bridge.model import AccountId, ChannelRef, Echo, MessageId, MessagePosted, 
 from bridge.model.refs import join_key
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.features import platform_name
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal, UnknownPost
 
 log = structlog.get_logger()
@@ -73,18 +73,18 @@ class _Seen:
 async def instance_of(store: KeyValueStore, new_id: Callable[[], str]) -> str:
     """The id of this store, made at its first start. Posts name it, where the platform keeps what
     nobody sees."""
-    found = await store.shelf_get(OWN_SHELF, _INSTANCE)
+    found = await store.get_value(ROUTER_VALUES, _INSTANCE)
     if found is None:
         found = new_id()[:12]
-        await store.shelf_put(OWN_SHELF, _INSTANCE, found)
+        await store.put_value(ROUTER_VALUES, _INSTANCE, found)
     return found
 
 
 async def resume_sending(store: KeyValueStore, account: AccountId) -> bool:
     """Forget that sending was stopped, in the store alone; False where it was not."""
-    if await store.shelf_get(OWN_SHELF, _key(account)) is None:
+    if await store.get_value(ROUTER_VALUES, _key(account)) is None:
         return False
-    await store.shelf_remove(OWN_SHELF, _key(account))
+    await store.remove_value(ROUTER_VALUES, _key(account))
     return True
 
 
@@ -107,7 +107,7 @@ class OtherBridges:
         rooms: Rooms,
         notices: Notices,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         reconnect: Callable[[AccountId, float], None],
         stopped: dict[AccountId, SendingStopped],
         unknown_post: Signal[UnknownPost],
@@ -152,9 +152,9 @@ class OtherBridges:
         )
 
     async def start(self) -> None:
-        self.instance = await self._store.shelf_get(OWN_SHELF, _INSTANCE) or ""
+        self.instance = await self._store.get_value(ROUTER_VALUES, _INSTANCE) or ""
         for account in self._connectors:
-            if found := await self._store.shelf_get(OWN_SHELF, _key(account)):
+            if found := await self._store.get_value(ROUTER_VALUES, _key(account)):
                 self._stopped[account] = SendingStopped(**orjson.loads(found))
                 log.error("sending_is_stopped", account=account, why=self.note(account))
 
@@ -300,7 +300,7 @@ class OtherBridges:
         try:
             if stopped is not None:
                 kept = orjson.dumps(asdict(stopped)).decode()
-                await self._store.shelf_put(OWN_SHELF, _key(account), kept)
+                await self._store.put_value(ROUTER_VALUES, _key(account), kept)
             if self._stopped.get(account, SendingStopped(0.0)).other:
                 self._reconnect(account, self._policy.other_bridge_away)
                 await self._clock.sleep(self._policy.other_bridge_away / 2)

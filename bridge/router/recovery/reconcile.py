@@ -16,8 +16,8 @@ from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
 from bridge.model.archive_records import Held, HeldPin
 from bridge.ports.abilities.platform_history import (
     FetchesMessages,
-    ReadsAffairs,
     ReadsBack,
+    ReadsChannelMetadata,
     ReadsReactions,
     Standing,
     Stretch,
@@ -34,7 +34,7 @@ from bridge.router.inbound.channel_metadata import held_pins, news_of, news_of_p
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
 
@@ -81,7 +81,7 @@ class Reconciler:
         sources: InboundQueues,
         beginnings: HistoryStarts,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
     ) -> None:
         self._store = store
         self._connectors = connectors
@@ -172,7 +172,7 @@ class Reconciler:
     ) -> None:
         """Its name, its topic and its pins."""
         connector = self._connectors[account]
-        if not isinstance(connector, ReadsAffairs):
+        if not isinstance(connector, ReadsChannelMetadata):
             return
         allowance.left -= _REQUESTS_OF_AFFAIRS
         news = await news_of(self._store, connector, channel, self._clock.time())
@@ -220,7 +220,7 @@ class Reconciler:
     async def _pin(self, here: _Channel, post: Standing, asked: float) -> Sequence[Raw]:
         """That this post was pinned, or its pin taken away, while nobody listened."""
         connector = here.connector
-        if post.pin is None or not isinstance(connector, ReadsAffairs):
+        if post.pin is None or not isinstance(connector, ReadsChannelMetadata):
             return ()
         found = await news_of_pin(
             self._store, connector, here.channel, post.native_id, post.pin or None, here.pins, asked

@@ -13,10 +13,10 @@ from bridge.ports.abilities.platform_history import ReadsHistory
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
-from bridge.ports.store.key_values import OWN_SHELF, KeyValueStore
+from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import OperationEnded, Signal
 
 log = structlog.get_logger()
@@ -42,7 +42,7 @@ class ConnectionWatchdog:
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         reconnect: Callable[[AccountId], None],
         operation_ended: Signal[OperationEnded],
     ) -> None:
@@ -92,7 +92,7 @@ class ConnectionWatchdog:
 
     async def start(self) -> None:
         """When we were last alive, as noted by `run`."""
-        noted = await self._store.shelf_get(OWN_SHELF, _ALIVE)
+        noted = await self._store.get_value(ROUTER_VALUES, _ALIVE)
         self.away_since = float(noted) if noted is not None else None
         self._looked = dict.fromkeys(self._connectors, self._clock.time())
 
@@ -115,7 +115,7 @@ class ConnectionWatchdog:
             log.warning("alive_not_noted", error=str(error))
 
     async def note_alive(self) -> None:
-        await self._store.shelf_put(OWN_SHELF, _ALIVE, f"{self._clock.time():.3f}")
+        await self._store.put_value(ROUTER_VALUES, _ALIVE, f"{self._clock.time():.3f}")
 
     async def _look_after(self, account: AccountId) -> None:
         if not self._is_silent(account):

@@ -96,7 +96,7 @@ class DisplayNames:
         somebody who is known elsewhere in the room's workspaces, or looks as if it had a mark
         already."""
         wanted = skeleton(author.name)
-        agents = {skeleton(seat.agent) for seat in room.agents}
+        agents = {skeleton(membership.agent) for membership in room.agents}
         ours = _OURS | agents | self._names_of_bots(room)
         if wanted in ours or self._looks_marked(author.name, room):
             return True

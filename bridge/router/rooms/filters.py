@@ -23,7 +23,10 @@ def admitting(
     refusal = ""
     for room in rooms:
         member = room.member(event.place.channel)
-        inner, outer = room.options.sieve, OPEN if member is None else member.options.sieve
+        inner, outer = (
+            room.options.message_filter,
+            OPEN if member is None else member.options.message_filter,
+        )
         if is_private(event, room):
             refusal = "its author keeps it to this channel"
         elif inner is OPEN and outer is OPEN:
@@ -51,10 +54,12 @@ def is_private(event: Event, room: Room) -> bool:
 
 def lets_out(member: Member, new: NewMessage) -> bool:
     """Whether the channel is shown this message."""
-    sieve = member.options.sieve
-    if sieve is OPEN:
+    message_filter = member.options.message_filter
+    if message_filter is OPEN:
         return True
-    return not sieve.refuses(seen_message(new.message, new.author, threaded=new.root is not None))
+    return not message_filter.refuses(
+        seen_message(new.message, new.author, threaded=new.root is not None)
+    )
 
 
 def lets_edit_out(
@@ -64,8 +69,8 @@ def lets_edit_out(
     member = room.member(post.channel)
     if member is None or not member.listens:
         return False
-    sieve = member.options.sieve
-    if sieve is OPEN:
+    message_filter = member.options.message_filter
+    if message_filter is OPEN:
         return True
     kinds = kinds_of(now, stored.author, threaded=stored.root is not None)
-    return not sieve.refuses(Seen(frozenset({*kinds, kind}), stored.author, now))
+    return not message_filter.refuses(Seen(frozenset({*kinds, kind}), stored.author, now))

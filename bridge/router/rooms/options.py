@@ -132,7 +132,7 @@ class MemberOptions:
       then, or becomes a dead letter.
     """
 
-    sieve: MessageFilter = OPEN
+    message_filter: MessageFilter = OPEN
     names: str | None = None
     everyone: bool = False
     replace: tuple[Replacement, ...] = ()
@@ -167,7 +167,7 @@ class RoomOptions:
     - `feedback`: whether people are asked what they think of agents' answers.
     """
 
-    sieve: MessageFilter = OPEN
+    message_filter: MessageFilter = OPEN
     history: History = "from_joining"
     moderation: Moderation = "off"
     bots_per_minute: int | None = None

@@ -119,7 +119,7 @@ class Room:
         that stands under no configuration."""
         return self.options.history == "shared" or self.epoch is None
 
-    def seat(self, agent: str) -> AgentMembership | None:
+    def membership(self, agent: str) -> AgentMembership | None:
         """The agent as it sits in this room."""
         return next((one for one in self.agents if one.agent == agent), None)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Policy:
+class Timeouts:
     """Numbers that a test makes small and an operator may change.
 
     - `settle_grace`: how long after a broken answer a post may still arrive before we look for it.

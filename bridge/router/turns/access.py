@@ -70,27 +70,29 @@ class AgentAccess:
         self._paired = {(one.actor, one.agent) for one in await self._store.pairings()}
 
     async def refuses(
-        self, seat: AgentMembership, room: Room, actor: ActorId, channel: ChannelRef | None
+        self, membership: AgentMembership, room: Room, actor: ActorId, channel: ChannelRef | None
     ) -> str:
         """Why this person does not reach the agent; empty where nothing speaks against it. All
         accounts of one person are that person."""
         who = {actor, *(one.actor for one in await self._store.accounts_of(actor))}
         if any(self._decided.bars(one, room.id) for one in who):
             return "they are blocked, or opted out"
-        if _any(seat.deny, who):
+        if _any(membership.deny, who):
             return "they are denied"
-        groups = await self._groups_of(seat.deny, who, channel)
+        groups = await self._groups_of(membership.deny, who, channel)
         if groups is None:
             return _UNSEEN
-        if _any(seat.deny, groups):
+        if _any(membership.deny, groups):
             return "they are denied"
-        paired = any((one, agent) in self._paired for one in who for agent in (seat.agent, ALL))
-        if paired or _any(seat.allow, who):
+        paired = any(
+            (one, agent) in self._paired for one in who for agent in (membership.agent, ALL)
+        )
+        if paired or _any(membership.allow, who):
             return ""
-        groups = await self._groups_of(seat.allow, who, channel)
-        if _any(seat.allow, groups or frozenset()):
+        groups = await self._groups_of(membership.allow, who, channel)
+        if _any(membership.allow, groups or frozenset()):
             return ""
-        if seat.allow:
+        if membership.allow:
             return "they are not among those whom it allows" if groups is not None else _UNSEEN
         return "they are not paired" if channel and self.is_direct(channel) else ""
 
@@ -113,19 +115,26 @@ class AgentAccess:
         return isinstance(connector, KnowsDirect) and connector.is_direct(channel)
 
     async def tell(
-        self, seat: AgentMembership, room: Room, member: Member, actor: ActorId, asked: MessageId
+        self,
+        membership: AgentMembership,
+        room: Room,
+        member: Member,
+        actor: ActorId,
+        asked: MessageId,
     ) -> None:
         """Say that they do not reach it, once in a while, where they asked."""
-        metrics.NOT_ADMITTED.labels(seat.agent).inc()
+        metrics.NOT_ADMITTED.labels(membership.agent).inc()
         if self.is_direct(member.channel):
             text = (
-                f"{seat.agent} does not know you yet. Ask an admin of this bridge for a code "
+                f"{membership.agent} does not know you yet. Ask an admin of this bridge for a code "
                 "(uacs-bridge pair new), and say it here."
             )
         else:
-            text = f"{seat.agent} does not answer everybody here; ask an admin of this bridge."
+            text = (
+                f"{membership.agent} does not answer everybody here; ask an admin of this bridge."
+            )
         since = int(self._clock.time() // _TOLD_AGAIN)
-        own_id = notice_id("not admitted", room.id, seat.agent, actor, str(since))
+        own_id = notice_id("not admitted", room.id, membership.agent, actor, str(since))
         await self._notices.say(own_id, _plain(text), room.id, [member], reply_to=asked)
 
     # --- codes ------------------------------------------------------------------------------------

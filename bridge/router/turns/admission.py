@@ -46,13 +46,13 @@ class TurnAdmission:
     async def refuses(self, turn: StoredTurn) -> str:
         """Why it does not begin; empty when it may. Whoever asked is told what they cannot see."""
         asked, room = await self._asked(turn), self._rooms.by_id.get(turn.room)
-        seat = None if room is None else room.seat(turn.agent)
-        if asked is None or room is None or seat is None:
+        membership = None if room is None else room.membership(turn.agent)
+        if asked is None or room is None or membership is None:
             return ""  # who runs it finds out, and says so
         if self._held(turn, asked):
             return "a person has taken over"
         channel = asked.place.channel if asked.place else None
-        if why := await self._doors.refuses(seat, room, asked.author.id, channel):
+        if why := await self._doors.refuses(membership, room, asked.author.id, channel):
             return why
         why = await self._purses.refuses(turn.room, turn.agent, await self._payer(asked))
         if why:
@@ -71,12 +71,12 @@ class TurnAdmission:
     async def may_stop(self, turn: StoredTurn, actor: ActorId) -> bool:
         """Whoever may ask may stop."""
         room = self._rooms.by_id.get(turn.room)
-        seat = None if room is None else room.seat(turn.agent)
-        if room is None or seat is None:
+        membership = None if room is None else room.membership(turn.agent)
+        if room is None or membership is None:
             return False
         asked = await self._asked(turn)
         channel = asked.place.channel if asked and asked.place else None
-        return not await self._doors.refuses(seat, room, actor, channel)
+        return not await self._doors.refuses(membership, room, actor, channel)
 
     async def begins(self, turn: StoredTurn) -> None:
         """It is counted once, however often it is tried."""

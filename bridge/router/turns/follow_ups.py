@@ -50,12 +50,16 @@ class FollowUps:
         over is handed over behind it. Their ids follow from the turn, so that one that runs again
         calls once."""
         room = self._rooms.by_id.get(turn.room, room)
-        seat = room.seat(turn.agent)
-        if seat is None:
+        membership = room.membership(turn.agent)
+        if membership is None:
             yield ()
             return
         handed = next(filter(None, map(hand_over_of, answer.content)), None)
-        wanted = _named(room, seat, answer) if handed is None else _handed(room, seat, handed[0])
+        wanted = (
+            _named(room, membership, answer)
+            if handed is None
+            else _handed(room, membership, handed[0])
+        )
         async with self._counting[room.id]:
             before = await self._called_before(room) if wanted else 0
             called = wanted[: max(room.talk.turns - before, 0)]
@@ -65,7 +69,7 @@ class FollowUps:
         if len(called) < len(wanted):
             await self._say_enough(room, before)
         elif handed is not None:
-            await self._hand_over(room, seat, handed, origin, answer)
+            await self._hand_over(room, membership, handed, origin, answer)
 
     async def _called_before(self, room: Room) -> int:
         return await self._store.called_by_others(room.id, self._clock.time() - WITHIN)
@@ -73,19 +77,21 @@ class FollowUps:
     async def _hand_over(
         self,
         room: Room,
-        seat: AgentMembership,
+        membership: AgentMembership,
         handed: tuple[str, str],
         origin: StoredMessage,
         answer: Message,
     ) -> None:
         to, why = handed
-        spot, by = spot_of(seat, origin), ActorId(answer.actor.id)
+        spot, by = spot_of(membership, origin), ActorId(answer.actor.id)
         if to == PERSON:
-            await self._holdings.take(room, spot, by, f"A person (asked by {seat.agent})", why)
-        elif _handed(room, seat, to):
+            await self._holdings.take(
+                room, spot, by, f"A person (asked by {membership.agent})", why
+            )
+        elif _handed(room, membership, to):
             await self._holdings.hand(room, spot, to, by, why)
         else:
-            log.warning("not_handed_over", room=room.id, agent=seat.agent, to=to)
+            log.warning("not_handed_over", room=room.id, agent=membership.agent, to=to)
 
     async def _say_enough(self, room: Room, before: int) -> None:
         log.warning("agents_called_too_often", room=room.id, turns=before)
@@ -103,7 +109,7 @@ class FollowUps:
 
 def _turn(
     room: Room,
-    seat: AgentMembership,
+    membership: AgentMembership,
     caller: StoredTurn,
     answer: Message,
     origin: StoredMessage,
@@ -111,22 +117,22 @@ def _turn(
 ) -> NewTurn:
     return NewTurn(
         TurnId(f"{caller.id}.{number}"),
-        seat.agent,
+        membership.agent,
         room.id,
         MessageId(answer.message_id),
-        session_of(seat, room.id, origin),
+        session_of(membership, room.id, origin),
         MessageId(origin.message.message_id),
         "agent",
     )
 
 
-def _handed(room: Room, seat: AgentMembership, to: str) -> list[AgentMembership]:
-    other = None if to == PERSON else room.seat(to)
-    return [] if other is None or other is seat else [other]
+def _handed(room: Room, membership: AgentMembership, to: str) -> list[AgentMembership]:
+    other = None if to == PERSON else room.membership(to)
+    return [] if other is None or other is membership else [other]
 
 
-def _named(room: Room, seat: AgentMembership, answer: Message) -> list[AgentMembership]:
+def _named(room: Room, membership: AgentMembership, answer: Message) -> list[AgentMembership]:
     if room.talk.agents == "off":
         return []
     text, _ = message_text(answer)
-    return [one for one in room.agents if one is not seat and is_named(one.agent, text)]
+    return [one for one in room.agents if one is not membership and is_named(one.agent, text)]

@@ -30,7 +30,9 @@ def hand_over_tool(room: Room, agent: str) -> Tool | None:
     """None where the room does not allow it."""
     if not room.talk.hand_over:
         return None
-    choices = _choices([seat.agent for seat in room.agents if seat.agent != agent])
+    choices = _choices(
+        [membership.agent for membership in room.agents if membership.agent != agent]
+    )
     parameters: dict[str, JsonValue] = {
         "type": "object",
         "properties": {

@@ -19,7 +19,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.rooms import AgentMembership, Room
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.sessions import session_of, view_of
 from bridge.router.turns.thread_context import ThreadContext
 from bridge.uacs import Conversation, Message, to_datetime
@@ -31,16 +31,16 @@ class _HistoryStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Pr
 
 class History:
     """Reads rooms back for agents. What it costs depends on the budget, never on how much was said
-    in the room: at most `Policy.history_rows` places are looked at."""
+    in the room: at most `Timeouts.history_rows` places are looked at."""
 
-    def __init__(self, store: _HistoryStore, policy: Policy) -> None:
+    def __init__(self, store: _HistoryStore, policy: Timeouts) -> None:
         self._store = store
         self._policy = policy
 
     async def of(
         self,
         room: Room,
-        seat: AgentMembership,
+        membership: AgentMembership,
         turn: TurnId,
         question: Message,
         asked: StoredMessage,
@@ -56,26 +56,26 @@ class History:
         """
         position = await self._store.position(room.conversation)
         whole = await self._store.conversation(room.conversation, newest=0)
-        window = Window(seat.history_tokens, f"agent:{seat.agent}")
-        threads = ThreadContext(self._store, room.conversation, view_of(room, seat, asked))
+        window = Window(membership.history_tokens, f"agent:{membership.agent}")
+        threads = ThreadContext(self._store, room.conversation, view_of(room, membership, asked))
         looked_at = 0
         if window.take(*await threads.tell([question])):
             looked_at = await self._read_back(
-                window, threads, room, seat, question, asked, position.said
+                window, threads, room, membership, question, asked, position.said
             )
         shown = threads.settle(window.messages())
-        messages = tuple(own_view(one, seat.agent) for one in shown)
-        last = await self._last_answer(session_of(seat, room.id, asked), turn)
+        messages = tuple(own_view(one, membership.agent) for one in shown)
+        last = await self._last_answer(session_of(membership, room.id, asked), turn)
         history: dict[str, JsonValue] = {
-            "budget": seat.history_tokens,
+            "budget": membership.history_tokens,
             "tokens": window.tokens,
             "cut": window.cut,
             "looked_at": looked_at,
             "changed": position.changed,
-            "unchanged": await self._is_unchanged(room, seat, last),
+            "unchanged": await self._is_unchanged(room, membership, last),
         }
-        state = kept_state(None if last is None else last.metadata, seat.agent)
-        return _with_history(whole, messages, history, {seat.agent: state} if state else {})
+        state = kept_state(None if last is None else last.metadata, membership.agent)
+        return _with_history(whole, messages, history, {membership.agent: state} if state else {})
 
     async def told(self, room: Room, conversation: Conversation) -> dict[str, JsonValue]:
         """What is noted with an answer, for the next turn: how much of the room its agent knew."""
@@ -84,11 +84,11 @@ class History:
         return {KEY: {"said": position.said, "changed": about["history"]["changed"]}}
 
     async def kept(
-        self, room: Room, seat: AgentMembership, turn: TurnId, asked: StoredMessage
+        self, room: Room, membership: AgentMembership, turn: TurnId, asked: StoredMessage
     ) -> dict[str, JsonValue]:
         """What the agent keeps for itself since its last answer in this session."""
-        last = await self._last_answer(session_of(seat, room.id, asked), turn)
-        return kept_state(None if last is None else last.metadata, seat.agent)
+        last = await self._last_answer(session_of(membership, room.id, asked), turn)
+        return kept_state(None if last is None else last.metadata, membership.agent)
 
     async def _last_answer(self, session: str, turn: TurnId) -> Message | None:
         known = await self._store.last_answer(session, before=turn)
@@ -100,7 +100,7 @@ class History:
         window: Window,
         threads: ThreadContext,
         room: Room,
-        seat: AgentMembership,
+        membership: AgentMembership,
         question: Message,
         asked: StoredMessage,
         said: int,
@@ -108,7 +108,11 @@ class History:
         """How many places were looked at, of those up to `said`. What the agent answered while this
         question waited stands before it: turns of a session know of one another."""
         view = threads.view
-        since = None if seat.before is None else _moment(asked) - timedelta(seconds=seat.before)
+        since = (
+            None
+            if membership.before is None
+            else _moment(asked) - timedelta(seconds=membership.before)
+        )
         question_id = MessageId(question.message_id)
         before = await self._store.number_of(room.conversation, question_id)
         later = 0 if before is None else said - before
@@ -136,12 +140,12 @@ class History:
         return looked_at
 
     async def _is_unchanged(
-        self, room: Room, seat: AgentMembership, last: Message | None
+        self, room: Room, membership: AgentMembership, last: Message | None
     ) -> bool | None:
-        match None if last is None else state_of(last.metadata, seat.agent).get(KEY):
+        match None if last is None else state_of(last.metadata, membership.agent).get(KEY):
             case {"said": int(said), "changed": int(changed)}:
                 known = Position(said, changed)
-                author = f"agent:{seat.agent}"
+                author = f"agent:{membership.agent}"
                 return not await self._store.changed_since(room.conversation, known, author)
             case _:
                 return None
@@ -154,16 +158,16 @@ class _ShownMeanwhileStore(ConversationStore, MessageStore, Protocol):
 async def shown_meanwhile(
     store: _ShownMeanwhileStore,
     room: Room,
-    seat: AgentMembership,
+    membership: AgentMembership,
     asked: StoredMessage,
     before: Sequence[Message],
     message: Message,
 ) -> Message:
     """A message that is said while the agent works, as the agent is shown it. `before` are the
     question and what was said since, `asked` is what a person said that led to the question."""
-    threads = ThreadContext(store, room.conversation, view_of(room, seat, asked))
+    threads = ThreadContext(store, room.conversation, view_of(room, membership, asked))
     told = await threads.tell([*before, message])
-    return own_view(threads.settle(told)[-1], seat.agent)
+    return own_view(threads.settle(told)[-1], membership.agent)
 
 
 def _take(

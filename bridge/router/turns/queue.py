@@ -22,7 +22,7 @@ from bridge.ports.store.conversations import ConversationStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.rooms import AgentMembership, Rooms
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal
 from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.history import shown_meanwhile
@@ -49,7 +49,7 @@ class _Running:
 class _Session:
     """Turns that wait, the one that runs, and when the last question came."""
 
-    seat: AgentMembership
+    membership: AgentMembership
     waiting: deque[StoredTurn] = field(default_factory=deque[StoredTurn])
     running: _Running | None = None
     asked: float = 0.0
@@ -73,7 +73,7 @@ class TurnQueue:
         answering: TurnRunner,
         voice: AnswerPublisher,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         new_id: Callable[[], str],
         reception: TurnAdmission,
         hand_over_taken: Signal[RoomId],
@@ -110,11 +110,11 @@ class TurnQueue:
         session = self._sessions.get(_key(turn))
         if session is None or session.running is None:
             self._enqueue(turn)
-        elif session.seat.busy == "steer":
+        elif session.membership.busy == "steer":
             await self._steer(session, session.running, turn)
         else:
             self._enqueue(turn)
-            if session.seat.busy == "interrupt":
+            if session.membership.busy == "interrupt":
                 session.running.inputs.stop(None)
 
     def stop(self, session: str, by: ActorId | None) -> bool:
@@ -190,7 +190,7 @@ class TurnQueue:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _steer(self, session: _Session, running: _Running, turn: StoredTurn) -> None:
-        message = await self._said_meanwhile(session.seat, running, turn)
+        message = await self._said_meanwhile(session.membership, running, turn)
         if message is None or session.running is not running:
             self._enqueue(turn)
             return
@@ -199,7 +199,7 @@ class TurnQueue:
         running.inputs.give(told)
 
     async def _said_meanwhile(
-        self, seat: AgentMembership, running: _Running, turn: StoredTurn
+        self, membership: AgentMembership, running: _Running, turn: StoredTurn
     ) -> Message | None:
         """What the turn asks, as the agent at work is shown it; None where it cannot be."""
         room = self._rooms.by_id.get(turn.room)
@@ -209,7 +209,7 @@ class TurnQueue:
         if room is None or new is None or question is None or asked is None:
             return None
         before = [question.message, *(told.message for told, _ in running.told)]
-        return await shown_meanwhile(self._store, room, seat, asked, before, new.message)
+        return await shown_meanwhile(self._store, room, membership, asked, before, new.message)
 
     def _enqueue(self, turn: StoredTurn) -> None:
         key = _key(turn)
@@ -226,7 +226,7 @@ class TurnQueue:
 
     def _seat(self, turn: StoredTurn) -> AgentMembership:
         room = self._rooms.by_id.get(turn.room)
-        return (room and room.seat(turn.agent)) or AgentMembership(turn.agent)
+        return (room and room.membership(turn.agent)) or AgentMembership(turn.agent)
 
     async def _run(self, key: str, session: _Session) -> None:
         try:
@@ -251,12 +251,12 @@ class TurnQueue:
 
     async def _gather(self, session: _Session) -> None:
         """Rapid messages are one question: wait until nobody adds to it."""
-        while (left := session.asked + session.seat.gather - self._clock.monotonic()) > 0:
+        while (left := session.asked + session.membership.gather - self._clock.monotonic()) > 0:
             await self._clock.sleep(left)
 
     async def _next(self, session: _Session) -> StoredTurn:
         turn = session.waiting.popleft()
-        while session.waiting and (session.seat.busy == "merge" or session.seat.gather):
+        while session.waiting and (session.membership.busy == "merge" or session.membership.gather):
             later = session.waiting.popleft()
             await self._store.set_turn(turn.id, "done", error=f"answered with {later.id}")
             turn = later

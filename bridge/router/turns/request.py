@@ -17,7 +17,7 @@ from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
 from bridge.ports.tools import Tool
 from bridge.router.rooms.rooms import AgentMembership, Room
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.history import History
 from bridge.router.turns.tool_catalogue import tool_metadata
 
@@ -29,7 +29,7 @@ class _AskingStore(ConversationStore, MessageStore, ReadingStore, TurnStore, Pro
 class TurnRequests:
     """Turns as agents see them."""
 
-    def __init__(self, store: _AskingStore, policy: Policy) -> None:
+    def __init__(self, store: _AskingStore, policy: Timeouts) -> None:
         self._store = store
         self._history = History(store, policy)
 
@@ -37,9 +37,11 @@ class TurnRequests:
         self, stored: StoredTurn, room: Room, trigger: StoredMessage, tools: Sequence[Tool] = ()
     ) -> Turn:
         """`tools` are described in the conversation's metadata."""
-        seat = room.seat(stored.agent) or AgentMembership(stored.agent)
+        membership = room.membership(stored.agent) or AgentMembership(stored.agent)
         question = await self._store.message(stored.trigger) or trigger
-        conversation = await self._history.of(room, seat, stored.id, question.message, trigger)
+        conversation = await self._history.of(
+            room, membership, stored.id, question.message, trigger
+        )
         if tools:
             described = [tool_metadata(tool) for tool in tools]
             metadata = {**(conversation.metadata or {}), "tools": described}
@@ -58,8 +60,8 @@ class TurnRequests:
         self, stored: StoredTurn, room: Room, trigger: StoredMessage
     ) -> dict[str, JsonValue]:
         """What the agent keeps for itself, before this turn."""
-        seat = room.seat(stored.agent) or AgentMembership(stored.agent)
-        return await self._history.kept(room, seat, stored.id, trigger)
+        membership = room.membership(stored.agent) or AgentMembership(stored.agent)
+        return await self._history.kept(room, membership, stored.id, trigger)
 
     async def noted(self, turn: Turn, room: Room) -> dict[str, JsonValue]:
         """What stands with the answer for the next turn, in `metadata.agents.<name>`."""

@@ -37,7 +37,7 @@ from bridge.router.outbound.typing import Work as AgentWork
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.rooms import Room, Rooms
 from bridge.router.runtime import metrics
-from bridge.router.runtime.timeouts import Policy
+from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.answer import Answer
 from bridge.router.turns.card_repair import CardRepair
 from bridge.router.turns.deadlines import TurnDeadlines
@@ -90,7 +90,7 @@ class TurnRunner:
         voice: AnswerPublisher,
         showing: StreamRenderer,
         clock: Clock,
-        policy: Policy,
+        policy: Timeouts,
         typing: Typing,
         feed: Feed,
         tools: Tools,

@@ -59,11 +59,11 @@ class AgentSelection:
         channel = event.place.channel
         member = room.member(channel)
         text, _ = message_text(event.message)
-        for seat in wanted:
-            if not await self.access.refuses(seat, room, new.author.id, channel):
-                admitted.append(seat)
-            elif member and (event.addresses_us or is_addressed(seat, text, new)):
-                await self.access.tell(seat, room, member, new.author.id, new.id)
+        for membership in wanted:
+            if not await self.access.refuses(membership, room, new.author.id, channel):
+                admitted.append(membership)
+            elif member and (event.addresses_us or is_addressed(membership, text, new)):
+                await self.access.tell(membership, room, member, new.author.id, new.id)
         return admitted
 
     async def _wanted(
@@ -76,14 +76,19 @@ class AgentSelection:
         handover = self.handovers.at(room.id, new)
         if handover is not None and handover.agent is None:
             return ()
-        if named := [seat for seat in room.agents if is_addressed(seat, text, new)]:
+        if named := [
+            membership for membership in room.agents if is_addressed(membership, text, new)
+        ]:
             return await self._may_call(named, room, event)
         if event.author.bot:
             return ()
         asking = await self._asking(room, event, new, text)
         chosen = await self._chosen(room, event, new, asking)
         if chosen and handover is not None:
-            holder = next((seat for seat in room.agents if seat.agent == handover.agent), None)
+            holder = next(
+                (membership for membership in room.agents if membership.agent == handover.agent),
+                None,
+            )
             return chosen if holder is None else [holder]
         return chosen
 
@@ -94,7 +99,7 @@ class AgentSelection:
         one another as often as the room allows."""
         if not event.author.bot:
             return named
-        hearing = [seat for seat in named if seat.bots]
+        hearing = [membership for membership in named if membership.bots]
         if not hearing:
             return ()
         since = self.clock.time() - WITHIN
@@ -109,36 +114,42 @@ class AgentSelection:
         """Those that listen and whose routes fit: the best, and all that sit beside."""
         root = new.root or new.id
         ranks: list[tuple[Rank, AgentMembership]] = []
-        for seat in room.agents:
-            rank = rank_of(seat.routes, asking)
+        for membership in room.agents:
+            rank = rank_of(membership.routes, asking)
             if rank == NOWHERE:
                 continue
-            listens = seat.listen == "threads"
-            takes_part = listens and await self.store.was_called(seat.agent, root)
+            listens = membership.listen == "threads"
+            takes_part = listens and await self.store.was_called(membership.agent, root)
             if takes_part:
                 rank = max(rank, _IN_ITS_THREAD)
-            if event.addresses_us or takes_part or seat.listen == "always":
-                ranks.append((rank, seat))
-        alone = [(rank, seat) for rank, seat in ranks if not seat.beside]
+            if event.addresses_us or takes_part or membership.listen == "always":
+                ranks.append((rank, membership))
+        alone = [(rank, membership) for rank, membership in ranks if not membership.beside]
         best = max((rank for rank, _ in alone), default=NOWHERE)
-        first = next((seat for rank, seat in alone if rank == best), None)
-        always = [seat for _, seat in ranks if seat.beside and seat.listen != "mentions"]
+        first = next((membership for rank, membership in alone if rank == best), None)
+        always = [
+            membership
+            for _, membership in ranks
+            if membership.beside and membership.listen != "mentions"
+        ]
         if first is None and event.addresses_us and ranks:
             first = ranks[0][1]
-        return [seat for _, seat in ranks if seat is first or seat in always]
+        return [
+            membership for _, membership in ranks if membership is first or membership in always
+        ]
 
     async def _asking(self, room: Room, event: MessagePosted, new: NewMessage, text: str) -> Asking:
         member = room.member(event.place.channel)
         who = {new.author.id, new.author.name}
-        if any(route.people for seat in room.agents for route in seat.routes):
+        if any(route.people for membership in room.agents for route in membership.routes):
             who |= {account.actor for account in await self.store.accounts_of(new.author.id)}
         name = member.name if member else ""
         return Asking(event.place.channel, name, who, new.root is not None, text)
 
 
-def is_addressed(seat: AgentMembership, text: str, new: NewMessage) -> bool:
+def is_addressed(membership: AgentMembership, text: str, new: NewMessage) -> bool:
     """Whether the text names the agent, or the message answers the agent's own words."""
-    return is_named(seat.agent, text) or said_by(new.reply_to) == seat.agent
+    return is_named(membership.agent, text) or said_by(new.reply_to) == membership.agent
 
 
 def said_by(message: MessageId | None) -> str | None:
@@ -147,10 +158,10 @@ def said_by(message: MessageId | None) -> str | None:
     return rest[0] if kind == "agent" and len(rest) == 2 else None
 
 
-def wants_stop(seat: AgentMembership, event: MessagePosted) -> bool:
+def wants_stop(membership: AgentMembership, event: MessagePosted) -> bool:
     """Whether the text is no question, but asks the agent to stop."""
     text, _ = message_text(event.message)
-    words = re.sub(rf"@{re.escape(seat.agent)}\b", " ", text, flags=re.IGNORECASE)
+    words = re.sub(rf"@{re.escape(membership.agent)}\b", " ", text, flags=re.IGNORECASE)
     return words.strip(" \n\t,.:!").casefold() in _STOP
 
 
@@ -159,11 +170,11 @@ def is_named(agent: str, text: str) -> bool:
     return re.search(rf"(?<![\w@])@{re.escape(agent)}(?![\w-])", text, re.IGNORECASE) is not None
 
 
-def ambiguities(seats: Sequence[AgentMembership]) -> list[tuple[int, int, str]]:
+def ambiguities(memberships: Sequence[AgentMembership]) -> list[tuple[int, int, str]]:
     """Pairs of agents of which neither goes before the other, and why."""
     found: list[tuple[int, int, str]] = []
-    for at, first in enumerate(seats):
-        for at_second, second in enumerate(seats[at + 1 :], at + 1):
+    for at, first in enumerate(memberships):
+        for at_second, second in enumerate(memberships[at + 1 :], at + 1):
             if first.agent == second.agent:
                 found.append((at, at_second, "they are the same agent"))
             elif not (first.beside or second.beside) and (why := _collision(first, second)):
@@ -179,7 +190,7 @@ def _collision(first: AgentMembership, second: AgentMembership) -> str:
         for at_second, another in enumerate(second.routes):
             if collide(route, another):
                 return f"route {at} of the one and route {at_second} of the other may fit the same"
-    plain = [seat for seat in (first, second) if not seat.routes]
+    plain = [membership for membership in (first, second) if not membership.routes]
     routed = second if plain and plain[0] is first else first
     if plain and any(route.rank == ANYWHERE for route in routed.routes):
         return "a route without conditions is no more specific than none"

@@ -10,24 +10,24 @@ from bridge.router.rooms.rooms import AgentMembership, Room
 Asked = NewMessage | StoredMessage
 
 
-def session_of(seat: AgentMembership, room: RoomId, asked: Asked) -> str:
+def session_of(membership: AgentMembership, room: RoomId, asked: Asked) -> str:
     """Turns of one session are answered one after the other, and know of one another."""
-    match seat.session:
+    match membership.session:
         case "room":
-            return join_key(seat.agent, room)
+            return join_key(membership.agent, room)
         case "channel":
             place = asked.place
-            return join_key(seat.agent, room, "channel", place.channel.key if place else "")
+            return join_key(membership.agent, room, "channel", place.channel.key if place else "")
         case "thread":
-            return join_key(seat.agent, room, "thread", _thread_of(asked))
+            return join_key(membership.agent, room, "thread", _thread_of(asked))
         case "person":
-            return join_key(seat.agent, room, "person", asked.author.id)
+            return join_key(membership.agent, room, "person", asked.author.id)
 
 
-def view_of(room: Room, seat: AgentMembership, asked: Asked) -> View:
+def view_of(room: Room, membership: AgentMembership, asked: Asked) -> View:
     """What of the room the agent is shown."""
-    member = None if room.shows_all_history else f"agent:{seat.agent}"
-    match seat.session:
+    member = None if room.shows_all_history else f"agent:{membership.agent}"
+    match membership.session:
         case "room":
             return View(member=member)
         case "channel":
@@ -60,9 +60,9 @@ def person_spot(actor: ActorId) -> str:
     return join_key("person", actor)
 
 
-def spot_of(seat: AgentMembership, asked: Asked) -> str:
+def spot_of(membership: AgentMembership, asked: Asked) -> str:
     """The spot of a session of this seat."""
-    match seat.session:
+    match membership.session:
         case "channel" if asked.place:
             return channel_spot(asked.place.channel)
         case "thread":

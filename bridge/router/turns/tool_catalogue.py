@@ -52,8 +52,12 @@ class ToolCatalogue:
                 await self._forget()
             for room_id, agent in list(self._noted):
                 room = self._rooms.by_id.get(room_id)
-                seat = None if room is None else room.seat(agent)
-                if room is not None and seat is not None and server in (None, *seat.tools):
+                membership = None if room is None else room.membership(agent)
+                if (
+                    room is not None
+                    and membership is not None
+                    and server in (None, *membership.tools)
+                ):
                     await self.note(room, agent, await self._tools.of(room, agent))
         except BridgeError as error:
             log.warning("tools_not_described", error=str(error))
@@ -61,10 +65,12 @@ class ToolCatalogue:
     async def _forget(self) -> None:
         """Agents that sit in a room no more have no tools there."""
         for room in self._rooms.all:
-            await self._store.keep_tools(room.conversation, [seat.agent for seat in room.agents])
+            await self._store.keep_tools(
+                room.conversation, [membership.agent for membership in room.agents]
+            )
         for room_id, agent in list(self._noted):
             room = self._rooms.by_id.get(room_id)
-            if room is None or room.seat(agent) is None:
+            if room is None or room.membership(agent) is None:
                 del self._noted[room_id, agent]
 
 

@@ -57,8 +57,8 @@ class Tools:
 
     async def of(self, room: Room, agent: str) -> Sequence[Tool]:
         """What the agent has in this room."""
-        seat = room.seat(agent)
-        found = await self._box.tools(seat.tools) if seat and seat.tools else ()
+        membership = room.membership(agent)
+        found = await self._box.tools(membership.tools) if membership and membership.tools else ()
         own = hand_over_tool(room, agent)
         return found if own is None else (*found, own)
 

@@ -161,7 +161,7 @@ class PaperGateway:
                 room.id,
                 room.conversation,
                 tuple(member.channel for member in room.members),
-                tuple(seat.agent for seat in room.agents),
+                tuple(membership.agent for membership in room.agents),
             )
             for room in self._house.rooms
         ]

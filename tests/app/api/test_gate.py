@@ -79,7 +79,7 @@ async def served(
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards.over(codecs, KEY)
     house.agents = {"deployer": Deployer()}
-    house.seats = (AgentMembership("deployer", "mentions"),)
+    house.memberships = (AgentMembership("deployer", "mentions"),)
     house.room(ROOM, (slate, "s", "both"), (board, "b", "both"))
     if options is not None:
         house.rooms[0] = replace(house.rooms[0], options=options)
@@ -267,7 +267,7 @@ async def test_a_blocked_program_is_not_admitted() -> None:
 
 
 async def test_where_bots_are_not_admitted_an_assistants_token_says_nothing() -> None:
-    async with served(RoomOptions(sieve=MessageFilter(bots=False))) as town:
+    async with served(RoomOptions(message_filter=MessageFilter(bots=False))) as town:
         robot = await town.post("beep")
         async with await town.as_token("ann", role="human") as ann:
             person = await ann.post(f"{WHERE}/messages", json={"text": "hello"})

@@ -162,8 +162,11 @@ async def test_groups_that_are_not_there_and_scopes_to_know_them_are_told(
         "groups": {"helpers": {"slack": "S0NOPE", "discord": "123"}}, "link_by_email": True
     }  # fmt: skip
     settings["agents"] = {"echo": {"kind": "echo"}}
-    seat = {"agent": "echo", "allow": [f"group:discord:{guild}:45", f"group:discord:{guild}:*"]}
-    settings["rooms"]["general"]["agents"] = [seat]
+    membership = {
+        "agent": "echo",
+        "allow": [f"group:discord:{guild}:45", f"group:discord:{guild}:*"],
+    }
+    settings["rooms"]["general"]["agents"] = [membership]
 
     code, findings = await check(settings, tmp_path)
 

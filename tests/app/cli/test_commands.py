@@ -77,8 +77,12 @@ async def test_rooms_tells_members_agents_and_counts(house: House) -> None:
     assert "  1 message, conversation " in (await house.cli("rooms")).stdout
     assert list(found) == ["general"]
     assert (found["general"]["messages"], len(found["general"]["members"])) == (1, 2)
-    (seat,) = found["general"]["agents"]
-    assert (seat["agent"], seat["listen"], seat["busy"]) == ("echo", "mentions", "queue")
+    (membership,) = found["general"]["agents"]
+    assert (membership["agent"], membership["listen"], membership["busy"]) == (
+        "echo",
+        "mentions",
+        "queue",
+    )
     shown = (await house.cli("rooms")).stdout
     assert "agent @echo, listens to mentions" in shown
     assert shown.count("(#general)") == 2  # configured by their ids, called by their names

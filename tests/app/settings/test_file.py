@@ -179,12 +179,12 @@ def test_what_is_wrong_is_said_with_its_place(data: Any, found: list[str]) -> No
     ],
 )
 def test_a_list_of_people_that_can_mean_nobody_is_told(key: str, written: str, said: str) -> None:
-    seat = {"agent": "echo", key: ["slack:T01:*", written]}
+    membership = {"agent": "echo", key: ["slack:T01:*", written]}
     members = [{"account": "*", "channel": "a"}]
     data = {
         "accounts": {"s": {"platform": "discord", "bot_token": {"env": "B"}}},
         "agents": {"echo": {"kind": "echo"}},
-        "rooms": {"r": {"members": members, "agents": [seat]}},
+        "rooms": {"r": {"members": members, "agents": [membership]}},
     }
 
     (found,) = problems(data)
@@ -328,8 +328,8 @@ def test_a_seat_has_its_agents_budget_unless_it_has_its_own() -> None:
     settings = settings_of({"agents": {"a": agent, "plain": {"kind": "echo"}}})
     own = SeatSettings(agent="a", history_tokens=900, before=3600)
 
-    seats = [seat_with(one, settings) for one in (SeatSettings(agent="a"), own)]
+    memberships = [seat_with(one, settings) for one in (SeatSettings(agent="a"), own)]
     plain = seat_with(SeatSettings(agent="plain"), settings)
 
-    assert [(one.history_tokens, one.before) for one in seats] == [(7000, None), (900, 3600)]
+    assert [(one.history_tokens, one.before) for one in memberships] == [(7000, None), (900, 3600)]
     assert plain.history_tokens == 20_000

@@ -23,7 +23,7 @@ from connectors.discord.sandbox import LocalDiscord
 from tests.waiting import LONGEST_WAIT
 
 
-class DictShelf:
+class DictKeyValues:
     """A shelf in memory; remembers which values were to be sealed."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Local:
     discord: LocalDiscord
     around: Surroundings
     app: Mapping[str, Any]
-    shelf: DictShelf = field(default_factory=DictShelf)
+    key_values: DictKeyValues = field(default_factory=DictKeyValues)
     inbox: ListInbox = field(default_factory=ListInbox)
     tokens: GivenTokens = field(default_factory=lambda: GivenTokens({}))
     running: asyncio.Task[None] | None = None
@@ -81,7 +81,7 @@ class Local:
         self.tokens.values |= given.pop("environment")
         settings = connector_type.settings.model_validate(given | changed)
         tools = ConnectorTools(
-            clock=SystemClock(), tokens=self.tokens, shelf=self.shelf,
+            clock=SystemClock(), tokens=self.tokens, key_values=self.key_values,
             send_deadline=self.send_deadline,
         )  # fmt: skip
         self.made.append(connector_type.build(AccountId("discord"), cast(Any, settings), tools))

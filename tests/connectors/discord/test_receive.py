@@ -154,7 +154,7 @@ async def test_a_thread_nobody_told_us_of_is_looked_up(local: Local) -> None:
 
     await heard(local, connector, 1)
     assert posts(local, connector)[0].place == Place(channel=local.channel, thread=root)
-    assert local.shelf.values[f"thread:{root}"] == local.channel.channel
+    assert local.key_values.values[f"thread:{root}"] == local.channel.channel
 
 
 async def test_direct_messages_have_a_place_of_their_own(local: Local) -> None:

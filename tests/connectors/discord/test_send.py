@@ -56,13 +56,13 @@ async def test_the_webhook_is_made_once_and_kept_sealed(local: Local) -> None:
 
     (webhook,) = local.discord.state.webhooks.values()
     key = f"webhook:{local.channel.channel}"
-    assert orjson.loads(local.shelf.values[key]) == [str(webhook.id), webhook.token]
-    assert key in local.shelf.sealed
+    assert orjson.loads(local.key_values.values[key]) == [str(webhook.id), webhook.token]
+    assert key in local.key_values.sealed
 
 
 async def test_an_existing_webhook_of_ours_is_found_again(local: Local) -> None:
     await send(local.connector(), in_channel(local, "one"))
-    local.shelf.values.clear()
+    local.key_values.values.clear()
 
     await send(local.connector(), in_channel(local, "two"))
 

@@ -25,7 +25,7 @@ from connectors.irc.sandbox import MODERN, LocalIrc, local_irc
 CHANNEL = "#general"
 
 
-class DictShelf:
+class DictKeyValues:
     """A shelf in memory."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Local:
 
     irc: LocalIrc
     inbox: ListInbox = field(default_factory=ListInbox)
-    shelf: DictShelf = field(default_factory=DictShelf)
+    key_values: DictKeyValues = field(default_factory=DictKeyValues)
     tokens: GivenTokens = field(default_factory=lambda: GivenTokens({}))
     cards: Cards = NO_CARDS
     files: Files | None = None
@@ -72,7 +72,7 @@ class Local:
         given = dict(connector_type.sandbox_settings(self.irc.app("bridge", CHANNEL), ""))
         settings = connector_type.settings.model_validate(given | changed)
         tools = ConnectorTools(
-            clock=SystemClock(), tokens=self.tokens, shelf=self.shelf, cards=self.cards,
+            clock=SystemClock(), tokens=self.tokens, key_values=self.key_values, cards=self.cards,
             files=self.files,
         )  # fmt: skip
         self.made.append(connector_type.build(AccountId("irc"), cast(Any, settings), tools))

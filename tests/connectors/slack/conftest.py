@@ -46,7 +46,7 @@ class DictTokens:
         return self.values[ref.env]
 
 
-class DictShelf:
+class DictKeyValues:
     """A shelf in memory."""
 
     def __init__(self) -> None:
@@ -71,7 +71,9 @@ class Sandbox:
     slack: LocalSlack
     cut: Callable[[], None]
     tokens: DictTokens = field(default_factory=lambda: DictTokens({}))
-    shelves: defaultdict[str, DictShelf] = field(default_factory=lambda: defaultdict(DictShelf))
+    key_value_access: defaultdict[str, DictKeyValues] = field(
+        default_factory=lambda: defaultdict(DictKeyValues)
+    )
     tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
     connectors: list[SlackConnector] = field(default_factory=list[SlackConnector])
 
@@ -94,8 +96,8 @@ class Sandbox:
         wanted = dict(connector_type.sandbox_settings(app, self.around.base_url))
         self.tokens.values |= wanted.pop("environment")
         settings = SlackSettings.model_validate({**wanted, **changes})
-        shelf = self.shelves[account]
-        tools = ConnectorTools(SystemClock(), self.tokens, shelf, public_url, files=files)
+        key_values = self.key_value_access[account]
+        tools = ConnectorTools(SystemClock(), self.tokens, key_values, public_url, files=files)
         made = cast("SlackConnector", connector_type.build(AccountId(account), settings, tools))
         self.connectors.append(made)
         return made

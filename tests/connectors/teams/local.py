@@ -28,7 +28,7 @@ from connectors.teams.sandbox import LocalTeams
 ACCOUNT = AccountId("teams")
 
 
-class MemoryShelf:
+class MemoryKeyValues:
     """A shelf that forgets everything at the end."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Bench:
     around: Surroundings
     connector: TeamsConnector
     settings: TeamsSettings
-    shelf: MemoryShelf
+    key_values: MemoryKeyValues
     inbox: ListInbox
     url: str  # the messaging endpoint
     running: asyncio.Task[None]
@@ -120,8 +120,10 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
         values = dict(connector_type.sandbox_settings(world.apps[0], base))
         secrets = values.pop("environment")
         settings = TeamsSettings.model_validate(values | changes)
-        shelf, inbox = MemoryShelf(), ListInbox()
-        tools = ConnectorTools(SystemClock(), FixedTokens(secrets), shelf, "https://bridge.example")
+        key_values, inbox = MemoryKeyValues(), ListInbox()
+        tools = ConnectorTools(
+            SystemClock(), FixedTokens(secrets), key_values, "https://bridge.example"
+        )
         connector = connector_type.build(ACCOUNT, settings, tools)
         routes = [Mount("/teams", app=connector.http_app(inbox))]
         own = await stack.enter_async_context(serving(routes))
@@ -130,7 +132,7 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
         place = world.places[0]
         channel = ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel)
         made = Bench(
-            teams, around, connector, settings, shelf, inbox, f"{own}/teams/messages", running,
+            teams, around, connector, settings, key_values, inbox, f"{own}/teams/messages", running,
             channel,
         )  # fmt: skip
         stack.push_async_callback(made.stop)

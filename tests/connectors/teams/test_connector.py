@@ -30,7 +30,7 @@ from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type, ids
 from connectors.teams.connector import TeamsConnector
 from connectors.teams.references import Reference, References
-from tests.connectors.teams.local import Bench, FixedTokens, MemoryShelf, bench
+from tests.connectors.teams.local import Bench, FixedTokens, MemoryKeyValues, bench
 from tests.connectors.teams.payloads import APP_ID
 from tests.waiting import LONGEST_WAIT
 
@@ -137,7 +137,7 @@ async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
     connector = TeamsConnector(
         AccountId("teams"),
         made.settings.model_copy(update=changes),
-        ConnectorTools(SystemClock(), secrets, MemoryShelf(), public_url=None),
+        ConnectorTools(SystemClock(), secrets, MemoryKeyValues(), public_url=None),
     )
     elsewhere = made.channel.model_copy(update={"workspace": "elsewhere"})
 
@@ -159,7 +159,9 @@ async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
 
 async def test_a_wrong_password_stops_the_account(made: Bench) -> None:
     tools = ConnectorTools(
-        SystemClock(), FixedTokens({made.settings.app_password.env or "": "wrong"}), MemoryShelf()
+        SystemClock(),
+        FixedTokens({made.settings.app_password.env or "": "wrong"}),
+        MemoryKeyValues(),
     )
     connector = TeamsConnector(AccountId("teams"), made.settings, tools)
 
@@ -197,7 +199,7 @@ async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Ben
     secrets.values[name] = good
     clock = TurnedClock()
     connector = TeamsConnector(
-        AccountId("teams"), made.settings, ConnectorTools(clock, secrets, MemoryShelf())
+        AccountId("teams"), made.settings, ConnectorTools(clock, secrets, MemoryKeyValues())
     )
     running = asyncio.create_task(connector.run(ListInbox()))
     found: list[tuple[str, str]] = []
@@ -222,7 +224,7 @@ async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made:
     made.around.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
     secrets = FixedTokens({made.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
-        AccountId("teams"), made.settings, ConnectorTools(SystemClock(), secrets, MemoryShelf())
+        AccountId("teams"), made.settings, ConnectorTools(SystemClock(), secrets, MemoryKeyValues())
     )
     running = asyncio.create_task(connector.run(ListInbox()))
 
@@ -238,10 +240,10 @@ async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made:
 
 
 async def test_references_survive_a_restart_and_follow_a_new_address() -> None:
-    shelf = MemoryShelf()
+    key_values = MemoryKeyValues()
     first = Reference(conversation="19:a", tenant="T", service_url="https://one.example/", name="A")
-    await References(shelf).learn(first)
-    again = References(shelf)
+    await References(key_values).learn(first)
+    again = References(key_values)
 
     await again.learn(
         Reference(conversation="19:a", tenant="T", service_url="https://two.example/")
@@ -249,13 +251,13 @@ async def test_references_survive_a_restart_and_follow_a_new_address() -> None:
 
     channel = ChannelRef(platform="teams", workspace="T", channel="19:b")
     expected = first.model_copy(update={"service_url": "https://two.example/"})
-    assert await References(shelf).all() == [expected]
-    assert await References(shelf).service_url(channel) == "https://two.example/"
+    assert await References(key_values).all() == [expected]
+    assert await References(key_values).service_url(channel) == "https://two.example/"
 
 
 async def test_many_conversations_heard_at_once_are_all_kept() -> None:
-    shelf = MemoryShelf()
-    references = References(shelf)
+    key_values = MemoryKeyValues()
+    references = References(key_values)
     found = [
         Reference(conversation=f"19:{n}", tenant="T", service_url="https://x.example/")
         for n in range(50)
@@ -263,14 +265,14 @@ async def test_many_conversations_heard_at_once_are_all_kept() -> None:
 
     await asyncio.gather(*(references.learn(reference) for reference in found))
 
-    assert await References(shelf).all() == found
+    assert await References(key_values).all() == found
 
 
 async def test_a_damaged_reference_is_as_good_as_none() -> None:
-    shelf = MemoryShelf()
-    shelf.values["reference/19:a"] = "{}"
+    key_values = MemoryKeyValues()
+    key_values.values["reference/19:a"] = "{}"
 
-    assert await References(shelf).get("19:a") is None
+    assert await References(key_values).get("19:a") is None
 
 
 # --- settings and the package ---------------------------------------------------------------------
@@ -295,7 +297,7 @@ def test_the_guid_of_the_documentation_is_one() -> None:
 
 
 def test_unsigned_activities_are_taken_only_from_this_machine() -> None:
-    tools = ConnectorTools(SystemClock(), FixedTokens({}), MemoryShelf())
+    tools = ConnectorTools(SystemClock(), FixedTokens({}), MemoryKeyValues())
 
     with pytest.raises(ConfigError, match="anybody could post as anybody"):
         connector_type.build(AccountId("teams"), settings(validate_tokens=False), tools)

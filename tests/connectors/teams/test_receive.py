@@ -26,7 +26,7 @@ from connectors.teams.receive import MAX_BODY, Receiver
 from connectors.teams.references import Reference, References
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import SigningKeys, TokenValidator
-from tests.connectors.teams.local import Bench, MemoryShelf, bench
+from tests.connectors.teams.local import Bench, MemoryKeyValues, bench
 from tests.connectors.teams.payloads import (
     APP_ID,
     BOT,
@@ -46,8 +46,8 @@ class Endpoint:
 
     def __init__(self, settings: TeamsSettings = SETTINGS) -> None:
         self.inbox = ListInbox()
-        self.shelf = MemoryShelf()
-        self.references = References(self.shelf)
+        self.key_values = MemoryKeyValues()
+        self.references = References(self.key_values)
         self.publisher = Publisher(k1=KEY)
         keys = SigningKeys(settings.openid_url, self.publisher.fetch, SystemClock())
         receiver = Receiver(
@@ -94,7 +94,7 @@ async def test_a_repeat_is_acknowledged_too(endpoint: Endpoint) -> None:
 async def test_where_to_answer_is_kept(endpoint: Endpoint) -> None:
     await endpoint.post(activity(text="hello"))
 
-    assert await References(endpoint.shelf).get(CHANNEL) == Reference(
+    assert await References(endpoint.key_values).get(CHANNEL) == Reference(
         conversation=CHANNEL, tenant=TENANT, service_url=SERVICE_URL, bot=BOT, kind="channel",
         team=CHANNEL,
     )  # fmt: skip
@@ -115,7 +115,7 @@ async def test_an_unsigned_request_leaves_nothing_behind(endpoint: Endpoint, hea
 
     assert answer.status_code == 401
     assert endpoint.inbox.raws == []
-    assert endpoint.shelf.values == {}
+    assert endpoint.key_values.values == {}
 
 
 async def test_a_stolen_token_is_no_good_for_another_service_address(endpoint: Endpoint) -> None:
@@ -142,7 +142,7 @@ async def test_a_service_address_that_is_not_known_gets_no_reference() -> None:
 
     assert answer.status_code == 201
     assert len(made.inbox.raws) == 1
-    assert made.shelf.values == {}
+    assert made.key_values.values == {}
 
 
 async def test_unknown_keys_that_cannot_be_fetched_mean_come_again(endpoint: Endpoint) -> None:

@@ -26,7 +26,7 @@ from connectors.teams.receive import Receiver
 from connectors.teams.references import References
 from connectors.teams.settings import TeamsSettings
 from connectors.teams.validate import SigningKeys, TokenValidator
-from tests.connectors.teams.local import MemoryShelf
+from tests.connectors.teams.local import MemoryKeyValues
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT, activity
 from tests.connectors.teams.test_validate import KEY, Publisher, token
 from tests.connectors.teams.written import elements, kinds, line, write
@@ -117,7 +117,7 @@ async def asked(inbox: ListInbox, body: Any) -> Any:
         settings,
         Us(AccountId("teams"), APP_ID, TENANT),
         inbox,
-        References(MemoryShelf()),
+        References(MemoryKeyValues()),
         TokenValidator(settings, keys, SystemClock()),
         lambda _activity: None,
         lambda _activity: False,

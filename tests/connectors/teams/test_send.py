@@ -41,7 +41,7 @@ from connectors.teams.send import (
     token_within,
 )
 from connectors.teams.settings import TeamsSettings
-from tests.connectors.teams.local import FixedTokens, MemoryShelf, serving
+from tests.connectors.teams.local import FixedTokens, MemoryKeyValues, serving
 from tests.connectors.teams.payloads import APP_ID, CHANNEL, TENANT
 from tests.connectors.teams.sdk_errors import sdk_errors
 from tests.waiting import LONGEST_WAIT, pass_time
@@ -106,7 +106,7 @@ async def wire() -> AsyncIterator[Wire]:
             login_url=f"{base}/login", service_hosts=("127.0.0.1",),
         )  # fmt: skip
         http = HttpClient(deadline=LONGEST_WAIT)
-        references = References(MemoryShelf())
+        references = References(MemoryKeyValues())
         await references.learn(
             Reference(conversation=CHANNEL, tenant=TENANT, service_url=f"{base}/svc/")
         )

@@ -17,7 +17,7 @@ from bridge.ports.abilities.files import FileAddress
 from bridge.ports.blobs import BlobRef
 from bridge.ports.fetch import Bearer, Fetched
 from bridge.ports.files import Files
-from bridge.router import Policy
+from bridge.router import Timeouts
 from bridge.store import SqliteStore
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Message, read_message
@@ -200,7 +200,7 @@ async def test_a_file_that_is_awaited_is_awaited_after_a_restart(gallery: Galler
 
 
 async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
-    gallery.house.policy = Policy(files_awaited=600.0)
+    gallery.house.policy = Timeouts(files_awaited=600.0)
     gallery.fetcher.error = NOT_NOW
     async with gallery.house.run() as router:
         await gallery.slate.say("s", "look")

@@ -108,8 +108,8 @@ async def test_a_result_answers_its_poll_in_the_polls_order_and_is_said_once(duo
 
 async def test_it_is_archived_as_words_of_the_system_and_calls_no_agent(duo: Duo) -> None:
     house, slate, _ = duo
-    seats = (AgentMembership("echo", "always"),)
-    house.rooms = [replace(room, agents=seats) for room in house.rooms]
+    memberships = (AgentMembership("echo", "always"),)
+    house.rooms = [replace(room, agents=memberships) for room in house.rooms]
     async with house.run():
         await slate.happen(TopicChanged, "s", topic="ask @echo")
         await house.clock.let_work()

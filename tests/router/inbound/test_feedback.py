@@ -47,7 +47,7 @@ def house(clock: FakeClock) -> House:
     slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.agents = {"judged": GuardedAgent(Judged(), [])}
-    house.seats = (AgentMembership("judged", "always"),)
+    house.memberships = (AgentMembership("judged", "always"),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     asks(house, RoomOptions(feedback="on"))
     return house
@@ -136,7 +136,8 @@ async def test_what_an_agent_refuses_is_kept_and_not_told_again(house: House) ->
     [
         RoomOptions(feedback="off"),
         RoomOptions(
-            feedback="on", sieve=MessageFilter(exclude=(Filter(kinds=frozenset({"presses"})),))
+            feedback="on",
+            message_filter=MessageFilter(exclude=(Filter(kinds=frozenset({"presses"})),)),
         ),
     ],
 )

@@ -85,7 +85,7 @@ def house(clock: FakeClock) -> House:
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     house.cards = Cards({}, KEY)
     house.agents = {"deployer": Deployer()}
-    house.seats = (AgentMembership("deployer", "always"),)
+    house.memberships = (AgentMembership("deployer", "always"),)
     house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
     return house
 

@@ -68,7 +68,7 @@ class Form:
         self.house.cards = Cards.over([codec], KEY)
         self.agent = Asker(schema_id, data)
         self.house.agents = {"deployer": self.agent}
-        self.house.seats = (AgentMembership("deployer", "always"),)
+        self.house.memberships = (AgentMembership("deployer", "always"),)
         self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
         self.schema_id = schema_id
         self.shown = True

@@ -17,7 +17,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import Call, Echo, Raw, Receipt
-from bridge.router import Policy
+from bridge.router import Timeouts
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -148,7 +148,7 @@ async def test_when_retry_for_is_over_even_the_last_post_of_a_channel_is_given_u
     clock: FakeClock, error: BridgeError
 ) -> None:
     house, slate, board = channel_of(clock)
-    house.policy = Policy(retry_for=2 * HOUR)
+    house.policy = Timeouts(retry_for=2 * HOUR)
     board.before_send = fail_always(error)
 
     async with house.run():
@@ -165,7 +165,7 @@ async def test_what_fails_for_the_whole_account_is_waited_for_in_order_until_ret
     clock: FakeClock, error: BridgeError
 ) -> None:
     house, slate, board = channel_of(clock)
-    house.policy = Policy(retry_for=2 * HOUR)
+    house.policy = Timeouts(retry_for=2 * HOUR)
     board.before_send = refusing("poison", error=error)
 
     async with house.run():
@@ -410,7 +410,7 @@ async def test_a_post_that_never_came_is_sent_again_when_it_can_come_no_more(
     house, slate, board = channel_of(clock, Slow)
     assert isinstance(board, Slow)
     board.takes_after, board.before_send = 10_000.0, board.late
-    house.policy = Policy(settle_grace=1.0, settle_late=45.0)
+    house.policy = Timeouts(settle_grace=1.0, settle_late=45.0)
 
     async with house.run():
         await slate.say("s", "lost")

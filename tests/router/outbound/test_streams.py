@@ -74,7 +74,7 @@ class PaperStreams(PaperConnector):
 def house_of(clock: FakeClock, script: Script, *connectors: PaperConnector) -> House:
     house = House(clock, SqliteStore.in_memory(clock), connectors)
     house.agents = {"helper": Scripted("helper", script)}
-    house.seats = (AgentMembership("helper", "mentions"),)
+    house.memberships = (AgentMembership("helper", "mentions"),)
     house.room("all", *((one, one.account[0], "both") for one in connectors))
     return house
 

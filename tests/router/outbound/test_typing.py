@@ -111,8 +111,8 @@ async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) ->
 async def test_an_agent_that_thinks_is_seen_typing_until_its_first_words(pair: Pair) -> None:
     house, slate, board = pair
     house.agents = {"helper": Thinker(house.clock)}
-    seat = AgentMembership("helper", "always")
-    house.rooms = [replace(room, agents=(seat,)) for room in house.rooms]
+    membership = AgentMembership("helper", "always")
+    house.rooms = [replace(room, agents=(membership,)) for room in house.rooms]
     async with house.run():
         await slate.say("s", "why?")
         await house.clock.advance(30)

@@ -6,7 +6,7 @@ import pytest
 
 from bridge.errors import Unsettled
 from bridge.model import Call, Echo, OperationId, Raw, Receipt
-from bridge.ports.store.key_values import OWN_SHELF
+from bridge.ports.store.key_values import ROUTER_VALUES
 from bridge.router import Router
 from bridge.router.recovery.other_bridges import instance_of, resume_sending
 from bridge.store import SqliteStore
@@ -204,4 +204,4 @@ async def test_the_id_of_a_store_is_made_once(clock: FakeClock) -> None:
     store = SqliteStore.in_memory(clock)
     assert await instance_of(store, lambda: "one") == "one"
     assert await instance_of(store, lambda: "two") == "one"
-    assert await store.shelf_get(OWN_SHELF, "instance") == "one"
+    assert await store.get_value(ROUTER_VALUES, "instance") == "one"

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.errors import RateLimited
 from bridge.model import ChannelRef, Raw
-from bridge.ports.store.key_values import OWN_SHELF
+from bridge.ports.store.key_values import ROUTER_VALUES
 from bridge.store import SqliteStore
 from tests.router.conftest import House
 from tests.router.fake_clock import FakeClock
@@ -70,7 +70,7 @@ class Street:
     async def crash(self) -> None:
         """As if the last process had not stopped in order."""
         await self.begin()
-        await self.house.store.shelf_remove(OWN_SHELF, "stopped")
+        await self.house.store.remove_value(ROUTER_VALUES, "stopped")
 
 
 @pytest.fixture

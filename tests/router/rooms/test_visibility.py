@@ -61,7 +61,9 @@ class Square:
         """As `build` makes a room from its configuration."""
         members = self.whole.members if grown else self.whole.members[:2]
         room = replace(self.whole, members=members, agents=self.whole.agents if grown else ())
-        names = [m.channel.key for m in members] + [f"agent:{seat.agent}" for seat in room.agents]
+        names = [m.channel.key for m in members] + [
+            f"agent:{membership.agent}" for membership in room.agents
+        ]
         form = RoomForm(room.id, repr(grown), tuple(names))
         (standing,) = await self.house.store.stand_rooms([form])
         grown_room: Room = replace(room, epoch=standing.epoch, joined=standing.joined)

@@ -23,7 +23,7 @@ ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
 
 
 @pytest.mark.parametrize(
-    ("seat", "answered"),
+    ("membership", "answered"),
     [
         (AgentMembership("front", "always"), 2),
         (AgentMembership("front", "always", allow=(ANN,)), 1),
@@ -34,9 +34,9 @@ ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
     ],
 )
 async def test_lists_say_who_reaches_an_agent(
-    clock: FakeClock, seat: AgentMembership, answered: int
+    clock: FakeClock, membership: AgentMembership, answered: int
 ) -> None:
-    club = Club(clock, seat)
+    club = Club(clock, membership)
     async with club.house.run():
         await club.say("hello")
         await club.say("hello too", author="bob")
@@ -130,8 +130,8 @@ class Grouped(PressedPaper):
 
 
 class GroupedClub(Club):
-    def __init__(self, clock: FakeClock, *seats: AgentMembership) -> None:
-        super().__init__(clock, *seats)
+    def __init__(self, clock: FakeClock, *memberships: AgentMembership) -> None:
+        super().__init__(clock, *memberships)
         self.slate = self.people = Grouped("slate", clock)
         self.house.connectors[self.slate.account] = self.slate
         self.house.rooms.clear()
@@ -139,7 +139,7 @@ class GroupedClub(Club):
 
 
 @pytest.mark.parametrize(
-    ("seat", "answered"),
+    ("membership", "answered"),
     [
         (AgentMembership("front", "always", allow=(HELPERS,)), ["ann"]),
         (AgentMembership("front", "always", allow=("group:*",)), ["ann"]),
@@ -152,9 +152,9 @@ class GroupedClub(Club):
     ],
 )
 async def test_lists_name_guests_and_groups(
-    clock: FakeClock, seat: AgentMembership, answered: list[str]
+    clock: FakeClock, membership: AgentMembership, answered: list[str]
 ) -> None:
-    club = GroupedClub(clock, seat)
+    club = GroupedClub(clock, membership)
     club.people.groups = {ANN: frozenset([HELPERS]), BOB: frozenset(["guest:paper:slate"])}
     async with club.house.run():
         for one in ("ann", "bob", "carl"):
@@ -181,14 +181,14 @@ async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
     assert (first, club.answered()) == (1, {"front": 2})
 
 
-@pytest.mark.parametrize("seat", [
+@pytest.mark.parametrize("membership", [
     AgentMembership("front", "always", allow=(HELPERS,)),
     AgentMembership("front", "always", deny=("guest:*",)),
 ])  # fmt: skip
 async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
-    clock: FakeClock, seat: AgentMembership
+    clock: FakeClock, membership: AgentMembership
 ) -> None:
-    club = GroupedClub(clock, seat)
+    club = GroupedClub(clock, membership)
     club.people.groups, club.people.silent = {ANN: frozenset([HELPERS])}, True
     async with club.house.run():
         await club.say("hello")
@@ -229,7 +229,7 @@ class Desk:
         self.house = House(clock, self.store, (self.paper,))
         self.agent = Says("front")
         self.house.agents = {"front": self.agent}
-        self.house.seats = (AgentMembership("front", "always"),)
+        self.house.memberships = (AgentMembership("front", "always"),)
         self.house.room("desk", (self.paper, "d", "both"))
 
     async def say(self, text: str, author: str = "ann") -> None:
@@ -303,7 +303,7 @@ async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> Non
 async def test_an_allowed_person_needs_no_code(clock: FakeClock) -> None:
     desk = Desk(clock)
     desk.house.rooms.clear()
-    desk.house.seats = (AgentMembership("front", "always", allow=(ANN,)),)
+    desk.house.memberships = (AgentMembership("front", "always", allow=(ANN,)),)
     desk.house.room("desk", (desk.paper, "d", "both"))
     async with desk.house.run():
         await desk.say("hello")

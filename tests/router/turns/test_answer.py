@@ -62,11 +62,11 @@ class Scripted:
         yield TurnDone()
 
 
-def plaza(clock: FakeClock, *agents: Scripted, **seat: Any) -> tuple[House, PaperConnector]:
+def plaza(clock: FakeClock, *agents: Scripted, **membership: Any) -> tuple[House, PaperConnector]:
     slate = PaperConnector("slate", clock)
     house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.agents = {one.name: one for one in agents}
-    house.seats = tuple(AgentMembership(one.name, **seat) for one in agents)
+    house.memberships = tuple(AgentMembership(one.name, **membership) for one in agents)
     house.room("plaza", (slate, "s", "both"))
     return house, slate
 

@@ -67,7 +67,7 @@ async def _answer(clock: FakeClock, agent: Mends, cards: Cards = NO_CARDS) -> Me
     house = House(clock, SqliteStore.in_memory(clock), (slate,))
     house.cards = cards
     house.agents = {"bot": agent}
-    house.seats = (AgentMembership("bot"),)
+    house.memberships = (AgentMembership("bot"),)
     house.room("plaza", (slate, "s", "both"))
     async with house.run():
         await slate.say("s", "@bot?", addresses_us=True)

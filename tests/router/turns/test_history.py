@@ -20,7 +20,7 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, StoredMessage
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.ports.store.whole import Store
-from bridge.router import AgentMembership, Policy, Room
+from bridge.router import AgentMembership, Room, Timeouts
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.answer import Answer, asked_again
 from bridge.router.turns.history import History
@@ -54,12 +54,16 @@ async def say(store: Store, *texts: str) -> list[NewMessage]:
     return news
 
 
-async def read(store: Store, last: NewMessage, policy: Policy | None = None, **seat: Any) -> Any:
+async def read(
+    store: Store, last: NewMessage, policy: Timeouts | None = None, **membership: Any
+) -> Any:
     asked = StoredMessage(
         last.message, last.author, last.time, last.place, last.native_id, None, "complete"
     )
-    history = History(store, policy or Policy())
-    return await history.of(LOBBY, AgentMembership("bot", **seat), TurnId("t"), last.message, asked)
+    history = History(store, policy or Timeouts())
+    return await history.of(
+        LOBBY, AgentMembership("bot", **membership), TurnId("t"), last.message, asked
+    )
 
 
 def words(conversation: Conversation) -> list[str]:
@@ -125,7 +129,7 @@ async def test_no_more_places_are_looked_at_than_the_policy_allows() -> None:
     store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *("hi" for _ in range(1000)))
 
-    found = await read(store, last, Policy(history_page=50, history_rows=200))
+    found = await read(store, last, Timeouts(history_page=50, history_rows=200))
 
     assert len(found.messages) == 201
     assert about(found)["looked_at"] == 200
@@ -224,7 +228,7 @@ async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     agent = Remembers()
     house.agents = {"bot": agent}
-    house.seats = (AgentMembership("bot", history_tokens=500),)
+    house.memberships = (AgentMembership("bot", history_tokens=500),)
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     async with house.run():
         secret = await slate.say("s", "The password is swordfish.")

@@ -55,7 +55,7 @@ def house_with(
     house = House(clock, SqliteStore.in_memory(clock), (slate, board))
     agent = Scripted("helper", script)
     house.agents = {"helper": agent}
-    house.seats = (AgentMembership("helper", listen),)
+    house.memberships = (AgentMembership("helper", listen),)
     house.room("all", (slate, "s", "both"), (board, "b", "both"))
     return house, slate, board, agent
 

@@ -59,14 +59,16 @@ class Says:
 class Club:
     """Two channels, and agents of some kinds."""
 
-    def __init__(self, clock: FakeClock, *seats: AgentMembership, talk: Talk = Talk()) -> None:  # noqa: B008
+    def __init__(
+        self, clock: FakeClock, *memberships: AgentMembership, talk: Talk | None = None
+    ) -> None:
         self.clock = clock
         self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
         self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
         self.house.cards = Cards({}, KEY)
-        self.agents = {seat.agent: Says(seat.agent) for seat in seats}
+        self.agents = {membership.agent: Says(membership.agent) for membership in memberships}
         self.house.agents = dict(self.agents)
-        self.house.seats, self.house.talk = seats, talk
+        self.house.memberships, self.house.talk = memberships, talk or Talk()
         self.house.admins = ["paper:slate:ann"]
         self.house.room("club", (self.slate, "s", "both"), (self.board, "b", "both"))
 
@@ -165,7 +167,7 @@ async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) 
 
 
 @pytest.mark.parametrize(
-    ("seats", "collide"),
+    ("memberships", "collide"),
     [
         ((FRONT, MONEY), False),
         ((FRONT, AgentMembership("other", "always")), True),
@@ -208,9 +210,9 @@ async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) 
     ],
 )
 def test_seats_of_which_none_goes_first_are_found(
-    seats: tuple[AgentMembership, ...], collide: bool
+    memberships: tuple[AgentMembership, ...], collide: bool
 ) -> None:
-    assert bool(ambiguities(seats)) == collide
+    assert bool(ambiguities(memberships)) == collide
 
 
 # --- agents that call one another -------------------------------------------------------------

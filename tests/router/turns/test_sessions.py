@@ -77,7 +77,7 @@ class Plaza:
         self.house.cards = Cards({}, KEY)
         self.agent = Slow(clock, listens=listens)
         self.house.agents = {"helper": self.agent}
-        self.house.seats = (AgentMembership("helper", "always", session, busy, gather),)
+        self.house.memberships = (AgentMembership("helper", "always", session, busy, gather),)
         self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
 
     @property

@@ -14,7 +14,7 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Relation, StoredMessage
 from bridge.model.room_records import RoomForm
 from bridge.ports.store.whole import Store
-from bridge.router import AgentMembership, Policy, Room
+from bridge.router import AgentMembership, Room, Timeouts
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.history import History
 from bridge.store import SqliteStore
@@ -49,15 +49,15 @@ class Plaza:
         await self.store.admit(Admission("routed", message=new, timelines=(self.room.timeline,)))
         return new
 
-    async def read(self, **seat: Any) -> list[str]:
+    async def read(self, **membership: Any) -> list[str]:
         """The headers of what the agent is shown when it is asked the last thing."""
         last = self.said[-1]
         asked = StoredMessage(
             last.message, last.author, last.time, last.place, last.native_id, last.root, "complete"
         )
-        history = History(self.store, Policy())
+        history = History(self.store, Timeouts())
         shown = await history.of(
-            self.room, AgentMembership("bot", **seat), TurnId("t"), last.message, asked
+            self.room, AgentMembership("bot", **membership), TurnId("t"), last.message, asked
         )
         return [header(one) for one in shown.messages]
 

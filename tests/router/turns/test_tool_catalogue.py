@@ -53,7 +53,7 @@ def plaza(clock: FakeClock) -> tuple[House, PaperConnector, Shed, list[Scripted]
     shed = house.tools = Shed()
     agents = [Scripted(name, clock, lambda _: []) for name in ("bot", "clerk", "plain")]
     house.agents = {one.name: one for one in agents}
-    house.seats = (
+    house.memberships = (
         AgentMembership("bot", "always", beside=True, tools=("calendar", "tracker")),
         AgentMembership("clerk", "always", beside=True, tools=("calendar",)),
         AgentMembership("plain", "always", beside=True),
@@ -104,7 +104,7 @@ async def test_an_agent_that_left_a_room_has_no_tools_there(clock: FakeClock) ->
     async with house.run() as router:
         await slate.say("s", "Hi")
         await clock.advance(5)
-        house.seats = house.seats[1:]
+        house.memberships = house.memberships[1:]
         house.rooms.clear()
         house.room("plaza", (slate, "s", "both"))
         router.reconfigure.change_rooms(house.rooms)

@@ -154,15 +154,20 @@ class _Draft:
             f"{{account: {account}, channel: {_quoted(channel)}{flow}}}"
             for account, channel in self.members
         ]
-        seats = [f"    agents: [{{agent: {self.agent[0]}}}]"] if self.agent else []
+        memberships = [f"    agents: [{{agent: {self.agent[0]}}}]"] if self.agent else []
         if self.use != "agent":
             name = "archive" if self.use == "archive" else _slug(self.members[0][1])
-            return [f"  {name}:", "    members:", *(f"      - {one}" for one in members), *seats]
+            return [
+                f"  {name}:",
+                "    members:",
+                *(f"      - {one}" for one in members),
+                *memberships,
+            ]
         lines: list[str] = []
         names: list[str] = []
         for (account, channel), member in zip(self.members, members, strict=True):
             name = _unique(f"{account}-{_slug(channel)}", names)
-            lines += [f"  {name}:", f"    members: [{member}]", *seats]
+            lines += [f"  {name}:", f"    members: [{member}]", *memberships]
         return lines
 
 

@@ -63,7 +63,7 @@ async def _facts(config: Path) -> dict[str, Any]:
                 {**member.model_dump(), "name": names.get((name, index), "")}
                 for index, member in enumerate(room.members)
             ],
-            "agents": [seat.model_dump() for seat in room.agents],
+            "agents": [membership.model_dump() for membership in room.agents],
         }
         for name, room in settings.rooms.items()
     }
@@ -102,6 +102,6 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
                 for m in room["members"]
             ],
         )
-        for seat in room["agents"]:
-            yield f"  agent @{seat['agent']}, listens to {seat['listen']}"
+        for membership in room["agents"]:
+            yield f"  agent @{membership['agent']}, listens to {membership['listen']}"
         yield ""

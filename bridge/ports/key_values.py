@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Shelf(Protocol):
+class KeyValues(Protocol):
     """Small durable values that a connector keeps for itself: webhooks, references."""
 
     async def get(self, key: str) -> str | None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bridge.model import ChannelRef
-from bridge.ports.shelf import Shelf
+from bridge.ports.key_values import KeyValues
 
 _MOST = 20  # cards of one place
 
@@ -14,14 +14,16 @@ def _key(channel: ChannelRef) -> str:
     return f"cards in {channel.key}"
 
 
-async def remember_card(shelf: Shelf, channel: ChannelRef, code: str, native_id: str) -> None:
+async def remember_card(
+    key_values: KeyValues, channel: ChannelRef, code: str, native_id: str
+) -> None:
     """The card is the newest of its place from now on."""
-    cards = [one for one in await cards_in(shelf, channel) if one[0] != code]
-    await shelf.put(_key(channel), json.dumps([*cards, (code, native_id)][-_MOST:]))
+    cards = [one for one in await cards_in(key_values, channel) if one[0] != code]
+    await key_values.put(_key(channel), json.dumps([*cards, (code, native_id)][-_MOST:]))
 
 
-async def cards_in(shelf: Shelf, channel: ChannelRef) -> list[tuple[str, str]]:
+async def cards_in(key_values: KeyValues, channel: ChannelRef) -> list[tuple[str, str]]:
     """Code and native id of each card, the newest last."""
-    kept = await shelf.get(_key(channel))
+    kept = await key_values.get(_key(channel))
     found = json.loads(kept) if kept else []
     return [(str(code), str(native_id)) for code, native_id in found]
