@@ -320,6 +320,7 @@ async def test_faults_of_the_bridge_are_told_without_their_words(
         raise RuntimeError("/srv/secret.sqlite3")
 
     async with town.over_http() as client:
+        await _call(client, "post_message", room=ROOM, text="something to read")
         monkeypatch.setattr(town.bridge.store, "page", full)
         store = await _refused(client, "read_conversation", room=ROOM)
         monkeypatch.setattr(town.bridge.store, "page", broken)
