@@ -79,7 +79,7 @@ class McpServer:
         self.name = name
         self.problem = ""
         self.listed: tuple[Tool, ...] = ()
-        self.on_change: Callable[[], None] = lambda: None
+        self._listener: Callable[[str], None] = lambda server: None
         self._settings = settings
         self._tokens = tokens
         self._clock = clock
@@ -92,6 +92,10 @@ class McpServer:
         self._changed = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
         self._closing = False
+
+    def tell_changes(self, listener: Callable[[str], None]) -> None:
+        """From now on `listener` is called with the server's name when its tools are others."""
+        self._listener = listener
 
     def start(self) -> None:
         """Connect, if that has not begun."""
@@ -385,7 +389,7 @@ class McpServer:
             log.warning("tools_left_out", server=self.name, tools=len(found) - _MOST_TOOLS)
         before, self.listed = self.listed, tuple(found[:_MOST_TOOLS])
         if self.listed != before:
-            self.on_change()
+            self._listener(self.name)
 
     def _offers(self, own_name: str) -> bool:
         settings = self._settings

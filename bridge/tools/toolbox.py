@@ -56,7 +56,7 @@ class McpToolbox:
 
     def _open(self, name: str, settings: ToolServerSettings) -> McpServer:
         server = self._server(name, settings)
-        server.on_change = lambda: self._listener(name)
+        server.tell_changes(lambda server: self._listener(server))
         return server
 
     def tell_changes(self, listener: Callable[[str], None]) -> None:

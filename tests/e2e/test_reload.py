@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 import yaml
 
+from bridge.app import reload as reloading
 from bridge.app.build import Bridge
 from bridge.app.run import run
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.web.local_door import running_bridge
 from bridge.errors import BridgeError, ConfigError
+from bridge.model import AccountId
 from bridge.sandbox.faults import Fault
 from tests.app.running import SMALL, cli
 from tests.e2e.house import Street, configuration, connect, street
@@ -202,3 +204,107 @@ async def test_what_an_account_sends_while_it_changes_arrives_once_and_is_known(
             await local.say("slack", "general", "two")
             await local.until(lambda: texts(local, "teams") == ["one", "two"])
             assert await bridge.store.dead_letters() == []
+
+
+def parts_of(bridge: Bridge) -> list[object]:
+    """What a reload changes, each as it is now."""
+    return [
+        bridge.settings, dict(bridge.connectors), dict(bridge.agents), bridge.rooms.all,
+        dict(bridge.tools.servers),
+    ]  # fmt: skip
+
+
+def with_everything_changed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Both accounts, the room, the agents and the tools are others."""
+    accounts = settings["accounts"]
+    accounts = {
+        "slack": accounts["slack"] | {"signing_secret": {"env": "PATH"}},
+        "discord": accounts["discord"] | {"cdn_url": "http://127.0.0.1:9"},
+    }
+    room = settings["rooms"]["general"] | {"exclude": [{"matching": "secret"}]}
+    return settings | {
+        "accounts": accounts,
+        "rooms": {"general": room},
+        "agents": settings["agents"] | {"parrot": {"kind": "echo"}},
+        "tools": {"shed": {"url": "http://127.0.0.1:9/mcp"}},
+        "admins": ["slack:*"],
+    }
+
+
+@pytest.mark.parametrize(
+    "step", ["build_connectors", "build_agents", "find_rooms", "agent_pictures", "allowances_of"]
+)
+async def test_a_reload_that_fails_half_way_leaves_the_old_configuration_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ConfigError("half-way")
+
+    path = tmp_path / "bridge.yaml"
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        async with from_file(local, settings, path) as (bridge, _):
+            before = parts_of(bridge)
+            write(path, with_everything_changed(settings))
+            monkeypatch.setattr(reloading, step, fails)
+            with pytest.raises(ConfigError, match="half-way"):
+                await bridge.reload()
+            assert parts_of(bridge) == before
+            await local.say("slack", "general", "a secret")
+            await local.until(lambda: texts(local, "discord") == ["a secret"])
+
+
+async def test_a_reload_that_fails_while_accounts_stop_receives_through_all_of_them_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, stopped = tmp_path / "bridge.yaml", list[AccountId]()
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        async with from_file(local, settings, path) as (bridge, url):
+            before = parts_of(bridge)
+            stop = bridge.router.reconfigure.stop_account
+
+            async def fails_at_the_second(account: AccountId) -> None:
+                await stop(account)
+                stopped.append(account)
+                if len(stopped) > 1:
+                    raise ConfigError("half-way")
+
+            monkeypatch.setattr(bridge.router.reconfigure, "stop_account", fails_at_the_second)
+            write(path, with_everything_changed(settings))
+            with pytest.raises(ConfigError, match="half-way"):
+                await bridge.reload()
+            assert sorted(stopped) == ["discord", "slack"]
+            assert parts_of(bridge) == before
+            await connect(local, settings, url)
+            await local.say("slack", "general", "one")
+            await local.until(lambda: texts(local, "discord") == ["one"])
+            await local.say("discord", "general", "two")
+            await local.until(lambda: texts(local, "slack") == ["one", "two"])
+
+
+async def test_an_old_connection_that_cannot_be_closed_does_not_hold_up_the_new_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails() -> None:
+        raise RuntimeError("cannot be closed")
+
+    path = tmp_path / "bridge.yaml"
+    async with street(names=("slack", "discord")) as local:
+        settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
+        async with from_file(local, settings, path) as (bridge, url):
+            before = dict(bridge.connectors)
+            for connector in before.values():
+                monkeypatch.setattr(connector, "close", fails)
+            write(path, with_everything_changed(settings))
+            await bridge.reload()
+            monkeypatch.undo()
+            assert "parrot" in bridge.agents
+            assert list(bridge.tools.servers) == ["shed"]
+            assert not set(bridge.connectors.values()) & set(before.values())
+            await connect(local, settings, url)
+            await local.say("discord", "general", "a secret")
+            await local.say("discord", "general", "one")
+            await local.until(lambda: texts(local, "slack") == ["one"])
+            for connector in before.values():
+                await connector.close()
