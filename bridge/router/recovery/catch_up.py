@@ -94,7 +94,7 @@ class CatchUp:
         sources: InboundQueues,
         beginnings: HistoryStarts,
         gaps: Gaps,
-        hearing: ConnectionWatchdog,
+        watchdog: ConnectionWatchdog,
         clock: Clock,
         policy: Timeouts,
         reactions_came_late: Signal[ReactionsCameLate],
@@ -105,7 +105,7 @@ class CatchUp:
         self._sources = sources
         self._beginnings = beginnings
         self._gaps = gaps
-        self._hearing = hearing
+        self._watchdog = watchdog
         self._clock = clock
         self._policy = policy
         self._current: set[_Heard] = set()
@@ -439,7 +439,7 @@ class CatchUp:
 
     def _silence(self, account: AccountId) -> Unreadable | None:
         """Since when this account heard nothing; None where that is not worth a word."""
-        return self._gap_since(self._hearing.last(account))
+        return self._gap_since(self._watchdog.last(account))
 
     def _gap_since(self, since: float | None) -> Unreadable | None:
         now = self._clock.time()
@@ -450,7 +450,7 @@ class CatchUp:
     async def tell_unheard(self, account: AccountId) -> None:
         """After a start: what was said meanwhile where nothing can be read back, whatever was heard
         since."""
-        gap = self._gap_since(self._hearing.away_since)
+        gap = self._gap_since(self._watchdog.away_since)
         if gap is not None and not isinstance(self._connectors[account], ReadsHistory):
             await self._gaps.tell_all(account, gap)
 

@@ -53,14 +53,14 @@ class AgentAccess:
         store: _DoorsStore,
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
-        decided: BansAndPauses,
+        bans: BansAndPauses,
         notices: Notices,
         clock: Clock,
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
-        self._decided = decided
+        self._bans = bans
         self._notices = notices
         self._clock = clock
         self._groups = Memberships(connectors, rooms, clock)
@@ -75,7 +75,7 @@ class AgentAccess:
         """Why this person does not reach the agent; empty where nothing speaks against it. All
         accounts of one person are that person."""
         who = {actor, *(one.actor for one in await self._store.accounts_of(actor))}
-        if any(self._decided.bars(one, room.id) for one in who):
+        if any(self._bans.bars(one, room.id) for one in who):
             return "they are blocked, or opted out"
         if _any(membership.deny, who):
             return "they are denied"

@@ -29,17 +29,17 @@ class TurnAdmission:
         self,
         store: MessageStore,
         rooms: Rooms,
-        holdings: HandOvers,
-        doors: AgentAccess,
-        purses: Quotas,
+        hand_overs: HandOvers,
+        access: AgentAccess,
+        quotas: Quotas,
         notices: Notices,
         person_of: Callable[[ActorId], Awaitable[PersonId | None]],
     ) -> None:
         self._store = store
         self._rooms = rooms
-        self._holdings = holdings
-        self._doors = doors
-        self._purses = purses
+        self._hand_overs = hand_overs
+        self._access = access
+        self._quotas = quotas
         self._notices = notices
         self._person_of = person_of
 
@@ -52,9 +52,9 @@ class TurnAdmission:
         if self._held(turn, asked):
             return "a person has taken over"
         channel = asked.place.channel if asked.place else None
-        if why := await self._doors.refuses(membership, room, asked.author.id, channel):
+        if why := await self._access.refuses(membership, room, asked.author.id, channel):
             return why
-        why = await self._purses.refuses(turn.room, turn.agent, await self._payer(asked))
+        why = await self._quotas.refuses(turn.room, turn.agent, await self._payer(asked))
         if why:
             await self._tell(room, turn, asked, why)
         return why
@@ -65,7 +65,7 @@ class TurnAdmission:
         return asked is not None and self._held(turn, asked)
 
     def _held(self, turn: StoredTurn, asked: StoredMessage) -> bool:
-        holding = self._holdings.at(turn.room, asked)
+        holding = self._hand_overs.at(turn.room, asked)
         return holding is not None and holding.agent is None
 
     async def may_stop(self, turn: StoredTurn, actor: ActorId) -> bool:
@@ -76,19 +76,19 @@ class TurnAdmission:
             return False
         asked = await self._asked(turn)
         channel = asked.place.channel if asked and asked.place else None
-        return not await self._doors.refuses(membership, room, actor, channel)
+        return not await self._access.refuses(membership, room, actor, channel)
 
     async def begins(self, turn: StoredTurn) -> None:
         """It is counted once, however often it is tried."""
         if turn.attempts == 0 and (asked := await self._asked(turn)):
-            await self._purses.asked(turn.room, turn.agent, await self._payer(asked))
+            await self._quotas.asked(turn.room, turn.agent, await self._payer(asked))
 
     async def ends(self, turn: StoredTurn) -> None:
         """What it cost is in its answer."""
         answer, asked = await self._store.message(answer_id(turn)), await self._asked(turn)
         usage = (answer.message.metadata or {}).get("usage") if answer else None
         if asked is not None and isinstance(usage, dict):
-            await self._purses.used(turn.room, turn.agent, await self._payer(asked), usage)
+            await self._quotas.used(turn.room, turn.agent, await self._payer(asked), usage)
 
     async def _asked(self, turn: StoredTurn) -> StoredMessage | None:
         return await self._store.message(turn.origin or turn.trigger)

@@ -33,11 +33,11 @@ class FollowUps:
     turn that a person called: at most so many as the room allows."""
 
     def __init__(
-        self, store: AgentStore, rooms: Rooms, holdings: HandOvers, notices: Notices, clock: Clock
+        self, store: AgentStore, rooms: Rooms, hand_overs: HandOvers, notices: Notices, clock: Clock
     ) -> None:
         self._store = store
         self._rooms = rooms
-        self._holdings = holdings
+        self._hand_overs = hand_overs
         self._notices = notices
         self._clock = clock
         self._counting: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -85,11 +85,11 @@ class FollowUps:
         to, why = handed
         spot, by = spot_of(membership, origin), ActorId(answer.actor.id)
         if to == PERSON:
-            await self._holdings.take(
+            await self._hand_overs.take(
                 room, spot, by, f"A person (asked by {membership.agent})", why
             )
         elif _handed(room, membership, to):
-            await self._holdings.hand(room, spot, to, by, why)
+            await self._hand_overs.hand(room, spot, to, by, why)
         else:
             log.warning("not_handed_over", room=room.id, agent=membership.agent, to=to)
 

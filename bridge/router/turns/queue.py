@@ -70,22 +70,22 @@ class TurnQueue:
         self,
         store: _TurnsStore,
         rooms: Rooms,
-        answering: TurnRunner,
-        voice: AnswerPublisher,
+        runner: TurnRunner,
+        publisher: AnswerPublisher,
         clock: Clock,
         policy: Timeouts,
         new_id: Callable[[], str],
-        reception: TurnAdmission,
+        admission: TurnAdmission,
         hand_over_taken: Signal[RoomId],
     ) -> None:
         self._store = store
         self._rooms = rooms
-        self._answering = answering
-        self._voice = voice
+        self._runner = runner
+        self._publisher = publisher
         self._clock = clock
         self._policy = policy
         self._new_id = new_id
-        self._reception = reception
+        self._admission = admission
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         hand_over_taken.subscribe(self._taken_over)
@@ -96,7 +96,7 @@ class TurnQueue:
         for turn in await self._store.open_turns():
             tried = turn.state != "waiting" and turn.attempts >= self._policy.turn_attempts
             if turn.tool_called or tried:
-                await self._answering.interrupt(turn)
+                await self._runner.interrupt(turn)
             else:
                 self._enqueue(turn)
 
@@ -130,7 +130,7 @@ class TurnQueue:
         for session in list(self._sessions.values()):
             running = session.running
             if running is not None and answer_id(running.turn) == answer:
-                if not await self._reception.may_stop(running.turn, by):
+                if not await self._admission.may_stop(running.turn, by):
                     return False
                 running.inputs.stop(by)
                 return True
@@ -144,7 +144,7 @@ class TurnQueue:
                 continue
             stored = await self._store.message(running.turn.origin or running.turn.trigger)
             there = stored is not None and root in (stored.root, stored.message.message_id)
-            if there and await self._reception.may_stop(running.turn, by):
+            if there and await self._admission.may_stop(running.turn, by):
                 running.inputs.stop(by)
 
     async def _taken_over(self, room: RoomId) -> None:
@@ -153,7 +153,7 @@ class TurnQueue:
             running = session.running
             if running is None or running.turn.room != room:
                 continue
-            if await self._reception.is_taken(running.turn):
+            if await self._admission.is_taken(running.turn):
                 running.inputs.stop(None)
 
     async def question_changed(self, change: Change) -> None:
@@ -233,15 +233,15 @@ class TurnQueue:
             while session.waiting:
                 await self._gather(session)
                 turn = await self._next(session)
-                if why := await self._reception.refuses(turn):
+                if why := await self._admission.refuses(turn):
                     await self._store.set_turn(turn.id, "done", error=why)
                     continue
-                await self._reception.begins(turn)
+                await self._admission.begins(turn)
                 session.running = _Running(turn)
                 called = await self._answer(session.running)
-                await self._reception.ends(turn)
+                await self._admission.ends(turn)
                 if session.running.outdated:
-                    await self._voice.withdraw(turn)
+                    await self._publisher.withdraw(turn)
                 await self._call_others(called, withdrawn=session.running.outdated)
                 over, session.running = session.running, None
                 unheard = await self._heard_of(over)
@@ -265,7 +265,7 @@ class TurnQueue:
     async def _answer(self, running: _Running) -> Sequence[NewTurn]:
         """Those that it calls, which are in the store."""
         try:
-            return await self._answering.run(running.turn, running.inputs)
+            return await self._runner.run(running.turn, running.inputs)
         except Exception as error:
             log.exception("turn_broke", turn=running.turn.id, agent=running.turn.agent)
             await self._store.set_turn(running.turn.id, "failed", error=str(error))

@@ -86,32 +86,32 @@ class TurnRunner:
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         agents: Mapping[str, Agent],
-        asking: TurnRequests,
-        voice: AnswerPublisher,
+        requests: TurnRequests,
+        publisher: AnswerPublisher,
         showing: StreamRenderer,
         clock: Clock,
         policy: Timeouts,
         typing: Typing,
         feed: Feed,
         tools: Tools,
-        calling: FollowUps,
-        described: ToolCatalogue,
+        follow_ups: FollowUps,
+        tool_catalogue: ToolCatalogue,
         cards: Cards,
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
         self._agents = agents
-        self._asking = asking
-        self._voice = voice
-        self._showing = showing
+        self._requests = requests
+        self._publisher = publisher
+        self._renderer = showing
         self._clock = clock
         self._policy = policy
         self._typing = typing
         self._feed = feed
         self._tools = tools
-        self._calling = calling
-        self._described = described
+        self._follow_ups = follow_ups
+        self._tool_catalogue = tool_catalogue
         self._cards = cards
 
     async def run(self, stored: StoredTurn, inputs: Inputs) -> Sequence[NewTurn]:
@@ -126,7 +126,7 @@ class TurnRunner:
             return ()
         await self._store.set_turn(stored.id, "running")
         tools = await self._tools.of(room, stored.agent)
-        await self._described.note(room, stored.agent, tools)
+        await self._tool_catalogue.note(room, stored.agent, tools)
         patience = TurnDeadlines(self._policy.turn_idle, self._policy.turn_total)
         answer = Answer(
             answer_id(stored),
@@ -138,10 +138,10 @@ class TurnRunner:
             stored,
             room,
             trigger,
-            turn=await self._asking.turn(stored, room, trigger, tools),
+            turn=await self._requests.turn(stored, room, trigger, tools),
             inputs=inputs,
             answer=answer,
-            stream=Stream(self._showing, answer, partial(inputs.stop, None)),
+            stream=Stream(self._renderer, answer, partial(inputs.stop, None)),
             calls=self._tools.calls(tools, stored, room, trigger, inputs, patience),
             mending=CardRepair(self._cards, inputs, stored.agent),
             patience=patience,
@@ -235,14 +235,14 @@ class TurnRunner:
             return
         event = whole
         if isinstance(event, MessageChanged):
-            await self._voice.change(work.turn, event)
+            await self._publisher.change(work.turn, event)
             self._feed.woke()
             return
         if isinstance(event, ToolCalled) and not work.calls.runs(event.part):
             await self._store.set_turn(work.turn.id, "running", tool_called=True)
         if isinstance(event, ToolCalled | ApprovalWanted):
             work.calls.take(event)
-        work.answer.take(await self._voice.heard(event))
+        work.answer.take(await self._publisher.heard(event))
         if (handed := work.calls.hand_over(event)) is not None:
             work.answer.take(handed)
         if work.first is None and work.answer.visible:
@@ -259,7 +259,9 @@ class TurnRunner:
         """Gather the first words for a moment, then show them, whether or not more have come."""
         await self._clock.sleep(self._policy.stream_open)
         first, state = work.answer.message(), work.calls.state
-        posts = await self._voice.begin(work.turn.id, work.room, work.trigger, work.answer, state)
+        posts = await self._publisher.begin(
+            work.turn.id, work.room, work.trigger, work.answer, state
+        )
         work.stream.open(posts)
         if work.answer.message() != first or work.answer.steps:
             work.stream.grew()
@@ -271,7 +273,7 @@ class TurnRunner:
             answer.fail(failure.reason, question)
         called: Sequence[NewTurn] = ()
         if answer.said:
-            answer.note(await self._asking.noted(work.turn, work.room))
+            answer.note(await self._requests.noted(work.turn, work.room))
             answer.time(work.first, self._clock.monotonic() - work.began)
             called = await self._keep(work, failed=failure is not None)
         self._feed.ended(work.room.id, answer.id)
@@ -286,12 +288,12 @@ class TurnRunner:
 
     async def _keep(self, work: Work, *, failed: bool) -> Sequence[NewTurn]:
         """The answer and what it calls, at once. One that was stopped or broke off calls nobody."""
-        keep = partial(self._voice.keep, work.room, work.trigger, work.answer)
+        keep = partial(self._publisher.keep, work.room, work.trigger, work.answer)
         if failed or work.inputs.stop_wanted.is_set():
             await keep("interrupted" if failed else "complete")
             return ()
         said = work.answer.message()
-        async with self._calling.by(work.room, work.stored, said, work.trigger) as called:
+        async with self._follow_ups.by(work.room, work.stored, said, work.trigger) as called:
             await keep("complete", called)
         return called
 
@@ -308,9 +310,9 @@ class TurnRunner:
         trigger = await self._store.message(turn.trigger)
         if room and trigger:
             origin = await self._store.message(turn.origin or turn.trigger)
-            answer.note(await self._asking.kept(turn, room, origin or trigger))
+            answer.note(await self._requests.kept(turn, room, origin or trigger))
             answer.fail(reason, MessageId(trigger.message.message_id))
-            await self._voice.keep(room, trigger, answer, "interrupted")
+            await self._publisher.keep(room, trigger, answer, "interrupted")
             metrics.TURNS.labels(turn.agent, "failed").inc()
         await self._store.set_turn(
             turn.id, "interrupted", answer=answer_id(turn) if room and trigger else None,
