@@ -1,4 +1,4 @@
-"""What connectors call: each payload is kept, heard beside, or not our business."""
+"""The inbox that connectors call: it stores a payload, handles it at once, or ignores it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class Keeper:
-    """Writes payloads into the inbox, and moves the cursor of a channel that is read up to now."""
+    """Writes payloads into the inbox table, and moves the cursors of channels that are current."""
 
     store: InboxStore
     catch_up: CatchUp
@@ -55,7 +55,7 @@ class Keeper:
     queues: InboundQueues
 
     async def keep(self, raw: Raw) -> bool:
-        """False: it is a repeat. Raises StoreError."""
+        """Store a payload. Returns False for a repeat. Raises StoreError."""
         current = raw.channel is not None and self.catch_up.is_current(raw.account, raw.channel)
         row = await self.store.accept(raw, advance=current)
         if row is None:

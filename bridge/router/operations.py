@@ -1,4 +1,4 @@
-"""What people and programs do with a running router: the web, the API and the commands use this."""
+"""Operations on a running router, for the web server, the API and the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bridge.uacs import ContentPart, Message
 
 
 class Operations:
-    """Each of them takes effect at once, and is durable when it returns."""
+    """Each method takes effect at once; its effect is durable when it returns."""
 
     def __init__(self, store: OutboxStore, cards: Cards, parts: Parts) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""What changes while the router runs: reload, patterns and commands use this."""
+"""Changes of the configuration of a running router, for reloads, patterns and commands."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bridge.router.wiring import Given, Parts
 
 @dataclass(frozen=True)
 class Configuration:
-    """All that a reload changes in the router, but for accounts. `email_key` is None where e-mail
-    addresses are nobody's business."""
+    """Everything that a reload changes in the router except accounts. `email_key` is None if the
+    bridge does not link accounts by e-mail address."""
 
     rooms: Iterable[Room]
     admins: Sequence[str]
@@ -28,7 +28,7 @@ class Configuration:
 
 
 class Reconfigure:
-    """What does not wait for anything is whole: nobody sees half of it."""
+    """Applies configurations. A method that awaits nothing is atomic: no task sees half of it."""
 
     def __init__(self, given: Given, parts: Parts, inbox: Inbox) -> None:
         self._given = given
@@ -36,7 +36,7 @@ class Reconfigure:
         self._inbox = inbox
 
     def apply(self, new: Configuration) -> None:
-        """From now on this is the configuration. It waits for nothing."""
+        """Replace the configuration in one step, without waiting."""
         self.change_admins(new.admins)
         self._parts.outbound.references.change_groups(new.groups)
         self._parts.rooms.linking.change_email_key(new.email_key)
@@ -44,7 +44,7 @@ class Reconfigure:
         self.change_rooms(new.rooms)
 
     def change_admins(self, admins: Sequence[str]) -> None:
-        """From now on these are the admins, as ids or globs."""
+        """Replace the admins; `admins` are actor ids or globs of them."""
         self._given.admins[:] = admins
 
     def change_rooms(self, rooms: Iterable[Room]) -> None:

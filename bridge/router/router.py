@@ -1,4 +1,4 @@
-"""The whole router: inbox in, stages, lanes, turns and catch-up side by side, and a clean stop."""
+"""The facade of the router: what it is made of, how it runs, and how it stops."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from bridge.router.wiring import Given, wire, wire_inbox
 
 
 class Router:
-    """Joins what connectors hear with what they shall say.
+    """Routes events of connectors to channels and agents.
 
-    - `inbox` is what connectors call.
-    - `operations` is what people and programs do with it.
-    - `reconfigure` is what changes while it runs.
-    - `signals` is what others may listen to.
+    - `inbox`: what connectors call.
+    - `operations`: what the web server, the API and commands use.
+    - `reconfigure`: what a reload uses.
+    - `signals`: what other parts may subscribe to.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class Router:
         self._watches: list[asyncio.Task[None]] = []
 
     async def hear(self, event: Event, key: str) -> str | None:
-        """What a program outside says or does: it is durable when this is cancelled. Its outcome;
-        None: the same key was heard before."""
+        """Process an event of a program. Returns its outcome, or None if the key is a repeat. Once
+        the store has accepted the event, cancelling the call does not undo it."""
         work = self._hear_outside(raw_of(event, key))
         return await asyncio.shield(self._given.background.spawn(work, "outside"))
 
@@ -82,7 +82,8 @@ class Router:
     # --- Life --------------------------------------------------------------------------------
 
     async def run(self, ready: Callable[[], None] | None = None) -> None:
-        """Work until cancelled; then finish what has begun, within `policy.drain` seconds."""
+        """Run until cancelled; then let calls that have begun finish, within `Timeouts.drain`
+        seconds. `ready` is called when all accounts receive."""
         await self._resume()
         for account, connector in self._given.connectors.items():
             self.reconfigure.start_account(account, connector)
@@ -94,7 +95,7 @@ class Router:
             await self._stop()
 
     async def _resume(self) -> None:
-        """What was kept, queued and asked before the last stop goes on first."""
+        """Continue with the rows, operations and turns of the last run."""
         rooms, turns, recovery = self.parts.rooms, self.parts.turns, self.parts.recovery
         await rooms.bans.load()
         await turns.hand_overs.load()
@@ -147,7 +148,8 @@ class Router:
         await self.parts.outbound.rate_limits.close()
 
     async def settled(self, *, poll: float = 0.01) -> None:
-        """Wait until nothing is left to do; for scripts and tests."""
+        """Wait until no row, operation or turn is left, looking every `poll` seconds; for scripts
+        and tests."""
         queues, lanes, turns = (
             self.parts.inbound.queues, self.parts.outbound.lanes, self.parts.turns.queue
         )  # fmt: skip
