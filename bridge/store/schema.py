@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sqlite3
 from collections.abc import Generator, Iterator, Mapping
@@ -97,6 +98,7 @@ def _newest_schema() -> sqlite3.Connection:
     """An empty store to copy from: the migrations cost more than the copy."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     migrate(db, migrations())
+    atexit.register(db.close)
     return db
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -226,7 +227,9 @@ class SqliteStore:
         db = connect_in_memory()
         seal = Seal(key)
         check_key(db, seal)
-        return cls(Path(":memory:"), clock, seal, _Files(db, db, db))
+        store = cls(Path(":memory:"), clock, seal, _Files(db, db, db))
+        weakref.finalize(store, db.close)  # Python 3.13 warns of a connection that nobody closed
+        return store
 
     @property
     def late_check(self) -> LateCheck | None:
