@@ -148,31 +148,32 @@ def test_a_channel_of_many_rooms_is_indexed_without_comparing_them() -> None:
     assert Rooms(many).hearing(AccountId("a"), channel) == many
 
 
-async def test_a_reload_reads_and_builds_in_other_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reload_reads_and_builds_in_other_threads(tmp_path: Path) -> None:
     size = Size(rooms=3, agents=2)
     config = tmp_path / "bridge.yaml"
     config.write_text(yaml.safe_dump(configuration(size, tmp_path / "bridge.sqlite3")))
     threads: dict[str, set[int]] = {}
 
-    def noted(module: object, name: str) -> None:
+    def noted(patched: pytest.MonkeyPatch, module: object, name: str) -> None:
         work = getattr(module, name)
 
         def in_thread(*args: Any, **named: Any) -> Any:
             threads.setdefault(name, set()).add(threading.get_ident())
             return work(*args, **named)
 
-        monkeypatch.setattr(module, name, in_thread)
+        patched.setattr(module, name, in_thread)
 
+    # `running` patches the same functions, so what is patched within it is undone within it.
     async with running(config, size) as bridge:
-        for module, name in (
-            (reloading, "build_connectors"), (reloading, "build_agents"),
-            (reloading, "agent_pictures"), (building, "_form"), (settings_module, "settings_in"),
-        ):  # fmt: skip
-            noted(module, name)
+        with pytest.MonkeyPatch.context() as patched:
+            for module, name in (
+                (reloading, "build_connectors"), (reloading, "build_agents"),
+                (reloading, "agent_pictures"), (building, "_form"),
+                (settings_module, "settings_in"),
+            ):  # fmt: skip
+                noted(patched, module, name)
 
-        await Reloader(bridge, lambda: read_settings(config)).reload()
+            await Reloader(bridge, lambda: read_settings(config)).reload()
 
     assert set(threads) == {
         "build_connectors", "build_agents", "agent_pictures", "_form", "settings_in",

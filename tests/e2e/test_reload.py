@@ -299,12 +299,14 @@ async def test_an_old_connection_that_cannot_be_closed_does_not_hold_up_the_new_
             write(path, with_everything_changed(settings))
             await bridge.reload()
             monkeypatch.undo()
-            assert "parrot" in bridge.agents
-            assert list(bridge.tools.servers) == ["shed"]
-            assert not set(bridge.connectors.values()) & set(before.values())
-            await connect(local, settings, url)
-            await local.say("discord", "general", "a secret")
-            await local.say("discord", "general", "one")
-            await local.until(lambda: texts(local, "slack") == ["one"])
-            for connector in before.values():
-                await connector.close()
+            try:
+                assert "parrot" in bridge.agents
+                assert list(bridge.tools.servers) == ["shed"]
+                assert not set(bridge.connectors.values()) & set(before.values())
+                await connect(local, settings, url)
+                await local.say("discord", "general", "a secret")
+                await local.say("discord", "general", "one")
+                await local.until(lambda: texts(local, "slack") == ["one"])
+            finally:
+                for connector in before.values():
+                    await connector.close()
