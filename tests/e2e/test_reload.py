@@ -62,6 +62,11 @@ def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
     return [shown.text.rpartition("\n")[2] for shown in local.standing(platform, channel)]
 
 
+def spoken(local: Street, platform: str) -> list[str]:
+    """The words of people: the bridge greets a channel that joins whenever it comes to it."""
+    return [text for text in texts(local, platform) if len(text.split()) <= 2]
+
+
 async def test_rooms_options_and_accounts_change_while_others_stay_connected(
     tmp_path: Path,
 ) -> None:
@@ -85,7 +90,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
             await connect(local, settings, url)
             await local.say("slack", "general", "a secret")
             await local.say("slack", "general", "two")
-            await local.until(lambda: texts(local, "teams")[-1:] == ["two"])
+            await local.until(lambda: spoken(local, "teams") == ["two"])
             await local.say("teams", "general", "three")
             await local.until(lambda: texts(local, "discord") == ["one", "two", "three"])
             assert changes == ["account 'teams' added", "room 'general' changed"]
@@ -104,7 +109,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
                 "catch_up changed: it takes a restart",
             ]  # fmt: skip
             await local.say("slack", "general", "four")
-            await local.until(lambda: texts(local, "teams")[-3:] == ["two", "three", "four"])
+            await local.until(lambda: spoken(local, "teams") == ["two", "three", "four"])
             assert texts(local, "discord") == ["one", "two", "three"]
             (room,) = bridge.rooms.all
             assert room.epoch == 3
