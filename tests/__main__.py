@@ -20,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SCRIPTS = Path(sys.executable).parent
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+# Compiled tests are kept: otherwise each of pytest's workers rewrites every assertion anew.
+ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)
 
 LINTERS: dict[str, list[str]] = {
     "lint": [str(SCRIPTS / "ruff"), "check", "."],
@@ -57,6 +59,7 @@ def main(arguments: Sequence[str]) -> int:
             print("say how many rounds: python -m tests --search 10", file=sys.stderr)
             return 2
         case ["--fast", *rest]:
+            ENVIRONMENT.pop("UACS_CORPUS", None)
             return _check([*PYTEST, *FAST, *rest])
         case rest:
             return _check([*PYTEST, *rest])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import structlog
@@ -27,16 +29,26 @@ settings.load_profile("search" if os.environ.get("UACS_SEARCH") else "same")
 _HERE = Path(__file__).parent
 _DEFAULT_PORT = 8080  # of `web.port`
 # What a folder's tests need beside Python; modules elsewhere say it themselves.
-_FOLDERS = {"demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
+_FOLDERS = {"app/demo": "browser", "pictures": "browser", "corpus": "corpus", "e2e": "process"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `python -m tests --fast` leaves out."""
     for item in items:
         if item.path.is_relative_to(_HERE):
-            folder = item.path.relative_to(_HERE).parts[0]
-            if marker := _FOLDERS.get(folder):
-                item.add_marker(marker)
+            for folder, marker in _FOLDERS.items():
+                if item.path.is_relative_to(_HERE / folder):
+                    item.add_marker(marker)
+            if isinstance(item, pytest.Function) and _runs_the_bridge(item.module):
+                item.add_marker("process")
+
+
+@cache
+def _runs_the_bridge(module: ModuleType) -> bool:
+    """Whether a module of tests takes the whole bridge and its local platforms from `tests.e2e`."""
+    return any(
+        getattr(value, "__module__", "").startswith("tests.e2e") for value in vars(module).values()
+    )
 
 
 def _refuse_the_default_port(event: str, args: tuple[object, ...]) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.app.one_message import PAGE, explained
+
+pytestmark = pytest.mark.process
 
 
 async def test_the_page_is_what_explain_prints_of_a_real_message() -> None:
