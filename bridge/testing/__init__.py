@@ -1,1 +1,4 @@
-"""Contract suites for connectors, stores and agents: inherit them, in this house or outside."""
+"""Contract suites for connectors, stores and agents.
+
+Packages outside this repository may inherit them too.
+"""

@@ -533,7 +533,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         self, store: Store
     ) -> None:
         room = (ROOM_TIMELINE,)
-        bob = Person(id=ActorId("paper:home:bob"), name="Bob")
+        bob = Person(id=ActorId("fake:home:bob"), name="Bob")
         await admit(store, said("m1"), timelines=room)
         await admit(store, said("m2", thread="m1", root="m1"), timelines=room)
         by_bob = replace(said("m3"), author=bob, place=Place(channel=AWAY))

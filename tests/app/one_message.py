@@ -16,7 +16,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from bridge.app.cli import main
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 
 PAGE = Path(__file__).parents[2] / "docs" / "one-message.md"
 TEXT = "Is the *release* ready? The plan is at https://example.com/plan :tada:"
@@ -54,7 +54,7 @@ def stable(page: str) -> str:
 async def explained() -> str:
     """What `explain --markdown` prints of a message that was said on the local Slack."""
     with tempfile.TemporaryDirectory() as folder:
-        async with street() as local:
+        async with local_sandbox() as local:
             settings = configuration(local, Path(folder) / "bridge.sqlite3", channels=["general"])
             config = Path(folder) / "bridge.yaml"
             config.write_text(json.dumps(settings))

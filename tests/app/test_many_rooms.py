@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
 FEW, MANY = Size(rooms=40, agents=8), Size(rooms=80, agents=16)
 
 
-class Town:
+class ChannelLister:
     """An account that sees the channels of all rooms."""
 
     def __init__(self, channels: Sequence[ChannelInfo]) -> None:
@@ -73,7 +73,7 @@ def settings(size: Size) -> Settings:
 
 
 def found(size: Size, wanted: Settings) -> Rooms:
-    towns: Any = {AccountId(name): Town(listed(name, size)) for name in wanted.accounts}
+    towns: Any = {AccountId(name): ChannelLister(listed(name, size)) for name in wanted.accounts}
     problems: list[str] = []
     rooms = asyncio.run(find_rooms(wanted, towns, SqliteStore.in_memory(SystemClock()), problems))
     assert [one for one in problems if "19:" not in one] == []
@@ -136,7 +136,7 @@ def test_rooms_that_are_added_are_found_as_if_they_had_been_there() -> None:
 
 
 def test_a_channel_of_many_rooms_is_indexed_without_comparing_them() -> None:
-    channel = ChannelRef(platform="paper", workspace="w", channel="c")
+    channel = ChannelRef(platform="fake", workspace="w", channel="c")
     member = Member(AccountId("a"), channel)
 
     def rooms(count: int) -> list[Room]:

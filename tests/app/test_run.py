@@ -21,7 +21,7 @@ import pytest_asyncio
 from bridge.app.cli.commands.options import read_environment
 from bridge.store.schema import newest_version
 from tests.app.running import SMALL, Child, child, cli, events, write
-from tests.e2e.house import Street, configuration, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox
 from tests.free_ports import free_port
 from tests.waiting import LONGEST_WAIT
 
@@ -29,20 +29,20 @@ pytestmark = pytest.mark.process
 
 
 @pytest_asyncio.fixture
-async def local() -> AsyncGenerator[Street]:
-    async with street(names=("slack", "discord")) as found:
+async def local() -> AsyncGenerator[Sandbox]:
+    async with local_sandbox(names=("slack", "discord")) as found:
         yield found
 
 
 @pytest.fixture
-def config(local: Street, tmp_path: Path) -> Path:
+def config(local: Sandbox, tmp_path: Path) -> Path:
     settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
     return write(tmp_path / "bridge.yaml", json.dumps(settings))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_drains_and_ends_with_0(
-    local: Street, config: Path, number: signal.Signals
+    local: Sandbox, config: Path, number: signal.Signals
 ) -> None:
     async with child("run", "-c", str(config)) as bridge:
         await bridge.line("bridge_started")
@@ -196,7 +196,7 @@ def exclude_secrets(config: Path) -> None:
     write(config, json.dumps(settings))
 
 
-async def test_sighup_has_a_changed_file_read_again(local: Street, config: Path) -> None:
+async def test_sighup_has_a_changed_file_read_again(local: Sandbox, config: Path) -> None:
     async with child("run", "-c", str(config)) as bridge:
         await bridge.line("gateway_session_began")
         exclude_secrets(config)
@@ -217,7 +217,7 @@ async def test_sighup_has_a_changed_file_read_again(local: Street, config: Path)
 
 
 async def test_the_command_reload_has_a_changed_file_read_again(
-    local: Street, config: Path
+    local: Sandbox, config: Path
 ) -> None:
     async with child("run", "-c", str(config)) as bridge:
         await bridge.line("gateway_session_began")

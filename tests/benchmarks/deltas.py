@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.relay import cpu_seconds
-from tests.e2e.town import BridgeProcess, Spot, Town, bridge_beside, rooms_across, town
+from tests.e2e.processes import (
+    BridgeProcess,
+    SandboxProcess,
+    Spot,
+    bridge_beside,
+    rooms_across,
+    sandbox_beside,
+)
 
 _ROOMS = 6  # each of a Slack, a Discord and a Teams channel
 _QUESTION = " ".join(f"word{number}" for number in range(33))
@@ -21,7 +28,7 @@ _END = "my answer is shown on"
 async def measure(rounds: int) -> dict[str, Any]:
     """Milliseconds of CPU a delta: the medians of so many rounds, one of each kind after another.
     All limits are on."""
-    async with town(channels=_ROOMS // 2) as local:
+    async with sandbox_beside(channels=_ROOMS // 2) as local:
         growing, whole = [], []
         for _ in range(rounds):
             growing.append(await _spent(local, _PACE_S))
@@ -39,7 +46,7 @@ async def measure(rounds: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def _spent(local: Town, pace: float) -> tuple[float, int]:
+async def _spent(local: SandboxProcess, pace: float) -> tuple[float, int]:
     """CPU seconds of the bridge for one answer in each room, and how many deltas those had."""
     parts, rooms = rooms_across(local)
     membership = {"agent": "echo", "listen": "mentions"}
@@ -63,7 +70,7 @@ async def _spent(local: Town, pace: float) -> tuple[float, int]:
 
 
 async def _answers(
-    local: Town, bridge: BridgeProcess, rooms: list[tuple[Spot, ...]], roots: list[str]
+    local: SandboxProcess, bridge: BridgeProcess, rooms: list[tuple[Spot, ...]], roots: list[str]
 ) -> tuple[float, int]:
     before = {room[0]: await _ended(local, room[0]) for room in rooms}
     began = cpu_seconds(bridge)
@@ -79,9 +86,9 @@ async def _answers(
     return spent, sum(len(text.split()) for text in news)
 
 
-async def _say(local: Town, spot: Spot, text: str) -> str:
+async def _say(local: SandboxProcess, spot: Spot, text: str) -> str:
     return (await local.say(spot, spot.people[0], text)).id
 
 
-async def _ended(local: Town, spot: Spot) -> list[str]:
+async def _ended(local: SandboxProcess, spot: Spot) -> list[str]:
     return [one.text for one in await local.standing(spot) if _END in one.text]

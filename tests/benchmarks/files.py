@@ -16,7 +16,14 @@ from typing import Any
 
 import aiohttp
 
-from tests.e2e.town import BridgeProcess, Spot, Town, bridge_beside, rooms_across, town
+from tests.e2e.processes import (
+    BridgeProcess,
+    SandboxProcess,
+    Spot,
+    bridge_beside,
+    rooms_across,
+    sandbox_beside,
+)
 
 MEGABYTES = 100
 BAR = 32
@@ -29,7 +36,7 @@ async def measure(megabytes: int = MEGABYTES, runs: int = 3) -> dict[str, Any]:
     grown: list[float] = []
     seconds: list[float] = []
     for _ in range(runs):
-        async with town(channels=3, limits=False, boosted=True) as local:
+        async with sandbox_beside(channels=3, limits=False, boosted=True) as local:
             with tempfile.TemporaryDirectory(prefix="uacs-files-") as folder:
                 one = await _through(local, Path(folder), megabytes)
         grown.append(one[0])
@@ -40,7 +47,7 @@ async def measure(megabytes: int = MEGABYTES, runs: int = 3) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def _through(local: Town, folder: Path, megabytes: int) -> tuple[float, float]:
+async def _through(local: SandboxProcess, folder: Path, megabytes: int) -> tuple[float, float]:
     parts, rooms = rooms_across(local)
     source, *targets = _members(rooms)
     of_spot = {
@@ -75,7 +82,12 @@ def _members(rooms: list[tuple[Spot, ...]]) -> list[Spot]:
 
 
 async def _share(
-    local: Town, source: Spot, targets: list[Spot], bridge: BridgeProcess, name: str, megabytes: int
+    local: SandboxProcess,
+    source: Spot,
+    targets: list[Spot],
+    bridge: BridgeProcess,
+    name: str,
+    megabytes: int,
 ) -> None:
     """A person shares a file; until it stands in every other channel with all its bytes."""
     form = aiohttp.FormData()
@@ -97,7 +109,7 @@ async def _share(
             await asyncio.sleep(0.1)
 
 
-async def _has_it(local: Town, spot: Spot, name: str, size: int) -> bool:
+async def _has_it(local: SandboxProcess, spot: Spot, name: str, size: int) -> bool:
     for shown in await local.standing(spot):
         files = shown.raw.get("files") or shown.raw.get("attachments") or ()
         if any(file.get("size") == size and name in str(file) for file in files):

@@ -44,7 +44,7 @@ from bridge.store import SqliteStore, archive, links, open_sqlite
 from bridge.store.links import SQL
 from bridge.store.schema import open_to_read
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
-from tests.e2e.town import Town, bridge_beside, rooms_across, town
+from tests.e2e.processes import SandboxProcess, bridge_beside, rooms_across, sandbox_beside
 
 SIZES = (1_000, 100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = (1_000, 100_000)
@@ -318,7 +318,7 @@ async def starts(sizes: Sequence[int], pairs: int) -> dict[str, Any]:
     found: dict[str, dict[int, list[float]]] = {
         end: {size: [] for size in sizes} for end in ("stopped", "killed")
     }
-    async with town(channels=7, limits=False) as local:
+    async with sandbox_beside(channels=7, limits=False) as local:
         with tempfile.TemporaryDirectory(prefix="uacs-starts-") as folder:
             rooms = [_refs(room) for room in rooms_across(local)[1]]
             for size in sizes:
@@ -343,7 +343,7 @@ def _refs(room: Sequence[Any]) -> Room:
     ]
 
 
-async def _start(local: Town, folder: Path, *, kill: bool) -> float:
+async def _start(local: SandboxProcess, folder: Path, *, kill: bool) -> float:
     parts, _ = rooms_across(local)
     settings = {**parts, "store": {"path": str(folder / "bridge.sqlite3")}}
     async with bridge_beside(local, settings, folder) as bridge:

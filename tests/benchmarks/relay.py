@@ -20,7 +20,14 @@ from typing import Any
 import aiohttp
 import orjson
 
-from tests.e2e.town import BridgeProcess, Town, bridge_beside, end, rooms_across, start_python
+from tests.e2e.processes import (
+    BridgeProcess,
+    SandboxProcess,
+    bridge_beside,
+    end,
+    rooms_across,
+    start_python,
+)
 
 BAR = 2.5
 CHANNELS = 7  # per workspace, guild and team: 42 channels, 14 rooms
@@ -57,7 +64,7 @@ QUICK = Size(1, 140, 300, 100.0, (10, 50), 4.0, 600, 60)
 class Metered:
     """The metered sandbox and how to command it."""
 
-    town: Town
+    sandbox: SandboxProcess
     strict: bool = True  # the baseline may lose some: it promises nothing
 
     async def post(
@@ -68,7 +75,7 @@ class Metered:
             "platform": platform, "count": count, "rate": rate, "in_flight": in_flight,
             "copies": COPIES,
         }  # fmt: skip
-        process = self.town.process
+        process = self.sandbox.process
         assert process.stdin
         assert process.stdout
         process.stdin.write(orjson.dumps(command) + b"\n")
@@ -94,7 +101,7 @@ async def metered(*, limits: bool) -> AsyncGenerator[Metered, None]:
         async with aiohttp.ClientSession() as http:
             async with http.get(f"{url}/_control/world") as answer:
                 world = await answer.json()
-            yield Metered(Town(url, world, http, process))
+            yield Metered(SandboxProcess(url, world, http, process))
     finally:
         await end(process)
 
@@ -102,12 +109,12 @@ async def metered(*, limits: bool) -> AsyncGenerator[Metered, None]:
 @asynccontextmanager
 async def program(sandbox: Metered, who: str) -> AsyncGenerator[BridgeProcess, None]:
     """The bridge or the baseline, hearing all platforms."""
-    parts, _ = rooms_across(sandbox.town)
+    parts, _ = rooms_across(sandbox.sandbox)
     sandbox.strict = who != "baseline"
     with tempfile.TemporaryDirectory(prefix="uacs-benchmark-") as folder:
         path = Path(folder)
         settings = {**parts, "store": {"path": str(path / "bridge.sqlite3")}}
-        async with bridge_beside(sandbox.town, settings, path, module=WHO[who]) as running:
+        async with bridge_beside(sandbox.sandbox, settings, path, module=WHO[who]) as running:
             await running.start()
             if who != "baseline":
                 await running.connected()
@@ -209,10 +216,10 @@ def _percentiles(waits: Sequence[float]) -> dict[str, float]:
 async def within_limits(size: Size) -> dict[str, Any]:
     """The published limits on: how many requests were refused for being too many."""
     async with metered(limits=True) as sandbox, program(sandbox, "bridge with budgets"):
-        before = _too_many(await sandbox.town.refusals())
+        before = _too_many(await sandbox.sandbox.refusals())
         for platform in PLATFORMS:
             await sandbox.post(platform, size.limited, rate=6, in_flight=200)
-        refused = _too_many(await sandbox.town.refusals())
+        refused = _too_many(await sandbox.sandbox.refusals())
         return {"posts": 3 * size.limited, "refused": {
             where: count - before.get(where, 0)
             for where, count in refused.items()

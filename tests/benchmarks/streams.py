@@ -20,7 +20,7 @@ from typing import Any, cast
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.seed import further_workspace
-from tests.e2e.house import Street, running, street
+from tests.e2e.local_sandbox import Sandbox, local_sandbox, running
 
 
 @dataclass(frozen=True)
@@ -79,20 +79,20 @@ async def measure(size: Size, *, patience: float = 300.0) -> dict[str, Any]:
     is that of the bridge and the local Slack together."""
     async with AsyncExitStack() as stack:
         each = -(-size.turns // size.workspaces)
-        town = await stack.enter_async_context(street(channels=each, names=("slack",)))
-        rooms = _rooms(town, size)
+        sandbox = await stack.enter_async_context(local_sandbox(channels=each, names=("slack",)))
+        rooms = _rooms(sandbox, size)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        settings = _settings(town, rooms, folder / "bridge.sqlite3")
-        bridge, _ = await stack.enter_async_context(running(town, settings))
+        settings = _settings(sandbox, rooms, folder / "bridge.sqlite3")
+        bridge, _ = await stack.enter_async_context(running(sandbox, settings))
         agent = Counting(size)
         bridge.agents["echo"] = agent
         seen = Seen(agent)
-        watching = asyncio.create_task(seen.watch(town))
+        watching = asyncio.create_task(seen.watch(sandbox))
         cpu = time.process_time()
-        await asyncio.gather(*(_question(town, room) for room in rooms))
+        await asyncio.gather(*(_question(sandbox, room) for room in rooms))
         await seen.wait(len(rooms), patience)
         cpu = time.process_time() - cpu
-        refused = dict(town.around.feed.refusals)
+        refused = dict(sandbox.around.feed.refusals)
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
     firsts = [at - agent.began[room] for room, at in seen.first.items()]
@@ -116,9 +116,9 @@ class Seen:
     whole: dict[str, float] = field(default_factory=dict[str, float])
     steps: Counter[str] = field(default_factory=Counter[str])
 
-    async def watch(self, town: Street) -> None:
+    async def watch(self, sandbox: Sandbox) -> None:
         loop = asyncio.get_running_loop()
-        async for change in town.around.feed.watch():
+        async for change in sandbox.around.feed.watch():
             room, _, rest = change.message.text.partition(" says ")
             if rest and change.message.bot:
                 self.steps[room] += 1
@@ -134,18 +134,18 @@ class Seen:
             await asyncio.sleep(0.05)
 
 
-async def _question(town: Street, room: Room) -> None:
-    local = town.platforms["slack"]
+async def _question(sandbox: Sandbox, room: Room) -> None:
+    local = sandbox.platforms["slack"]
     people = [one.id for one in local.world().people if one.workspace == room.workspace]
     root = await local.post_as(room.workspace, room.channel, people[0], "hello")
     await local.post_as(room.workspace, room.channel, people[0], "@echo count", root.id)
 
 
-def _rooms(town: Street, size: Size) -> list[Room]:
+def _rooms(sandbox: Sandbox, size: Size) -> list[Room]:
     """Workspaces beside those that are there already, each with its share of the rooms."""
-    local = cast(LocalSlack, town.platforms["slack"])
+    local = cast(LocalSlack, sandbox.platforms["slack"])
     each = -(-size.turns // size.workspaces)
-    base_url = town.around.base_url
+    base_url = sandbox.around.base_url
     found: list[Room] = []
     for number in range(size.workspaces):
         workspace = further_workspace(number, base_url, each)
@@ -157,8 +157,8 @@ def _rooms(town: Street, size: Size) -> list[Room]:
     return found[: size.turns]
 
 
-def _settings(town: Street, rooms: Sequence[Room], store: Path) -> dict[str, Any]:
-    accounts = {room.account: _account(town, room.workspace) for room in rooms}
+def _settings(sandbox: Sandbox, rooms: Sequence[Room], store: Path) -> dict[str, Any]:
+    accounts = {room.account: _account(sandbox, room.workspace) for room in rooms}
     return {
         "accounts": accounts,
         "rooms": {
@@ -179,10 +179,10 @@ def _settings(town: Street, rooms: Sequence[Room], store: Path) -> dict[str, Any
     }  # fmt: skip
 
 
-def _account(town: Street, workspace: str) -> dict[str, Any]:
-    apps = town.platforms["slack"].world().apps
+def _account(sandbox: Sandbox, workspace: str) -> dict[str, Any]:
+    apps = sandbox.platforms["slack"].world().apps
     index = next(n for n, app in enumerate(apps) if app["workspace"] == workspace)
-    return town.account("slack", index)
+    return sandbox.account("slack", index)
 
 
 def _spread(found: list[float]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.relay import PLATFORMS, WHO, Metered, cpu_seconds, metered, warm
-from tests.e2e.town import BridgeProcess, bridge_beside, rooms_across
+from tests.e2e.processes import BridgeProcess, bridge_beside, rooms_across
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ async def measure(folders: Sequence[Path], pairs: int, run: Run) -> None:
 async def _spent(folder: Path, run: Run) -> dict[str, float]:
     """Microseconds per message from each platform."""
     async with metered(limits=False) as sandbox:
-        parts, _ = rooms_across(sandbox.town)
+        parts, _ = rooms_across(sandbox.sandbox)
         with tempfile.TemporaryDirectory(prefix="uacs-benchmark-") as made:
             store = {"path": str(Path(made) / "bridge.sqlite3")}
             settings = {"accounts": parts["accounts"], "rooms": parts["rooms"], "store": store}
             async with bridge_beside(
-                sandbox.town, settings, Path(made), module=WHO["bridge"], checkout=folder
+                sandbox.sandbox, settings, Path(made), module=WHO["bridge"], checkout=folder
             ) as bridge:
                 await bridge.start()
                 await bridge.connected(120)

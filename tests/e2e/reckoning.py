@@ -14,9 +14,9 @@ from bridge.model import ChannelRef, message_id_of
 from bridge.model.outbox_records import DeadLetter
 from bridge.runtime.clock import SystemClock
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
-from tests.e2e.crowd import Crowd, read_tag, text_of
+from tests.e2e.processes import BridgeProcess, SandboxProcess, Spot
 from tests.e2e.tally import Tally, TeamsLog, Told, Where, tally
-from tests.e2e.town import BridgeProcess, Spot, Town
+from tests.e2e.traffic import Traffic, read_tag, text_of
 
 _WRONGS = (
     "lost", "doubled", "disordered", "stale", "undeleted", "unlike", "torn", "unfiled",
@@ -78,8 +78,8 @@ class Reckoning:
 
 
 async def reckon(
-    local: Town,
-    crowd: Crowd,
+    local: SandboxProcess,
+    traffic: Traffic,
     bridge: BridgeProcess,
     log: TeamsLog,
     told: Told,
@@ -90,22 +90,22 @@ async def reckon(
     """Wait, end the bridge, count; also where it did not settle in time."""
     since = time.monotonic()
     try:
-        await settled(local, crowd, bridge, log, told, seconds, store)
+        await settled(local, traffic, bridge, log, told, seconds, store)
         in_time = True
     except TimeoutError:
         in_time = False
     taken = time.monotonic() - since
     assert await bridge.stop() == 0
-    found = await tally(local, crowd.said, crowd.rooms, log, told)
+    found = await tally(local, traffic.said, traffic.rooms, log, told)
     async with _reading(store) as opened:
         letters = await opened.dead_letters()
-        unmapped = await _unmapped(local, crowd, opened, letters)
+        unmapped = await _unmapped(local, traffic, opened, letters)
     return Reckoning(found, letters, unmapped, taken, in_time)
 
 
 async def settled(
-    local: Town,
-    crowd: Crowd,
+    local: SandboxProcess,
+    traffic: Traffic,
     bridge: BridgeProcess,
     log: TeamsLog,
     told: Told,
@@ -117,7 +117,7 @@ async def settled(
     async with asyncio.timeout(seconds):
         while True:
             looked = time.monotonic()
-            found = await tally(local, crowd.said, crowd.rooms, log, told)
+            found = await tally(local, traffic.said, traffic.rooms, log, told)
             if found.settled or {*found.wrong} <= _listed(found, await _letters(store)):
                 break
             if not is_idle(await bridge.health()):
@@ -126,7 +126,7 @@ async def settled(
                 break
             await asyncio.sleep(max(_LOOK, time.monotonic() - looked))
     await asyncio.sleep(2.5)  # a double would come now
-    return await tally(local, crowd.said, crowd.rooms, log, told)
+    return await tally(local, traffic.said, traffic.rooms, log, told)
 
 
 def _listed(found: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
@@ -163,13 +163,13 @@ def is_idle(health: Mapping[str, Any] | None) -> bool:
 
 
 async def _unmapped(
-    local: Town, crowd: Crowd, store: SqliteStore, letters: Sequence[DeadLetter]
+    local: SandboxProcess, traffic: Traffic, store: SqliteStore, letters: Sequence[DeadLetter]
 ) -> list[tuple[str, Spot]]:
     """Copies that stand and that the store does not know, or takes for another message."""
-    by_number = {post.number: post for post in crowd.said}
+    by_number = {post.number: post for post in traffic.said}
     listed = {(letter.excerpt[:6], letter.operation.channel.channel) for letter in letters}
     wrong: list[tuple[str, Spot]] = []
-    for spot in (spot for room in crowd.rooms for spot in room):
+    for spot in (spot for room in traffic.rooms for spot in room):
         for shown in await local.standing(spot):
             tag = read_tag(text_of(shown))
             if tag is None or by_number[tag[0]].spot == spot:

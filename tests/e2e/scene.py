@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.installed import local_platform_types
-from tests.e2e.house import Street
+from tests.e2e.local_sandbox import Sandbox
 
 PLATFORMS = tuple(local_platform_types())
 ROOMS = dict(zip(PLATFORMS, ("general", "random", "help", "ch-4", "ch-5", "ch-6"), strict=False))
@@ -17,7 +17,7 @@ ROOMS = dict(zip(PLATFORMS, ("general", "random", "help", "ch-4", "ch-5", "ch-6"
 class Scene:
     """One origin and, for each platform, a channel of another workspace in the same room."""
 
-    local: Street
+    local: Sandbox
     origin: str
     at: str = ""  # the room, where it is not the origin's own
     known: dict[str, str] = field(default_factory=dict[str, str])  # what later steps need
@@ -57,7 +57,7 @@ class Scene:
         await self.local.until(lambda: all(self.found(p, words) for p in PLATFORMS))
 
 
-def away(local: Street, platform: str, room: str) -> tuple[str, str]:
+def away(local: Sandbox, platform: str, room: str) -> tuple[str, str]:
     return local.place(platform, room, 1)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bridge.sandbox.feed import Shown
-from tests.e2e.crowd import EMOJI, SHARING, Change, Said, read_tag, read_words, text_of, words
-from tests.e2e.town import Spot, Town
+from tests.e2e.processes import SandboxProcess, Spot
+from tests.e2e.traffic import EMOJI, SHARING, Change, Said, read_tag, read_words, text_of, words
 
 Where = tuple[int, Spot]  # a post's number, and the channel where it should be seen
 Told = Callable[[Said, Change], bool]  # whether its platform tells of a change
@@ -73,13 +73,13 @@ class Tally:
 class TeamsLog:
     """What Teams handed over, read a piece at a time."""
 
-    town: Town
+    sandbox: SandboxProcess
     count: int = 0
     posts: set[str] = field(default_factory=set[str])
     changes: set[tuple[str, _Version]] = field(default_factory=set[tuple[str, _Version]])
 
     async def read(self) -> None:
-        for activity in await self.town.taken_by_teams_bots(self.count):
+        for activity in await self.sandbox.taken_by_teams_bots(self.count):
             self.count += 1
             tag = read_tag(activity.get("text") or "")
             match activity["type"]:
@@ -94,7 +94,11 @@ class TeamsLog:
 
 
 async def tally(
-    town: Town, said: Sequence[Said], rooms: Sequence[Sequence[Spot]], log: TeamsLog, told: Told
+    sandbox: SandboxProcess,
+    said: Sequence[Said],
+    rooms: Sequence[Sequence[Spot]],
+    log: TeamsLog,
+    told: Told,
 ) -> Tally:
     """What became of each post in the other channels of its room. `told` is asked of changes on
     platforms other than Teams."""
@@ -106,7 +110,7 @@ async def tally(
     allowed = {post.number: _allowed(post, log, told) for post in said}
     _count(said, log, told, result)
     for room in rooms:
-        shown = {spot: await town.standing(spot) for spot in room}
+        shown = {spot: await sandbox.standing(spot) for spot in room}
         for source in room:
             for target in room:
                 if target is not source:

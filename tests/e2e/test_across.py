@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 
 
 async def test_what_is_said_anywhere_appears_everywhere(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3")
         async with running(local, settings):
             for platform in PLATFORMS:

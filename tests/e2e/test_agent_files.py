@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.model_server import Answer, model_server
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -30,27 +30,27 @@ def with_agent(settings: dict[str, Any], url: str) -> dict[str, Any]:
     return settings
 
 
-def shown(town: Street, platform: str) -> str:
-    return json.dumps(raw(town, platform))
+def shown(sandbox: Sandbox, platform: str) -> str:
+    return json.dumps(raw(sandbox, platform))
 
 
-def raw(town: Street, platform: str) -> list[Any]:
-    return [one.raw for one in town.standing(platform, "general")]
+def raw(sandbox: Sandbox, platform: str) -> list[Any]:
+    return [one.raw for one in sandbox.standing(platform, "general")]
 
 
 async def test_files_of_an_agent_are_native_uploads(tmp_path: Path) -> None:
     """Where a bot cannot upload (Teams' channels), they are a picture and a link of the bridge."""
     answer = Answer([json.dumps(PARTS).encode()], 200, "application/json")
-    async with model_server(answer) as api, street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+    async with model_server(answer) as api, local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
         settings["web"]["public_url"] = "https://bridge.example"
-        async with running(town, with_agent(settings, api.url)):
-            platforms = list(town.platforms)
-            await town.say(platforms[0], "general", "Draw me a chart")
-            await town.until(lambda: all("chart.png" in shown(town, p) for p in platforms))
-            await town.until(lambda: all("numbers.csv" in shown(town, p) for p in platforms))
-            said = shown(town, "slack")
-            slack, discord, teams = (raw(town, one)[-1] for one in ("slack", "discord", "teams"))
+        async with running(sandbox, with_agent(settings, api.url)):
+            platforms = list(sandbox.platforms)
+            await sandbox.say(platforms[0], "general", "Draw me a chart")
+            await sandbox.until(lambda: all("chart.png" in shown(sandbox, p) for p in platforms))
+            await sandbox.until(lambda: all("numbers.csv" in shown(sandbox, p) for p in platforms))
+            said = shown(sandbox, "slack")
+            slack, discord, teams = (raw(sandbox, one)[-1] for one in ("slack", "discord", "teams"))
 
     (file,) = slack["files"]
     assert (file["name"], file["mimetype"], file["size"]) == ("numbers.csv", "text/csv", 8)

@@ -13,7 +13,7 @@ from bridge.app.settings.file import Settings
 from bridge.router import Timeouts
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.hands import GivenFile
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_changes import PNG, files, standing
 
 GIVES = {
@@ -32,7 +32,7 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
 
     monkeypatch.setattr(build, "policy_of", soon)
     others = [name for name in ("slack", "discord") if name != origin]
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         async with running(local, settings) as (bridge, _):
@@ -59,5 +59,5 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
             assert await bridge.store.dead_letters() == []
 
 
-def is_shown(local: Street, platform: str, text: str) -> bool:
+def is_shown(local: Sandbox, platform: str, text: str) -> bool:
     return any(text in str(one.raw) for one in standing(local, platform))

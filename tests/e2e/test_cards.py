@@ -17,7 +17,7 @@ from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile, Hand, Handled
 from bridge.uacs import StructuredDataPart, TextPart
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 NODES: list[JsonValue] = [
     {"type": "fields", "items": [{"label": "Service", "value": "payments"}]},
@@ -74,17 +74,17 @@ def card(head: str, message: str = "", *, bar: int | None = None) -> AgentEvent:
     return PartGiven(part=part)
 
 
-def raw_of(local: Street, platform: str) -> list[str]:
+def raw_of(local: Sandbox, platform: str) -> list[str]:
     return [orjson.dumps(one.raw).decode() for one in local.standing(platform, "general")]
 
 
-def with_words(local: Street, platform: str, words: str) -> Shown | None:
+def with_words(local: Sandbox, platform: str, words: str) -> Shown | None:
     shown = local.standing(platform, "general")
     return next((one for one in shown if words in orjson.dumps(one.raw).decode()), None)
 
 
 async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -136,7 +136,7 @@ class Turner:
 
 
 async def test_an_edit_turns_words_into_a_card_and_back(tmp_path: Path) -> None:
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -167,7 +167,7 @@ BROKEN: dict[str, dict[str, JsonValue]] = {
 async def test_a_card_that_the_platforms_refuse_is_said_in_words_and_not_lost(
     tmp_path: Path,
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -206,7 +206,7 @@ def spoil(connector: Connector) -> None:
     connector.encode = spoiled  # type: ignore[method-assign]
 
 
-def hands(local: Street) -> dict[str, Hand]:
+def hands(local: Sandbox) -> dict[str, Hand]:
     """Somebody in the channel, on each platform where people can press."""
     found: dict[str, Hand] = {}
     for name, platform in local.platforms.items():
@@ -220,7 +220,7 @@ def hands(local: Street) -> dict[str, Hand]:
 async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
     tmp_path: Path, platform: str
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         hand = local.platforms[platform]
@@ -239,7 +239,7 @@ async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
             assert any("look at this" in raw for raw in raw_of(local, other))
 
 
-def in_personal_chat(local: Street, settings: dict[str, Any]) -> tuple[str, Hand]:
+def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, Hand]:
     """The room's member on Teams is the chat of a person with the bridge; this is their hand."""
     settings["files"] = {"allow_loopback": True}
     teams = local.platforms["teams"]
@@ -253,7 +253,7 @@ def in_personal_chat(local: Street, settings: dict[str, Any]) -> tuple[str, Hand
 
 
 async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         _, hand = in_personal_chat(local, settings)
         async with running(local, settings):
@@ -271,7 +271,7 @@ async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it
     tmp_path: Path, answer: str
 ) -> None:
     data = bytes(range(256)) * 5000
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         chat, hand = in_personal_chat(local, settings)
         slack, teams = local.platforms["slack"], local.platforms["teams"]

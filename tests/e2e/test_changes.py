@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bridge.sandbox.hands import GivenFile
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 PNG = bytes.fromhex(
@@ -18,7 +18,7 @@ PNG = bytes.fromhex(
 WORDS = {"slack": 1200, "discord": 220, "teams": 1200}  # as many as a person may write there
 
 
-def texts(local: Street, platform: str) -> list[str]:
+def texts(local: Sandbox, platform: str) -> list[str]:
     return [shown.text for shown in local.standing(platform, "general")]
 
 
@@ -34,7 +34,7 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
             for one in others
         )
 
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             workspace, channel = local.place(origin, "general")
@@ -65,20 +65,20 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
             assert (await bridge.store.conversation(room.id)).messages == ()
 
 
-def files(local: Street, platform: str) -> list[tuple[str, ...]]:
+def files(local: Sandbox, platform: str) -> list[tuple[str, ...]]:
     """The names of the files of each message there that has any."""
     key, name = {"slack": ("files", "name"), "discord": ("attachments", "filename")}[platform]
     shown = [[one[name] for one in each.raw.get(key) or ()] for each in standing(local, platform)]
     return [tuple(names) for names in shown if names]
 
 
-def standing(local: Street, platform: str) -> list[Any]:
+def standing(local: Sandbox, platform: str) -> list[Any]:
     return list(local.standing(platform, "general"))
 
 
 async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
     long = " ".join(f"word{number}" for number in range(2000))  # more than Slack has in a message
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         members = settings["rooms"]["general"]["members"]
@@ -112,7 +112,7 @@ async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
 
 
 async def test_files_that_apps_are_not_given_are_spoken_of(tmp_path: Path) -> None:
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):
             where, teams = local.place("teams", "general"), local.platforms["teams"]
@@ -134,7 +134,7 @@ async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
     tmp_path: Path, origin: str
 ) -> None:
     others = [name for name in ("slack", "discord") if name != origin]
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         async with running(local, settings):
@@ -161,7 +161,7 @@ async def test_a_file_taken_out_while_the_bridge_is_away_goes_from_its_copies(
     tmp_path: Path, origin: str
 ) -> None:
     other = "discord" if origin == "slack" else "slack"
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         where, platform = local.place(origin, "general"), local.platforms[origin]

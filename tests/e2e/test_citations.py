@@ -14,7 +14,7 @@ from bridge.app.build import Bridge
 from bridge.content.messages.agent_parts import CITATIONS
 from bridge.model import MessageId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_streaming import with_personal_chat
 from tests.waiting import LONGEST_WAIT
 
@@ -50,7 +50,7 @@ def cites(*sources: dict[str, JsonValue]) -> PartGiven:
 async def test_sources_are_numbers_in_the_words_and_links_below_or_citations_of_teams(
     tmp_path: Path,
 ) -> None:
-    async with street(channels=1) as local:
+    async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -96,7 +96,7 @@ async def lost(bridge: Bridge, answer: MessageId) -> set[str]:
 
 
 async def test_citations_come_with_the_end_of_a_stream_of_teams(tmp_path: Path) -> None:
-    async with street(names=("teams",), channels=1) as local:
+    async with local_sandbox(names=("teams",), channels=1) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         chat = with_personal_chat(local, settings)
         teams = local.platforms["teams"]

@@ -9,12 +9,12 @@ import pytest
 from bridge.sandbox.hands import Outcome
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 
 
-def mention(local: Street, platform: str) -> str:
+def mention(local: Sandbox, platform: str) -> str:
     """Our bot as a person there writes it."""
     app = local.platforms[platform].world().apps[0]
     if platform == "teams":
@@ -31,7 +31,7 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
     def texts(one: str, channel: str = "general") -> list[str]:
         return [shown.text for shown in local.standing(one, channel)]
 
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         workspace, _ = local.place(platform, "general")
         settings["admins"] = ["*"]
@@ -68,7 +68,7 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
 async def test_people_link_their_accounts_by_a_code_that_slack_whispers(
     tmp_path: Path, other: str
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         slack = local.platforms["slack"]
         assert isinstance(slack, LocalSlack)
@@ -89,7 +89,7 @@ async def test_people_link_their_accounts_by_a_code_that_slack_whispers(
             assert len(local.standing("slack", "general")) == 1  # the question alone
 
 
-def whispers(local: Street, platform: str) -> list[str]:
+def whispers(local: Sandbox, platform: str) -> list[str]:
     """What the first person there alone can see."""
     place = local.platforms[platform]
     assert isinstance(place, LocalSlack | LocalDiscord)
@@ -99,7 +99,7 @@ def whispers(local: Street, platform: str) -> list[str]:
 
 
 async def give(
-    local: Street, platform: str, text: str, channel: str = "general", person: int = 0
+    local: Sandbox, platform: str, text: str, channel: str = "general", person: int = 0
 ) -> Outcome:
     place = local.platforms[platform]
     assert isinstance(place, LocalSlack | LocalDiscord)
@@ -108,7 +108,7 @@ async def give(
     return await place.command_as(workspace, channel_id, who, "/bridge", text)
 
 
-def registered(local: Street) -> bool:
+def registered(local: Sandbox) -> bool:
     discord = local.platforms["discord"]
     assert isinstance(discord, LocalDiscord)
     return any(app.commands for app in discord.state.apps.values())
@@ -118,7 +118,7 @@ def registered(local: Street) -> bool:
 async def test_slash_commands_are_answered_to_the_asker_alone(
     tmp_path: Path, platform: str
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
@@ -153,7 +153,7 @@ async def test_slash_commands_are_answered_to_the_asker_alone(
 
 @pytest.mark.parametrize("platform", ["slack", "discord"])
 async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platform: str) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         workspace, _ = local.place(platform, "general")
         admin, other = (local.person(platform, workspace, number) for number in (0, 1))
@@ -170,7 +170,7 @@ async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platf
 
 
 async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
@@ -181,7 +181,7 @@ async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> N
 
 
 async def test_the_command_is_registered_once(tmp_path: Path) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         discord = local.platforms["discord"]
         assert isinstance(discord, LocalDiscord)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from bridge.router.turns.access import begin_pairing
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_directs import PLATFORMS, Somebody
 
 
 async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path: Path) -> None:
-    async with street(channels=1) as local:
+    async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["direct"] = [{"account": "*", "agents": [{"agent": "echo", "listen": "always"}]}]
         people = [Somebody(local, platform) for platform in PLATFORMS]

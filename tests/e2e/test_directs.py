@@ -15,7 +15,7 @@ from bridge.sandbox.feed import Shown
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_commands import mention, registered
 
 PAIRS = (("slack", "discord"), ("discord", "teams"), ("teams", "slack"))
@@ -25,7 +25,7 @@ PLATFORMS = ("slack", "discord", "teams")
 class Somebody:
     """The first person of a platform, in the channel and alone with the bot."""
 
-    def __init__(self, local: Street, platform: str) -> None:
+    def __init__(self, local: Sandbox, platform: str) -> None:
         self.local, self.platform = local, platform
         self.workspace, self.channel = local.place(platform, "general")
         self.id = local.person(platform, self.workspace)
@@ -71,7 +71,7 @@ class Somebody:
         return actor_id_of(self.platform, self.workspace, self.id)
 
 
-async def nobody_else_has(local: Street, bridge: Bridge, words: str) -> bool:
+async def nobody_else_has(local: Sandbox, bridge: Bridge, words: str) -> bool:
     """Neither a channel nor what an archive shows to all."""
     for platform in PLATFORMS:
         if any(words in f"{one.text} {one.raw}" for one in local.standing(platform, "general")):
@@ -88,7 +88,7 @@ async def nobody_else_has(local: Street, bridge: Bridge, words: str) -> bool:
 async def test_two_people_write_to_one_another_and_nobody_else_reads_it(
     tmp_path: Path, platform: str, other: str
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         ann, bob = Somebody(local, platform), Somebody(local, other)

@@ -18,7 +18,7 @@ from bridge.runtime.clock import SystemClock
 from bridge.sandbox.feed import Shown
 from connectors.discord.sandbox import LocalDiscord
 from connectors.slack.sandbox import LocalSlack
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 READ_BACK = ("slack", "discord")
 EVERYWHERE = (*READ_BACK, "teams")
@@ -55,10 +55,10 @@ def is_looked_at(shown: Shown) -> bool | None:
 
 
 @dataclass
-class Crowd:
+class Traffic:
     """People who post, answer in threads, edit and delete at random, on some of the platforms."""
 
-    local: Street
+    local: Sandbox
     channels: Sequence[str]
     chance: random.Random
     said: list[Said] = field(default_factory=list[Said])
@@ -152,13 +152,13 @@ class Crowd:
         return found
 
 
-async def agree(crowd: Crowd, bridge: Bridge, seconds: float) -> None:
+async def agree(traffic: Traffic, bridge: Bridge, seconds: float) -> None:
     """Wait until all sides say the same; what does not is told. A post of which nobody can say
     whether it arrived is excused where the bridge lists it itself."""
     wrong: list[str] = []
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while wrong := crowd.wrong(await listed(bridge)):  # noqa: ASYNC110 - as `until`
+            while wrong := traffic.wrong(await listed(bridge)):  # noqa: ASYNC110 - as `until`
                 await asyncio.sleep(0.05)
     if wrong:
         pytest.fail(f"{len(wrong)} wrong: " + "; ".join(wrong[:5]))
@@ -171,37 +171,37 @@ async def listed(bridge: Bridge) -> set[str]:
 
 async def be_away(
     folder: Path, *, events: int, channels: Sequence[str], seconds: float, limits: bool = False
-) -> Crowd:
+) -> Traffic:
     """People act before, while the bridge is away, and after; all must be right in the end."""
-    async with street(channels=max(3, len(channels)), limits=limits) as local:
+    async with local_sandbox(channels=max(3, len(channels)), limits=limits) as local:
         settings: dict[str, Any] = configuration(
             local, folder / "bridge.sqlite3", channels=channels
         ) | {"catch_up": {"requests_per_minute": 6000, "look_back_requests": 5000}}
-        crowd = Crowd(local, channels, random.Random(7))
+        traffic = Traffic(local, channels, random.Random(7))
         async with running(local, settings) as (bridge, _):
-            await crowd.act(events // 3, EVERYWHERE)
-            await agree(crowd, bridge, seconds)
-        before = dict(crowd.done)
-        await crowd.act(events, READ_BACK)
-        away = {kind: count - before.get(kind, 0) for kind, count in crowd.done.items()}
+            await traffic.act(events // 3, EVERYWHERE)
+            await agree(traffic, bridge, seconds)
+        before = dict(traffic.done)
+        await traffic.act(events, READ_BACK)
+        away = {kind: count - before.get(kind, 0) for kind, count in traffic.done.items()}
         async with running(local, settings) as (bridge, _):
-            await agree(crowd, bridge, seconds)
-            await crowd.act(events // 6, EVERYWHERE)
-            await agree(crowd, bridge, seconds)
+            await agree(traffic, bridge, seconds)
+            await traffic.act(events // 6, EVERYWHERE)
+            await agree(traffic, bridge, seconds)
             letters = await bridge.store.dead_letters()
             assert {one.state for one in letters} <= {"unproved"}
         print(
-            f"\naway: {away}; {len(crowd.said)} messages in all, {len(letters)} copies on Teams "
+            f"\naway: {away}; {len(traffic.said)} messages in all, {len(letters)} copies on Teams "
             "unproved and listed"
         )
-    return crowd
+    return traffic
 
 
 @pytest.mark.timeout(400)
 async def test_what_happens_while_the_bridge_is_away_is_recovered(tmp_path: Path) -> None:
-    crowd = await be_away(tmp_path, events=60, channels=("general", "random"), seconds=40)
+    traffic = await be_away(tmp_path, events=60, channels=("general", "random"), seconds=40)
 
-    assert crowd.done.keys() == {"post", "reply", "edit", "react", "delete"}
+    assert traffic.done.keys() == {"post", "reply", "edit", "react", "delete"}
 
 
 @pytest.mark.long
@@ -211,7 +211,7 @@ async def test_a_thousand_events_while_the_bridge_is_away_are_recovered(tmp_path
     await be_away(tmp_path, events=1000, channels=channels, seconds=900, limits=True)
 
 
-def reactions_on(local: Street, platform: str, words: str) -> set[str]:
+def reactions_on(local: Sandbox, platform: str, words: str) -> set[str]:
     """The emoji on the message with these words; Slack names them."""
     shown = [one for one in local.standing(platform, "general") if words in one.text]
     told = [one.raw.get("reactions") or [] for one in shown]
@@ -219,7 +219,7 @@ def reactions_on(local: Street, platform: str, words: str) -> set[str]:
 
 
 async def react(
-    local: Street, platform: str, words: str, emoji: str, *, taken_back: bool = False
+    local: Sandbox, platform: str, words: str, emoji: str, *, taken_back: bool = False
 ) -> None:
     workspace, channel = local.place(platform, "general")
     person, found = local.person(platform, workspace), local.platforms[platform]
@@ -229,7 +229,7 @@ async def react(
 
 
 async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
             "catch_up": {"requests_per_minute": 6000}
         }
@@ -266,7 +266,7 @@ async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_p
 async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_everywhere(
     tmp_path: Path,
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
             "catch_up": {"requests_per_minute": 6000}
         }
@@ -313,7 +313,7 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
             return super().time() - ago
 
     monkeypatch.setattr("bridge.app.build.SystemClock", ShiftedClock)
-    async with street(names=("slack", "teams")) as local:
+    async with local_sandbox(names=("slack", "teams")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
             "catch_up": {"announce_after": 1800, "requests_per_minute": 6000}
         }
@@ -342,7 +342,7 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
 async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when_it_is_back(
     tmp_path: Path,
 ) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("random",))
         token = local.platforms["slack"].world().apps[0]["bot_token"]
         bot = AsyncWebClient(token, base_url=f"{local.around.base_url}/slack/api/")
@@ -366,7 +366,7 @@ async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when
 
 
 async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings: dict[str, Any] = configuration(
             local, tmp_path / "bridge.sqlite3", channels=("general",)
         ) | {"catch_up": {"requests_per_minute": 6000}}
@@ -439,7 +439,7 @@ async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_th
     tmp_path: Path, origin: str
 ) -> None:
     """What the bridge tells of a topic is archived at that place, and stands nowhere there."""
-    async with street() as local:
+    async with local_sandbox() as local:
         settings: dict[str, Any] = configuration(
             local, tmp_path / "bridge.sqlite3", channels=("general",)
         ) | {"catch_up": {"requests_per_minute": 6000}}
@@ -466,6 +466,6 @@ async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_th
             assert text in shown()
 
 
-def _person_of(local: Street, platform: str) -> tuple[str, str, str]:
+def _person_of(local: Sandbox, platform: str) -> tuple[str, str, str]:
     workspace, channel = local.place(platform, "general")
     return workspace, channel, local.person(platform, workspace)

@@ -26,7 +26,7 @@ from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from connectors.slack.sandbox import LocalSlack
 from connectors.teams.sandbox import Delivering
 from connectors.teams.sandbox.local import LocalTeams
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.waiting import LONGEST_WAIT, pass_time
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -37,9 +37,9 @@ POSTS = {"slack": "chat.postMessage", "discord": "webhook.execute", "teams": "ac
 @asynccontextmanager
 async def at_home(
     folder: Path, channels: Sequence[str] = ("general",), **changes: Any
-) -> AsyncGenerator[tuple[Street, Bridge], None]:
-    """A street and a bridge in which every channel of every room has spoken once."""
-    async with street(channels=max(3, len(channels))) as local:
+) -> AsyncGenerator[tuple[Sandbox, Bridge], None]:
+    """The local platforms and a bridge; somebody has posted once in every channel of every room."""
+    async with local_sandbox(channels=max(3, len(channels))) as local:
         settings = configuration(local, folder / "bridge.sqlite3", channels=channels) | changes
         async with running(local, settings) as (bridge, _):
             for name in channels:
@@ -48,16 +48,16 @@ async def at_home(
             yield local, bridge
 
 
-def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
+def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
     return [shown.text for shown in local.standing(platform, channel)]
 
 
-def count(local: Street, platform: str, said: str, channel: str = "general") -> int:
+def count(local: Sandbox, platform: str, said: str, channel: str = "general") -> int:
     return sum(said in text for text in texts(local, platform, channel))
 
 
 async def until_shown(
-    local: Street, channel: str, said: str, where: Sequence[str] = PLATFORMS
+    local: Sandbox, channel: str, said: str, where: Sequence[str] = PLATFORMS
 ) -> None:
     await local.until(lambda: all(count(local, p, said, channel) for p in where))
 
@@ -208,7 +208,7 @@ async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_pa
 
 
 async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         wrong = tmp_path / "token"
         wrong.write_text("xoxb-wrong")
@@ -222,7 +222,7 @@ async def test_a_wrong_token_stops_its_account_alone_and_says_what_to_do(tmp_pat
 
 
 async def test_an_unknown_channel_is_reported_and_the_rest_of_its_room_runs(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["members"][0]["channel"] = "#nowhere"
         async with running(local, settings) as (bridge, _):
@@ -326,7 +326,7 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
         assert taken == 1  # only the hello: the other was refused, Teams knows that it is lost
 
 
-def try_on(local: Street) -> None:
+def try_on(local: Sandbox) -> None:
     """Let Slack and Teams hand over what was refused for as long as it takes."""
     slack, teams = local.platforms["slack"], local.platforms["teams"]
     assert isinstance(slack, LocalSlack)
@@ -347,7 +347,7 @@ async def set_room(store: SqliteStore, *, full: bool) -> None:
 
 
 async def test_a_damaged_store_stops_the_start_with_what_to_do(tmp_path: Path) -> None:
-    async with street(names=("teams",)) as local:
+    async with local_sandbox(names=("teams",)) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say("teams", "general", "hello")
@@ -411,7 +411,7 @@ async def test_lanes_in_trouble_do_not_slow_the_others(
     assert max(troubled.values()) <= 2 * max(calm) + 0.1
 
 
-async def _worst_wait(local: Street, word: str) -> float:
+async def _worst_wait(local: Sandbox, word: str) -> float:
     """From a person's post to our request in six rooms, the 99th percentile of 24."""
     waits: list[float] = []
     loop = asyncio.get_running_loop()

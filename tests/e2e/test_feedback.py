@@ -12,7 +12,7 @@ from bridge.app.build import Bridge
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model.turns import Feedback
 from bridge.sandbox.feed import Shown
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands
 
 LAST = "my answer is shown on"
@@ -43,7 +43,7 @@ class Listener:
         self.heard.append(feedback)
 
 
-def answer(local: Street, platform: str) -> Shown | None:
+def answer(local: Sandbox, platform: str) -> Shown | None:
     """The whole answer, as it stands there."""
     shown = local.standing(platform, "general")
     return next((one for one in shown if LAST in orjson.dumps(one.raw).decode()), None)
@@ -60,7 +60,7 @@ async def judged(bridge: Bridge) -> dict[str, tuple[str, str]]:
 async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds(
     tmp_path: Path,
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"] |= {
             "agents": [{"agent": "echo", "listen": "always"}], "feedback": "on",
@@ -103,7 +103,7 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
 async def test_nobody_is_asked_where_the_room_does_not_want_it(
     tmp_path: Path, platform: str
 ) -> None:
-    async with street(names=(platform,)) as local:
+    async with local_sandbox(names=(platform,)) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings):

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from connectors.irc.bylines import GAP
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 NGIRCD = shutil.which("ngircd") or shutil.which("ngircd", path="/usr/sbin")
 pytestmark = pytest.mark.skipif(NGIRCD is None, reason="needs ngircd (apt-get install ngircd)")
@@ -130,7 +130,7 @@ async def ngircd(folder: Path) -> AsyncGenerator[Server]:
         await server.stop()
 
 
-def settings_of(local: Street, port: int, store: Path) -> dict[str, Any]:
+def settings_of(local: Sandbox, port: int, store: Path) -> dict[str, Any]:
     settings = configuration(local, store, channels=("general",))
     settings["accounts"]["irc"] = {
         "platform": "irc", "host": "127.0.0.1", "port": port, "tls": False, "nick": "bridge",
@@ -140,12 +140,12 @@ def settings_of(local: Street, port: int, store: Path) -> dict[str, Any]:
     return settings
 
 
-def said(local: Street) -> list[str]:
+def said(local: Sandbox) -> list[str]:
     return [one.text for one in local.standing("slack", "general")]
 
 
 async def test_words_cross_between_slack_and_a_real_server(tmp_path: Path) -> None:
-    async with street(names=("slack",)) as local, ngircd(tmp_path) as server:
+    async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _), person(server.port, "alice") as alice:
             alice.send(f"PRIVMSG {CHANNEL} :hello from \x02ngircd\x02, café")
@@ -164,7 +164,7 @@ async def test_a_long_text_arrives_whole_in_lines_that_the_server_does_not_cut(
     tmp_path: Path,
 ) -> None:
     text = " ".join(f"wörd{number}" for number in range(250))
-    async with street(names=("slack",)) as local, ngircd(tmp_path) as server:
+    async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _), person(server.port, "alice") as alice:
             await local.say("slack", "general", text)
@@ -177,7 +177,7 @@ async def test_a_long_text_arrives_whole_in_lines_that_the_server_does_not_cut(
 
 
 async def test_when_the_server_goes_and_comes_again_so_does_the_bot(tmp_path: Path) -> None:
-    async with street(names=("slack",)) as local, ngircd(tmp_path) as server:
+    async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with running(local, settings) as (bridge, _):
             async with person(server.port, "alice") as alice:
@@ -193,7 +193,7 @@ async def test_when_the_server_goes_and_comes_again_so_does_the_bot(tmp_path: Pa
 
 
 async def test_a_channel_that_is_moderated_refuses_before_the_fence(tmp_path: Path) -> None:
-    async with street(names=("slack",)) as local, ngircd(tmp_path) as server:
+    async with local_sandbox(names=("slack",)) as local, ngircd(tmp_path) as server:
         settings = settings_of(local, server.port, tmp_path / "bridge.sqlite3")
         async with person(server.port, "alice") as alice, running(local, settings) as (bridge, _):
             alice.send(f"MODE {CHANNEL} +m")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.crowd import Crowd, Mix
+from tests.e2e.processes import BridgeProcess, bridge_beside, rooms_across, sandbox_beside
 from tests.e2e.reckoning import reckon, settled
 from tests.e2e.tally import TeamsLog, always
-from tests.e2e.town import BridgeProcess, bridge_beside, rooms_across, town
+from tests.e2e.traffic import Mix, Traffic
 
 CHANNELS = 7  # in each of two workspaces, guilds and teams: 42 channels, 14 rooms
 FEW = 3  # 18 channels, 6 rooms
@@ -26,33 +26,33 @@ async def survive(
     """The whole of it; prints what was counted."""
     chance = random.Random(SEED)
     store = folder / "bridge.sqlite3"
-    async with town(channels=channels, limits=limits) as local:
+    async with sandbox_beside(channels=channels, limits=limits) as local:
         parts, rooms = rooms_across(local)
         settings = {**parts, "store": {"path": str(store)}}
         # Slack tells reactions again that were not acknowledged; Discord does not.
-        crowd = Crowd(local, rooms, random.Random(SEED + 1), Mix(reacting=("slack",)))
+        traffic = Traffic(local, rooms, random.Random(SEED + 1), Mix(reacting=("slack",)))
         log = TeamsLog(local)
         async with bridge_beside(local, settings, folder) as bridge:
             await bridge.start()
             await bridge.connected(180)
-            await crowd.one_each()
-            assert (await settled(local, crowd, bridge, log, always, 120, store)).settled
+            await traffic.one_each()
+            assert (await settled(local, traffic, bridge, log, always, 120, store)).settled
             for left in range(kills, 0, -1):
                 acting = asyncio.create_task(
-                    crowd.act((events - crowd.events) // (left + 1), pause)
+                    traffic.act((events - traffic.events) // (left + 1), pause)
                 )
                 await moment(bridge, chance)
                 await bridge.kill()
                 await asyncio.sleep(chance.uniform(0.0, 0.5))  # some is done while nobody hears
                 await bridge.start()
                 await acting
-            await crowd.act(events - crowd.events, pause)
+            await traffic.act(events - traffic.events, pause)
             await bridge.connected(180)
             # On Slack the bridge reads what it missed at 50 requests a minute, limits or none.
-            reckoning = await reckon(local, crowd, bridge, log, always, seconds=1500, store=store)
+            reckoning = await reckon(local, traffic, bridge, log, always, seconds=1500, store=store)
         refusals = await local.refusals()
     print(
-        f"\n{kills} kills, {crowd.events} events, {len(crowd.said)} of them posts, in "
+        f"\n{kills} kills, {traffic.events} events, {len(traffic.said)} of them posts, in "
         f"{sum(map(len, rooms))} channels: {reckoning}\nrefused: {refusals}"
     )
     reckoning.hold(unproved_per_lane=kills)

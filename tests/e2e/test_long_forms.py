@@ -18,7 +18,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand, Handled
 from bridge.uacs import StructuredDataPart
 from connectors.discord.ids import channel_ref
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 FIELDS: list[JsonValue] = [
     {"type": "text_input", "id": f"f{number}", "label": f"Field {number}"} for number in range(6)
@@ -62,7 +62,7 @@ class Clerk:
 
 
 async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -97,7 +97,7 @@ async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) 
     }  # fmt: skip
 
 
-async def until_known(store: Store, local: Street, native_id: str) -> None:
+async def until_known(store: Store, local: Sandbox, native_id: str) -> None:
     """People see a post a moment before we know which it is."""
     channel = channel_ref(*local.place("discord", "general"))
     for _ in range(500):
@@ -107,19 +107,19 @@ async def until_known(store: Store, local: Street, native_id: str) -> None:
     raise AssertionError(f"nobody knows {native_id}")
 
 
-def form_on_discord(local: Street) -> Shown | None:
+def form_on_discord(local: Sandbox) -> Shown | None:
     shown = local.standing("discord", "general")
     return next((one for one in shown if b"Report" in orjson.dumps(one.raw)), None)
 
 
-def discord_hand(local: Street) -> Hand:
+def discord_hand(local: Sandbox) -> Hand:
     platform = local.platforms["discord"]
     assert isinstance(platform, Handled)
     workspace, channel = local.place("discord", "general")
     return Hand(platform, workspace, channel, local.person("discord", workspace))
 
 
-def whispers(local: Street) -> list[Shown]:
+def whispers(local: Sandbox) -> list[Shown]:
     platform = local.platforms["discord"]
     assert isinstance(platform, Handled)
     workspace, _ = local.place("discord", "general")

@@ -14,20 +14,20 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.app.build import Bridge
 from connectors.discord.sandbox.local import LocalDiscord
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 
-def second(local: Street, settings: dict[str, Any], store: Path) -> dict[str, Any]:
+def second(local: Sandbox, settings: dict[str, Any], store: Path) -> dict[str, Any]:
     """Another bridge with apps of its own, in the same channels."""
     accounts = {name: local.account(name, app=1) for name in local.platforms}
     return {**settings, "accounts": accounts, "store": {"path": str(store)}}
 
 
-def texts(local: Street, platform: str) -> list[str]:
+def texts(local: Sandbox, platform: str) -> list[str]:
     return [shown.text for shown in local.standing(platform, "general")]
 
 
-async def quiet(local: Street, *bridges: Bridge, seconds: float = 1.5) -> dict[str, list[str]]:
+async def quiet(local: Sandbox, *bridges: Bridge, seconds: float = 1.5) -> dict[str, list[str]]:
     """What stands everywhere when the bridges have nothing to do and nothing has changed for a
     while. Tests wait first for all that must come: what is still to come then is a loop."""
     while True:
@@ -40,7 +40,7 @@ async def quiet(local: Street, *bridges: Bridge, seconds: float = 1.5) -> dict[s
 
 
 async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = second(local, settings, tmp_path / "two.sqlite3")
         async with running(local, settings) as (one, _), running(local, other) as (two, _):
@@ -60,7 +60,7 @@ async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Pa
 
 @asynccontextmanager
 async def relay(
-    local: Street, carries: Callable[[str, str], tuple[str, str]] = lambda who, text: (who, text)
+    local: Sandbox, carries: Callable[[str, str], tuple[str, str]] = lambda who, text: (who, text)
 ) -> AsyncGenerator[Callable[[], int]]:
     """Another bridge: it copies whatever it sees from one general to the other, but for its own.
     Gives how many copies it has made."""
@@ -109,7 +109,7 @@ async def relay(
 
 
 async def test_what_another_bridge_copied_is_not_copied_again(tmp_path: Path) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _), relay(local) as made:
             await local.say("slack", "general", "a word *from* Slack")
@@ -128,7 +128,7 @@ async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_p
     def scrambled(who: str, text: str) -> tuple[str, str]:
         return who, f"{next(turns)} {text[:20][::-1]}"
 
-    async with street(names=("slack", "discord"), limits=False) as local:
+    async with local_sandbox(names=("slack", "discord"), limits=False) as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         settings["rooms"]["general"]["bots_per_minute"] = 10
         async with running(local, settings) as (bridge, _), relay(local, scrambled) as made:
@@ -142,7 +142,7 @@ async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_p
 
 
 async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         slack, discord, teams = settings["rooms"]["general"]["members"]
         settings["rooms"] = {

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 
 from bridge.sandbox.faults import Fault
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 THUMB, HEART = "👍", "❤️"
 
 
-def emoji(local: Street, platform: str, index: int = 0) -> set[str]:
+def emoji(local: Sandbox, platform: str, index: int = 0) -> set[str]:
     return set(local.standing(platform, "general")[index].reactions)
 
 
-def texts(local: Street, platform: str) -> list[str]:
+def texts(local: Sandbox, platform: str) -> list[str]:
     return [shown.text for shown in local.standing(platform, "general")]
 
 
 class Person:
     """Somebody on one of the platforms, and the only message there."""
 
-    def __init__(self, local: Street, platform: str, number: int = 0) -> None:
+    def __init__(self, local: Sandbox, platform: str, number: int = 0) -> None:
         self._platform = local.platforms[platform]
         self._place = local.place(platform, "general")
         self._who = local.person(platform, self._place[0], number)
@@ -46,7 +46,7 @@ async def test_reactions_on_copies_and_the_original_are_on_all(tmp_path: Path, o
     # Teams tells a bot of reactions to its own messages alone: there, one reacts to the copy.
     speaker = "slack" if origin == "teams" else others[0]
     shown = [name for name in PLATFORMS if name != origin]
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say(speaker, "general", "hello")
@@ -71,7 +71,7 @@ async def test_reactions_on_copies_and_the_original_are_on_all(tmp_path: Path, o
 @pytest.mark.parametrize("origin", ["slack", "discord"])
 async def test_pins_are_put_and_taken_away(tmp_path: Path, origin: str) -> None:
     (other,) = {"slack", "discord"} - {origin}
-    async with street() as local:
+    async with local_sandbox() as local:
 
         def pinned(platform: str) -> bool:
             return local.standing(platform, "general")[0].pinned
@@ -92,7 +92,7 @@ async def test_pins_are_put_and_taken_away(tmp_path: Path, origin: str) -> None:
 
 
 async def test_where_bots_cannot_react_a_note_says_who_does(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         local.platforms["teams"].tenant.bots_react = False  # type: ignore[attr-defined]
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):
@@ -110,7 +110,7 @@ async def test_where_bots_cannot_react_a_note_says_who_does(tmp_path: Path) -> N
 
 
 async def test_a_note_names_people_of_whom_nothing_was_heard_before(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):
             await local.say("slack", "general", "hello")
@@ -125,7 +125,7 @@ async def test_a_note_names_people_of_whom_nothing_was_heard_before(tmp_path: Pa
 async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_same(
     tmp_path: Path,
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say("discord", "general", "hello")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from bridge.app.build import Bridge
 from bridge.model import Event
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.matrix import ASIDES, EVENTS, KINDS, PAGE, ROWS, page
 from tests.e2e.scene import PLATFORMS, ROOMS, Row, Scene, away
 
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def town(
+async def sandbox(
     tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncGenerator[tuple[Street, Bridge]]:
+) -> AsyncGenerator[tuple[Sandbox, Bridge]]:
     """Rooms with two channels of each platform, which lie in different workspaces."""
-    async with street(channels=len(ROOMS), limits=False) as local:
+    async with local_sandbox(channels=len(ROOMS), limits=False) as local:
         store = tmp_path_factory.mktemp("matrix") / "bridge.sqlite3"
         settings = configuration(local, store, channels=list(ROOMS.values()))
         settings["files"] = {"allow_loopback": True}
@@ -50,9 +50,9 @@ async def town(
     ],
 )
 async def test_the_event_reaches_every_platform_as_the_table_says(
-    town: tuple[Street, Bridge], row: Row, origin: str
+    sandbox: tuple[Sandbox, Bridge], row: Row, origin: str
 ) -> None:
-    local, bridge = town
+    local, bridge = sandbox
     scene = Scene(local, origin, row.rooms.get(origin, ""))
 
     await row.do(scene)

@@ -12,16 +12,16 @@ from bridge.model import ActorId, actor_id_of
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 
 
-def workspace_of(local: Street, platform: str) -> str:
+def workspace_of(local: Sandbox, platform: str) -> str:
     return local.place(platform, "general")[0]
 
 
-def actor(local: Street, platform: str, index: int) -> ActorId:
+def actor(local: Sandbox, platform: str, index: int) -> ActorId:
     """As the bridge names the `index`th person there."""
     workspace = workspace_of(local, platform)
     person = local.person(platform, workspace, index)
@@ -30,27 +30,27 @@ def actor(local: Street, platform: str, index: int) -> ActorId:
     return actor_id_of(platform, workspace, person)
 
 
-def name(local: Street, platform: str, index: int) -> str:
+def name(local: Sandbox, platform: str, index: int) -> str:
     workspace = workspace_of(local, platform)
     people = [p for p in local.platforms[platform].world().people if p.workspace == workspace]
     return people[index].name
 
 
-def typed(local: Street, platform: str, index: int) -> str:
+def typed(local: Sandbox, platform: str, index: int) -> str:
     """A mention as a person's client sends it there."""
     if platform == "discord":
         return f"<@{local.person(platform, workspace_of(local, platform), index)}>"
     return f"@{name(local, platform, index)}"
 
 
-async def link(local: Street, bridge: Bridge, index: int) -> None:
+async def link(local: Sandbox, bridge: Bridge, index: int) -> None:
     """The `index`th people of all platforms are one person."""
     first, *others = (actor(local, platform, index) for platform in PLATFORMS)
     for other in others:
         await bridge.store.link_people(first, other, "command")
 
 
-def pinged(local: Street, platform: str) -> list[set[str]]:
+def pinged(local: Sandbox, platform: str) -> list[set[str]]:
     """Whom each message of the channel pings, by the platform's own final state; `everyone` too."""
     workspace, channel = local.place(platform, "general")
     there = local.platforms[platform]
@@ -86,7 +86,7 @@ def _teams_pings(sent: bytes) -> set[str]:
     return {one["mentioned"]["id"] for one in entities if one["type"] == "mention"}
 
 
-def last(local: Street, platform: str) -> str:
+def last(local: Sandbox, platform: str) -> str:
     shown = local.standing(platform, "general")
     return shown[-1].text if shown else ""
 
@@ -96,7 +96,7 @@ async def test_a_mention_of_a_linked_person_pings_exactly_that_person(
     tmp_path: Path, origin: str
 ) -> None:
     others = [one for one in PLATFORMS if one != origin]
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await link(local, bridge, 1)
@@ -127,7 +127,7 @@ async def test_a_mention_of_a_linked_person_pings_exactly_that_person(
 async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: str) -> None:
     """Nor do those within code, nor what looks like a mention of another platform."""
     others = [one for one in PLATFORMS if one != origin]
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await link(local, bridge, 1)
@@ -149,7 +149,7 @@ async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: 
 
 
 async def test_everybody_is_called_only_where_the_channel_wants_it(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         for member in settings["rooms"]["general"]["members"]:
             member["everyone"] = member["account"] == "discord"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/anthropic",
          "gemini": "/gemini"}  # fmt: skip
@@ -23,13 +23,13 @@ def with_agent(settings: dict[str, Any], kind: str, url: str) -> dict[str, Any]:
     return settings
 
 
-def shown(town: Street, platform: str) -> str:
-    return "\n".join(one.text for one in town.standing(platform, "general"))
+def shown(sandbox: Sandbox, platform: str) -> str:
+    return "\n".join(one.text for one in sandbox.standing(platform, "general"))
 
 
-def raw(town: Street, platform: str) -> str:
+def raw(sandbox: Sandbox, platform: str) -> str:
     """With what stands in blocks, embeds and cards."""
-    return json.dumps([one.raw for one in town.standing(platform, "general")])
+    return json.dumps([one.raw for one in sandbox.standing(platform, "general")])
 
 
 @pytest.mark.parametrize("kind", PATHS)
@@ -40,20 +40,20 @@ async def test_a_question_on_one_platform_is_answered_on_all(
     llmock.rate_limit(times=1, retry_after=0.1)
     llmock.reply("Paris is the capital of France.")
     llmock.reply("About two million people live there.")
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        async with running(town, with_agent(settings, kind, llmock.url)):
-            platforms = list(town.platforms)
-            await town.say(platforms[0], "general", "What is the capital of France?")
-            await town.until(
-                lambda: all("Paris is the capital" in shown(town, one) for one in platforms), 20
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(sandbox, with_agent(settings, kind, llmock.url)):
+            platforms = list(sandbox.platforms)
+            await sandbox.say(platforms[0], "general", "What is the capital of France?")
+            await sandbox.until(
+                lambda: all("Paris is the capital" in shown(sandbox, one) for one in platforms), 20
             )
-            await town.say(platforms[1], "general", "And how many people live there?")
-            await town.until(
-                lambda: all("two million" in shown(town, one) for one in platforms), 20
+            await sandbox.say(platforms[1], "general", "And how many people live there?")
+            await sandbox.until(
+                lambda: all("two million" in shown(sandbox, one) for one in platforms), 20
             )
 
-            said = [shown(town, one) for one in platforms]
+            said = [shown(sandbox, one) for one in platforms]
 
     requests = [json.dumps(one.body) for one in llmock.requests]
     assert len(requests) == 3
@@ -70,11 +70,11 @@ async def test_a_model_that_breaks_off_is_told_in_the_room(
     monkeypatch.setenv("MODEL_KEY", "sk-never-shown-1234567890")
     llmock.reply("one two three four five six seven eight nine ten")
     llmock.disconnect(after_chunks=5, times=1)
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        async with running(town, with_agent(settings, "openai-chat", llmock.url)):
-            platforms = list(town.platforms)
-            await town.say(platforms[0], "general", "Count to ten")
-            await town.until(lambda: all("broke off" in raw(town, one) for one in platforms))
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(sandbox, with_agent(settings, "openai-chat", llmock.url)):
+            platforms = list(sandbox.platforms)
+            await sandbox.say(platforms[0], "general", "Count to ten")
+            await sandbox.until(lambda: all("broke off" in raw(sandbox, one) for one in platforms))
 
-            assert all("one two" in raw(town, one) for one in platforms)
+            assert all("one two" in raw(sandbox, one) for one in platforms)

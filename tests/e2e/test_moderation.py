@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 
-def rooms_of(local: Street, settings: dict[str, object], moderation: str) -> None:
+def rooms_of(local: Sandbox, settings: dict[str, object], moderation: str) -> None:
     """One room: Slack's and both of Discord's channels."""
     members = [
         {"account": platform, "workspace": workspace, "channel": channel}
@@ -19,7 +19,7 @@ def rooms_of(local: Street, settings: dict[str, object], moderation: str) -> Non
     settings["rooms"] = {"all": {"members": members, "moderation": moderation}}
 
 
-def texts(local: Street, platform: str, channel: str) -> list[str]:
+def texts(local: Sandbox, platform: str, channel: str) -> list[str]:
     return [shown.text for shown in local.standing(platform, channel)]
 
 
@@ -27,7 +27,7 @@ def texts(local: Street, platform: str, channel: str) -> list[str]:
 async def test_a_deletion_by_a_moderator_goes_as_far_as_the_room_wants(
     tmp_path: Path, moderation: str
 ) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         rooms_of(local, settings, moderation)
         async with running(local, settings) as (bridge, _):

@@ -12,10 +12,10 @@ from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
 from tests.app.running import cli, write
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 
-def opened(local: Street) -> None:
+def opened(local: Sandbox) -> None:
     """Slack's channel is shared and has a guest, so has Teams'; Discord's is closed to nobody."""
     slack, teams = local.platforms["slack"], local.platforms["teams"]
     assert isinstance(slack, LocalSlack)
@@ -44,7 +44,7 @@ async def warnings(settings: dict[str, Any], tmp_path: Path) -> dict[str, str]:
 
 
 async def test_check_warns_of_shared_channels_and_guests(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):  # Teams' channel must have been heard from
             await local.say("teams", "general", "hello")

@@ -10,23 +10,23 @@ from bridge.app.reload import Reloader
 from bridge.app.rooms.patterns import look_again
 from bridge.app.settings.file import settings_of
 from bridge.sandbox.faults import Fault
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 
-def texts(local: Street, platform: str, workspace: str, channel: str) -> list[str]:
+def texts(local: Sandbox, platform: str, workspace: str, channel: str) -> list[str]:
     """What people said; who joins, and who reads there, the bridge itself says beside it."""
     shown = [one.text for one in local.platforms[platform].messages(workspace, channel)]
     return [one for one in shown if "is bridged to" not in one and "joined this room" not in one]
 
 
-def told_who_joined(local: Street, platform: str, workspace: str, channel: str) -> int:
+def told_who_joined(local: Sandbox, platform: str, workspace: str, channel: str) -> int:
     """How often."""
     shown = [one.text for one in local.platforms[platform].messages(workspace, channel)]
     return sum("joined this room: what is said here is also read by" in one for one in shown)
 
 
 async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: Path) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         guild, _ = local.place("discord", "general")
         settings["rooms"] = {
@@ -63,7 +63,7 @@ async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platf
 ) -> None:
     """At a reload, too: what a pattern meant before holds until it can be looked at again; a
     channel that was found by its name is the same under another."""
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         guild, _ = local.place("discord", "general")
         settings["rooms"] = {
@@ -102,7 +102,7 @@ async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platf
 
 
 async def test_all_channels_of_a_category_are_one_room_and_new_ones_join(tmp_path: Path) -> None:
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         guild, _ = local.place("discord", "general")
         settings["rooms"] = {

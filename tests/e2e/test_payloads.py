@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, Turn, TurnDone
 from bridge.uacs import StructuredDataPart
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -98,7 +98,7 @@ def field_of(raw: Any) -> str:
     return ""
 
 
-async def press(local: Street, platform: str, words: str, button: str, because: str) -> None:
+async def press(local: Sandbox, platform: str, words: str, button: str, because: str) -> None:
     """Press the button; where that opens a form, fill it in."""
     hand = hands(local)[platform]
     card = with_words(local, platform, words)
@@ -118,7 +118,7 @@ async def test_a_payload_is_shown_everywhere_and_each_press_says_who_pressed(
     tmp_path: Path, kind: str
 ) -> None:
     words = KINDS[kind][2]
-    async with street(channels=1) as local:
+    async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -144,7 +144,7 @@ async def test_a_payload_is_shown_everywhere_and_each_press_says_who_pressed(
 
 
 async def test_a_form_in_a_neutral_card_is_sent_from_every_platform(tmp_path: Path) -> None:
-    async with street(channels=1) as local:
+    async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):

@@ -10,12 +10,12 @@ import pytest
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_mentions import actor, last, name, pinged, typed, workspace_of
 from tests.waiting import LONGEST_WAIT
 
 
-def discord_role(local: Street) -> str:
+def discord_role(local: Sandbox) -> str:
     there = local.platforms["discord"]
     assert isinstance(there, LocalDiscord)
     guild = there.state.guilds[int(workspace_of(local, "discord"))]
@@ -23,7 +23,7 @@ def discord_role(local: Street) -> str:
 
 
 async def test_groups_channels_and_links_lead_to_their_counterparts(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3")
         role = discord_role(local)
         settings["people"] = {"groups": {"ops": {"slack": "S0OPS", "discord": role}}}
@@ -66,7 +66,7 @@ async def test_groups_channels_and_links_lead_to_their_counterparts(tmp_path: Pa
 
 
 async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["people"] = {"link_by_email": True}
         slack, teams = local.platforms["slack"], local.platforms["teams"]
@@ -101,7 +101,7 @@ async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: P
 async def test_a_topic_shows_the_names_of_whom_and_what_it_mentions(
     tmp_path: Path, origin: str
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3")
         settings["rooms"]["general"]["tells"] = ["topics"]
         workspace, channel = local.place(origin, "general")

@@ -11,7 +11,7 @@ import pytest
 from bridge.app.build import Bridge
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.hands import Hand, Handled
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 # As many words as a person may write there, and more than one message holds elsewhere.
@@ -19,19 +19,19 @@ LONG = {"slack": 1200, "discord": 220, "teams": 1200}
 
 
 @asynccontextmanager
-async def at_home(folder: Path) -> AsyncGenerator[tuple[Street, Bridge], None]:
-    async with street() as local:
+async def at_home(folder: Path) -> AsyncGenerator[tuple[Sandbox, Bridge], None]:
+    async with local_sandbox() as local:
         settings = configuration(local, folder / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         async with running(local, settings) as (bridge, _):
             yield local, bridge
 
 
-def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
+def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
     return [shown.text for shown in local.standing(platform, channel)]
 
 
-def hand_on(local: Street, platform: str, channel: str = "general") -> Hand:
+def hand_on(local: Sandbox, platform: str, channel: str = "general") -> Hand:
     workspace, native = local.place(platform, channel)
     found = local.platforms[platform]
     assert isinstance(found, Handled)
@@ -121,7 +121,7 @@ async def test_a_failed_attachment_does_not_take_its_text_along(
 
 
 async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say("teams", "general", "before")
@@ -143,7 +143,7 @@ async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> Non
 
 
 async def test_one_misconfigured_channel_at_start_does_not_stop_the_others(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3")
         settings["rooms"]["general"]["members"][0]["channel"] = "#nowhere"
         async with running(local, settings) as (bridge, _):

@@ -22,7 +22,7 @@ from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.sandbox.faults import Fault
 from tests.app.running import SMALL, cli
-from tests.e2e.house import Street, configuration, connect, street
+from tests.e2e.local_sandbox import Sandbox, configuration, connect, local_sandbox
 from tests.waiting import LONGEST_WAIT
 
 
@@ -36,7 +36,7 @@ def misspell(path: Path) -> None:
 
 @asynccontextmanager
 async def from_file(
-    local: Street, settings: dict[str, Any], path: Path
+    local: Sandbox, settings: dict[str, Any], path: Path
 ) -> AsyncGenerator[tuple[Bridge, str]]:
     write(path, settings)
     ready: asyncio.Future[tuple[Bridge, str]] = asyncio.get_running_loop().create_future()
@@ -57,12 +57,12 @@ async def from_file(
         await asyncio.gather(task, return_exceptions=True)
 
 
-def texts(local: Street, platform: str, channel: str = "general") -> list[str]:
+def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
     """The last line of each: Teams shows the author above the words."""
     return [shown.text.rpartition("\n")[2] for shown in local.standing(platform, channel)]
 
 
-def spoken(local: Street, platform: str) -> list[str]:
+def spoken(local: Sandbox, platform: str) -> list[str]:
     """The words of people: the bridge greets a channel that joins whenever it comes to it."""
     return [text for text in texts(local, platform) if len(text.split()) <= 2]
 
@@ -71,7 +71,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "bridge.yaml"
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         everybody = settings["accounts"]
         settings["accounts"] = {k: v for k, v in everybody.items() if k != "teams"}
@@ -117,7 +117,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
 
 async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         async with from_file(local, settings, path) as (bridge, _):
             await asyncio.to_thread(misspell, path)
@@ -169,7 +169,7 @@ async def test_a_hangup_while_the_bridge_starts_has_the_file_read_again(tmp_path
 
 async def test_a_channel_that_is_new_to_a_room_is_heard_from_then_on(tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         async with from_file(local, settings, path) as (bridge, _):
             await local.say("slack", "random", "said before")
@@ -194,7 +194,7 @@ async def test_what_an_account_sends_while_it_changes_arrives_once_and_is_known(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "bridge.yaml"
-    async with street(names=("slack", "teams")) as local:
+    async with local_sandbox(names=("slack", "teams")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         async with from_file(local, settings, path) as (bridge, _):
             before = bridge.connectors["teams"]  # type: ignore[index]
@@ -246,7 +246,7 @@ async def test_a_reload_that_fails_half_way_leaves_the_old_configuration_whole(
         raise ConfigError("half-way")
 
     path = tmp_path / "bridge.yaml"
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         async with from_file(local, settings, path) as (bridge, _):
             before = parts_of(bridge)
@@ -263,7 +263,7 @@ async def test_a_reload_that_fails_while_accounts_stop_receives_through_all_of_t
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, stopped = tmp_path / "bridge.yaml", list[AccountId]()
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         async with from_file(local, settings, path) as (bridge, url):
             before = parts_of(bridge)
@@ -295,7 +295,7 @@ async def test_an_old_connection_that_cannot_be_closed_does_not_hold_up_the_new_
         raise RuntimeError("cannot be closed")
 
     path = tmp_path / "bridge.yaml"
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "s.sqlite3", channels=("general",))
         async with from_file(local, settings, path) as (bridge, url):
             before = dict(bridge.connectors)

@@ -19,7 +19,14 @@ import aiohttp
 import orjson
 import pytest
 
-from tests.e2e.town import BridgeProcess, Town, bridge_beside, end, rooms_across, start_python
+from tests.e2e.processes import (
+    BridgeProcess,
+    SandboxProcess,
+    bridge_beside,
+    end,
+    rooms_across,
+    start_python,
+)
 
 ROOMS = int(os.environ.get("RESTART_ROOMS", "120"))
 RATE = 15.0  # posts a second; each first copy asks for its webhook: two of Discord's 50 requests
@@ -29,9 +36,9 @@ CLEAN_P95, KILLED_P95 = 2.0, 10.0  # seconds
 class Meter:
     """The sandbox with a stopwatch, and the bridge beside it."""
 
-    def __init__(self, town: Town, bridge: BridgeProcess) -> None:
+    def __init__(self, sandbox: SandboxProcess, bridge: BridgeProcess) -> None:
         self.bridge = bridge
-        self._process = town.process
+        self._process = sandbox.process
 
     async def post(self, platform: str, seconds: float = 300) -> list[float]:
         """Somebody writes once in every room; how long each copy took, in seconds."""
@@ -68,7 +75,7 @@ async def metered(folder: Path) -> AsyncGenerator[Meter, None]:
         url = orjson.loads(await asyncio.wait_for(process.stdout.readline(), 60))["url"]
         async with aiohttp.ClientSession() as http:
             async with http.get(f"{url}/_control/world") as answer:
-                local = Town(url, await answer.json(), http, process)
+                local = SandboxProcess(url, await answer.json(), http, process)
             settings = _one_workspace(rooms_across(local)[0])
             settings["store"] = {"path": str(folder / "bridge.sqlite3")}
             async with bridge_beside(local, settings, folder) as bridge:

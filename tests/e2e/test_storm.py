@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.crowd import Crowd, Mix
+from tests.e2e.processes import SandboxProcess, bridge_beside, rooms_across, sandbox_beside
 from tests.e2e.reckoning import reckon, settled
 from tests.e2e.tally import TeamsLog, always
-from tests.e2e.town import Town, bridge_beside, rooms_across, town
+from tests.e2e.traffic import Mix, Traffic
 
 CHANNELS = 7
 FEW = 3
@@ -34,9 +34,9 @@ UNKNOWN = ("hang", "lose_answer")
 class Weather:
     """Faults at random; `done` counts them."""
 
-    def __init__(self, town: Town, chance: random.Random) -> None:
+    def __init__(self, sandbox: SandboxProcess, chance: random.Random) -> None:
         self.done: Counter[str] = Counter()
-        self._town = town
+        self._town = sandbox
         self._random = chance
 
     async def blow(self, seconds: float, pause: float) -> None:
@@ -75,25 +75,25 @@ async def weather(
     """The whole of it; prints what was counted. `pause` is between events, `gusts` between faults,
     both in seconds on average."""
     store = folder / "bridge.sqlite3"
-    async with town(channels=channels, limits=False) as local:
+    async with sandbox_beside(channels=channels, limits=False) as local:
         parts, rooms = rooms_across(local)
         settings = {**parts, "store": {"path": str(store)}}
-        crowd = Crowd(local, rooms, random.Random(SEED), Mix())
+        traffic = Traffic(local, rooms, random.Random(SEED), Mix())
         log = TeamsLog(local)
         async with bridge_beside(local, settings, folder) as bridge:
             await bridge.start()
             await bridge.connected(120)
-            await crowd.one_each()
-            assert (await settled(local, crowd, bridge, log, always, 120, store)).settled
+            await traffic.one_each()
+            assert (await settled(local, traffic, bridge, log, always, 120, store)).settled
             storm = Weather(local, random.Random(SEED + 1))
             blowing = asyncio.create_task(storm.blow(seconds, gusts))
             while not blowing.done():
-                await crowd.act(10, pause)
+                await traffic.act(10, pause)
             await blowing
             await bridge.connected(120)
-            reckoning = await reckon(local, crowd, bridge, log, always, seconds=1500, store=store)
+            reckoning = await reckon(local, traffic, bridge, log, always, seconds=1500, store=store)
     print(
-        f"\n{seconds:g} s, {crowd.events} events, {len(crowd.said)} of them posts, in "
+        f"\n{seconds:g} s, {traffic.events} events, {len(traffic.said)} of them posts, in "
         f"{sum(map(len, rooms))} channels, faults asked for: {dict(sorted(storm.done.items()))}\n"
         f"{reckoning}"
     )

@@ -20,8 +20,8 @@ from bridge.model.turns import AgentEvent, AgentInput, PlanStep, TextDelta, Turn
 from bridge.sandbox.feed import Change, Shown
 from bridge.uacs import Message, TextPart
 from tests.benchmarks import streams
-from tests.e2e.house import Street, configuration, running, street
-from tests.e2e.town import Spot, Town, bridge_beside, rooms_across, town
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
+from tests.e2e.processes import SandboxProcess, Spot, bridge_beside, rooms_across, sandbox_beside
 
 PLATFORMS = ("slack", "discord", "teams")
 BYLINE = "**echo**\n\n"  # above what somebody says on Teams
@@ -78,11 +78,11 @@ class Seen:
 
 
 @asynccontextmanager
-async def watching(town: Street) -> AsyncGenerator[Seen, None]:
+async def watching(sandbox: Sandbox) -> AsyncGenerator[Seen, None]:
     seen = Seen()
 
     async def watch() -> None:
-        async for change in town.around.feed.watch():
+        async for change in sandbox.around.feed.watch():
             seen.see(change)
 
     task = asyncio.create_task(watch())
@@ -94,9 +94,9 @@ async def watching(town: Street) -> AsyncGenerator[Seen, None]:
             await task
 
 
-def with_personal_chat(town: Street, settings: dict[str, Any]) -> str:
+def with_personal_chat(sandbox: Sandbox, settings: dict[str, Any]) -> str:
     """The room of the personal chat alone; the chat's id."""
-    teams = town.platforms["teams"]
+    teams = sandbox.platforms["teams"]
     person = teams.world().people[0].id
     chat: str = teams.personal_chat("bridge", person)  # type: ignore[attr-defined]
     workspace = teams.world().people[0].workspace
@@ -118,9 +118,9 @@ def paragraphs(shown: Sequence[Shown]) -> list[int]:
     return [int(piece.split(" ", 1)[0]) for piece in text.split("Paragraph ")[1:]]
 
 
-def limit_errors(town: Street) -> dict[str, int]:
+def limit_errors(sandbox: Sandbox) -> dict[str, int]:
     refused = ("429", "40", "not_in_streaming", "too_long", "conflict", "invalid")
-    found = town.around.feed.refusals
+    found = sandbox.around.feed.refusals
     return {what: count for what, count in found.items() if any(one in what for one in refused)}
 
 
@@ -135,13 +135,13 @@ def said(shown: Sequence[Shown]) -> list[str]:
     return found
 
 
-def whole(town: Street, text: str, platform: str) -> Callable[[], bool]:
+def whole(sandbox: Sandbox, text: str, platform: str) -> Callable[[], bool]:
     """Whether it stands there word by word; Teams marks it."""
     numbers = list(range(text.count("Paragraph ")))
     wanted = [*expected(text), *(["AI", "generated"] if platform == "teams" else [])]
 
     def stands() -> bool:
-        shown = town.standing(platform, "general")
+        shown = sandbox.standing(platform, "general")
         return paragraphs(shown) == numbers and said(shown) == wanted
 
     return stands
@@ -158,9 +158,9 @@ async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
 ) -> None:
     text = words(6_000)
     agent = Writer(text, pieces=100, seconds=2.5)
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        async with running(town, settings) as (bridge, _), watching(town) as seen:
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
+        async with running(sandbox, settings) as (bridge, _), watching(sandbox) as seen:
             bridge.agents["echo"] = agent
             for fifth in range(1, 5):  # each is said when all have seen the one before grow
 
@@ -168,13 +168,13 @@ async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
                     return all(seen.steps.get(one, 0) >= steps for one in PLATFORMS)
 
                 agent.gates[20 * fifth] = shown
-            root = await town.say("slack", "general", "hello")
-            await town.say("slack", "general", "@echo write", thread=root)
+            root = await sandbox.say("slack", "general", "hello")
+            await sandbox.say("slack", "general", "@echo write", thread=root)
             for platform in PLATFORMS:
-                await town.until(whole(town, text, platform))
+                await sandbox.until(whole(sandbox, text, platform))
 
-            raw = [one.raw for one in town.standing("slack", "general")]
-            errors = limit_errors(town)
+            raw = [one.raw for one in sandbox.standing("slack", "general")]
+            errors = limit_errors(sandbox)
 
     assert errors == {}
     assert all(seen.steps[platform] > 3 for platform in PLATFORMS)
@@ -186,19 +186,19 @@ async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
 async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> None:
     text = words(3_000)
     agent = Writer(text, pieces=60, seconds=3.2)
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        chat = with_personal_chat(town, settings)
-        async with running(town, settings) as (bridge, _), watching(town) as seen:
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
+        chat = with_personal_chat(sandbox, settings)
+        async with running(sandbox, settings) as (bridge, _), watching(sandbox) as seen:
             bridge.agents["echo"] = agent
-            teams = town.platforms["teams"]
+            teams = sandbox.platforms["teams"]
             who = teams.world().people[0]
             await teams.post_as(who.workspace, chat, who.id, "write")
             numbers = list(range(text.count("Paragraph ")))
-            await town.until(lambda: paragraphs(teams.messages(who.workspace, chat)) == numbers)
-            await town.until(lambda: "final" in str(teams.messages(who.workspace, chat)[-1].raw))
+            await sandbox.until(lambda: paragraphs(teams.messages(who.workspace, chat)) == numbers)
+            await sandbox.until(lambda: "final" in str(teams.messages(who.workspace, chat)[-1].raw))
 
-            errors = limit_errors(town)
+            errors = limit_errors(sandbox)
 
     assert errors == {}
     assert seen.steps["teams"] >= 3
@@ -207,26 +207,26 @@ async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> Non
 @pytest.mark.parametrize("platform", ["slack", "teams"])
 async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Path) -> None:
     agent = Writer(words(20_000), pieces=2_000, seconds=60.0)
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
-        chat = with_personal_chat(town, settings)
-        local = town.platforms[platform]
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
+        chat = with_personal_chat(sandbox, settings)
+        local = sandbox.platforms[platform]
         who = local.world().people[0]
-        async with running(town, settings) as (bridge, _):
+        async with running(sandbox, settings) as (bridge, _):
             bridge.agents["echo"] = agent
             if platform == "slack":
-                workspace, chat = town.place("slack", "general")
-                root = await town.say("slack", "general", "hello")
-                await town.say("slack", "general", "@echo write", thread=root)
+                workspace, chat = sandbox.place("slack", "general")
+                root = await sandbox.say("slack", "general", "hello")
+                await sandbox.say("slack", "general", "@echo write", thread=root)
             else:
                 workspace = who.workspace
                 await local.post_as(workspace, chat, who.id, "write")
-            await town.until(lambda: bool(answers(local.messages(workspace, chat))))
+            await sandbox.until(lambda: bool(answers(local.messages(workspace, chat))))
             answer = answers(local.messages(workspace, chat))[0]
 
             await local.stop_as(workspace, chat, who.id, answer.id)  # type: ignore[attr-defined]
-            await town.until(lambda: bridge.router.parts.turns.queue.idle)
-            await town.until(lambda: bridge.router.parts.outbound.lanes.idle)
+            await sandbox.until(lambda: bridge.router.parts.turns.queue.idle)
+            await sandbox.until(lambda: bridge.router.parts.outbound.lanes.idle)
 
             shown = answers(local.messages(workspace, chat))
 
@@ -238,7 +238,7 @@ async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Pat
 
 @pytest.mark.timeout(180)
 async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_path: Path) -> None:
-    async with town(channels=1) as local:
+    async with sandbox_beside(channels=1) as local:
         parts, (room, *_) = rooms_across(local)
         membership = {"agent": "echo", "listen": "mentions"}
         rooms = {name: {**one, "agents": [membership]} for name, one in parts["rooms"].items()}
@@ -268,12 +268,12 @@ async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_pat
     assert not [one for one in shown["slack"] if one.raw.get("streaming_state") == "in_progress"]
 
 
-async def growing(local: Town, spot: Spot) -> bool:
+async def growing(local: SandboxProcess, spot: Spot) -> bool:
     found = await local.standing(spot)
     return any(one.raw.get("streaming_state") == "in_progress" for one in found)
 
 
-async def ended(local: Town, spot: Spot) -> bool:
+async def ended(local: SandboxProcess, spot: Spot) -> bool:
     found = await local.standing(spot)
     return any("my answer is shown on" in one.text and "Teams" in one.text.title() for one in found)
 
@@ -302,7 +302,7 @@ async def test_a_hundred_turns_side_by_side_all_end(size: streams.Size) -> None:
 async def test_20000_characters_arrive_whole_everywhere(tmp_path: Path) -> None:
     text = words(20_000)
     agent = Writer(text, pieces=1_000, seconds=45.0)
-    async with street(channels=1) as local:
+    async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "b.sqlite3", channels=["general"])
         async with running(local, settings) as (bridge, _), watching(local) as seen:
             bridge.agents["echo"] = agent

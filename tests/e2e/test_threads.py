@@ -13,18 +13,18 @@ from bridge.model.store_status import Explanation
 from connectors.discord.sandbox import LocalDiscord
 from connectors.discord.sandbox.permissions import Permission
 from connectors.slack.sandbox import LocalSlack
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 OTHERS = ("slack", "teams")
 
 
-def discord_of(local: Street) -> LocalDiscord:
+def discord_of(local: Sandbox) -> LocalDiscord:
     found = local.platforms["discord"]
     assert isinstance(found, LocalDiscord)
     return found
 
 
-def with_forum(local: Street, settings: dict[str, Any]) -> tuple[str, str]:
+def with_forum(local: Sandbox, settings: dict[str, Any]) -> tuple[str, str]:
     """The room's Discord channel is the forum of its server."""
     guild, _ = local.place("discord", "general")
     forum = local.platforms["discord"].world().apps[0]["forums"][guild]
@@ -34,12 +34,12 @@ def with_forum(local: Street, settings: dict[str, Any]) -> tuple[str, str]:
     return guild, forum
 
 
-def standing(local: Street) -> list[int]:
+def standing(local: Sandbox) -> list[int]:
     return [len(local.standing(one, "general")) for one in OTHERS]
 
 
 async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, forum = with_forum(local, settings)
         discord = discord_of(local)
@@ -74,7 +74,7 @@ async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path
 
 
 async def test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, forum = with_forum(local, settings)
         discord = discord_of(local)
@@ -96,7 +96,7 @@ async def test_what_is_said_elsewhere_becomes_a_forum_post_with_a_title(tmp_path
 
 
 async def test_what_is_said_to_an_archived_or_locked_thread_opens_it(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, channel = local.place("discord", "general")
         discord, owner = discord_of(local), local.person("discord", guild)
@@ -118,7 +118,7 @@ async def test_what_is_said_to_an_archived_or_locked_thread_opens_it(tmp_path: P
 async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_told(
     tmp_path: Path,
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         guild, channel = local.place("discord", "general")
         discord, owner = discord_of(local), local.person("discord", guild)
@@ -142,7 +142,7 @@ async def test_where_we_may_not_open_a_thread_its_channel_shows_it_and_it_is_tol
 async def test_what_a_locked_thread_of_slack_does_not_take_is_said_in_its_channel(
     tmp_path: Path,
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         team, channel = local.place("slack", "general")
         slack = local.platforms["slack"]
@@ -169,7 +169,7 @@ async def _losses_of_the_last(bridge: Bridge, account: str) -> list[str]:
     return [loss.kind for one in told if one.operation.account == account for loss in one.losses]
 
 
-def _last(local: Street) -> str:
+def _last(local: Sandbox) -> str:
     return local.standing("discord", "general")[-1].text
 
 

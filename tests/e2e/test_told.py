@@ -10,7 +10,7 @@ from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Handled, Press
 from connectors.slack.sandbox.local import LocalSlack
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_commands import mention
 
 
@@ -20,7 +20,7 @@ async def test_a_refused_message_is_told_to_its_author_and_tried_again(
     tmp_path: Path, origin: str, way: str
 ) -> None:
     other = "discord" if origin != "discord" else "teams"
-    async with street(names=sorted({origin, other})) as local:
+    async with local_sandbox(names=sorted({origin, other})) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["undelivered"] = way
         platform = local.platforms[origin]
@@ -65,7 +65,7 @@ async def test_a_refused_message_bears_a_mark_until_it_has_arrived(
 ) -> None:
     """`why` and `retry`, said to the bot, do what the notice's words and button do."""
     other = "discord" if origin != "discord" else "teams"
-    async with street(names=sorted({origin, other})) as local:
+    async with local_sandbox(names=sorted({origin, other})) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["undelivered"] = "reaction"
         _, channel = local.place(other, "general")

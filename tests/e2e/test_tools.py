@@ -14,7 +14,7 @@ from llmock.pytest_plugin import LLMock
 
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 from tests.free_ports import free_port
 from tests.tools.http_server import http_server
@@ -58,24 +58,24 @@ def removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], str
     return path.read_text
 
 
-def everywhere(town: Street, words: str) -> bool:
-    return all(with_words(town, one, words) for one in PLATFORMS)
+def everywhere(sandbox: Sandbox, words: str) -> bool:
+    return all(with_words(sandbox, one, words) for one in PLATFORMS)
 
 
-def asks(town: Street, platform: str) -> bool:
+def asks(sandbox: Sandbox, platform: str) -> bool:
     """Whether a request still stands there; a note may quote one."""
-    said = [json.dumps(one.raw) for one in town.standing(platform, "general")]
+    said = [json.dumps(one.raw) for one in sandbox.standing(platform, "general")]
     return any("asks for leave" in one and "may decide this" not in one for one in said)
 
 
-def request(town: Street, platform: str) -> Shown:
-    found = with_words(town, platform, "asks for leave")
+def request(sandbox: Sandbox, platform: str) -> Shown:
+    found = with_words(sandbox, platform, "asks for leave")
     assert found
     return found
 
 
-async def allow(town: Street, platform: str, hand: Hand, button: str = "Allow") -> None:
-    outcome = await hand.press(request(town, platform).id, button)
+async def allow(sandbox: Sandbox, platform: str, hand: Hand, button: str = "Allow") -> None:
+    outcome = await hand.press(request(sandbox, platform).id, button)
     assert outcome.sent, (platform, outcome)
     assert not outcome.failed, (platform, outcome)
 
@@ -85,30 +85,30 @@ async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
 ) -> None:
     llmock.call_tool("calendar__remove", {"title": "Lunch"})
     llmock.reply("Lunch is gone.")
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
         with_tools(settings, llmock.url, program(tmp_path))
-        async with running(town, settings) as (bridge, _):
-            await town.say("slack", "general", "Remove the lunch")
-            await town.until(lambda: everywhere(town, "asks for leave"))
-            people = hands(town)
+        async with running(sandbox, settings) as (bridge, _):
+            await sandbox.say("slack", "general", "Remove the lunch")
+            await sandbox.until(lambda: everywhere(sandbox, "asks for leave"))
+            people = hands(sandbox)
 
-            await allow(town, "discord", people["discord"])
-            await town.until(
+            await allow(sandbox, "discord", people["discord"])
+            await sandbox.until(
                 lambda: any("may decide" in one.text for one in people["discord"].whispers())
             )
-            await allow(town, "teams", people["teams"])
-            await town.until(lambda: with_words(town, "teams", "may decide this") is not None)
+            await allow(sandbox, "teams", people["teams"])
+            await sandbox.until(lambda: with_words(sandbox, "teams", "may decide this") is not None)
             assert removed() == ""
-            await allow(town, "slack", people["slack"])
-            await town.until(lambda: everywhere(town, "Lunch is gone."))
-            await town.until(lambda: everywhere(town, "allowed by"))
+            await allow(sandbox, "slack", people["slack"])
+            await sandbox.until(lambda: everywhere(sandbox, "Lunch is gone."))
+            await sandbox.until(lambda: everywhere(sandbox, "allowed by"))
             await bridge.router.settled()
 
             assert removed() == "Lunch\n"
-            assert not with_words(town, "slack", "may decide this")
-            assert not any(asks(town, one) for one in PLATFORMS)
-            assert everywhere(town, "🔧 calendar: remove")
+            assert not with_words(sandbox, "slack", "may decide this")
+            assert not any(asks(sandbox, one) for one in PLATFORMS)
+            assert everywhere(sandbox, "🔧 calendar: remove")
             (known,) = await bridge.store.approvals()
             assert [one.allowed for one in known.decisions] == [True]
 
@@ -121,25 +121,25 @@ async def test_a_press_on_any_platform_counts_and_a_refusal_reaches_the_model(
     llmock: LLMock, tmp_path: Path, removed: Callable[[], str]
 ) -> None:
     port = free_port()
-    async with http_server(port), street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+    async with http_server(port), local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
         server = {"url": f"http://127.0.0.1:{port}/mcp"}
         with_tools(settings, llmock.url, server, show_tools="full")
         settings["admins"] = ["*"]
-        async with running(town, settings):
+        async with running(sandbox, settings):
             for platform, button in zip(PLATFORMS, ("Allow", "Refuse", "Allow"), strict=True):
                 llmock.call_tool("calendar__remove", {"title": f"Event of {platform}"})
                 llmock.reply(f"Done on {platform}.")
-                await town.say("slack", "general", f"Remove what {platform} says")
-                await town.until(lambda: everywhere(town, "asks for leave"))
-                await allow(town, platform, hands(town)[platform], button)
+                await sandbox.say("slack", "general", f"Remove what {platform} says")
+                await sandbox.until(lambda: everywhere(sandbox, "asks for leave"))
+                await allow(sandbox, platform, hands(sandbox)[platform], button)
                 words = f"Done on {platform}."
-                await town.until(lambda said=words: everywhere(town, said))
-                await town.until(lambda: not any(asks(town, one) for one in PLATFORMS))
+                await sandbox.until(lambda said=words: everywhere(sandbox, said))
+                await sandbox.until(lambda: not any(asks(sandbox, one) for one in PLATFORMS))
 
             assert removed() == "Event of slack\nEvent of teams\n"
-            assert everywhere(town, "refused by")
-            assert everywhere(town, "Removed Event of slack.")
+            assert everywhere(sandbox, "refused by")
+            assert everywhere(sandbox, "Removed Event of slack.")
 
     assert "A person refused this call" in json.dumps([one.body for one in llmock.requests])
 
@@ -150,14 +150,14 @@ async def test_what_a_tool_says_pings_nobody_and_hides_no_link(
     llmock.call_tool("calendar__injected", {})
     llmock.reply("I read it.")
     port = free_port()
-    async with http_server(port), street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+    async with http_server(port), local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
         server = {"url": f"http://127.0.0.1:{port}/mcp"}
         with_tools(settings, llmock.url, server, show_tools="full")
-        async with running(town, settings):
-            await town.say("slack", "general", "What is new?")
-            await town.until(lambda: everywhere(town, "I read it."))
-            raws = {one: with_words(town, one, "I read it.") for one in PLATFORMS}
+        async with running(sandbox, settings):
+            await sandbox.say("slack", "general", "What is new?")
+            await sandbox.until(lambda: everywhere(sandbox, "I read it."))
+            raws = {one: with_words(sandbox, one, "I read it.") for one in PLATFORMS}
 
     for platform, shown in raws.items():
         assert shown
@@ -190,17 +190,17 @@ async def test_a_model_hands_over_to_another_agent(
 ) -> None:
     llmock.call_tool("hand_over", {"to": "billing", "why": "it is about money"})
     llmock.reply("My colleague goes on.")
-    async with street(channels=1) as town:
-        settings = configuration(town, tmp_path / "b.sqlite3", channels=["general"])
+    async with local_sandbox(channels=1) as sandbox:
+        settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
         with_tools(settings, llmock.url, program(tmp_path), hand_over=True)
         settings["agents"]["billing"] = {"kind": "echo"}
         settings["rooms"]["general"]["agents"].append({"agent": "billing"})
-        async with running(town, settings):
-            await town.say("slack", "general", "Where is my invoice?")
+        async with running(sandbox, settings):
+            await sandbox.say("slack", "general", "Where is my invoice?")
             for words in ("My colleague goes on", "billing answers in this room from now on"):
-                await town.until(lambda w=words: everywhere(town, w))
-            await town.say("discord", "general", "Number 4711?")
-            await town.until(lambda: everywhere(town, "Number 4711"))
+                await sandbox.until(lambda w=words: everywhere(sandbox, w))
+            await sandbox.say("discord", "general", "Number 4711?")
+            await sandbox.until(lambda: everywhere(sandbox, "Number 4711"))
             asked = len(llmock.requests)
 
     assert asked == 2  # the model was not asked again

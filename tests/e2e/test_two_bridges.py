@@ -18,7 +18,7 @@ from bridge.app.web.server import account_facts
 from bridge.model import AccountId
 from bridge.router import Timeouts
 from tests.app.running import cli, write
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.waiting import LONGEST_WAIT
 
 SLACK, DISCORD = AccountId("slack"), AccountId("discord")
@@ -49,12 +49,12 @@ async def _waits(bridge: Bridge) -> bool:
     return any(lane.account == DISCORD for lane in await bridge.store.lanes_waiting())
 
 
-def _texts(local: Street) -> list[str]:
+def _texts(local: Sandbox) -> list[str]:
     return [shown.text for shown in local.standing("discord", "general")]
 
 
 async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Path) -> None:
-    async with street(limits=False, names=NAMES) as local:
+    async with local_sandbox(limits=False, names=NAMES) as local:
         one = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
         async with running(local, one) as (first, _), running(local, other) as (second, _):
@@ -98,7 +98,7 @@ async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("connectors.slack.receive._OTHERS_AFTER", 0.1)
-    async with street(limits=False, names=NAMES) as local:
+    async with local_sandbox(limits=False, names=NAMES) as local:
         one = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
         with capture_logs() as logs:
@@ -116,7 +116,7 @@ async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
 
 
 async def test_a_bridge_that_is_started_again_with_its_store_goes_on(tmp_path: Path) -> None:
-    async with street(limits=False, names=NAMES) as local:
+    async with local_sandbox(limits=False, names=NAMES) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         for number in range(3):
             async with running(local, settings) as (bridge, _):

@@ -16,7 +16,7 @@ from bridge.model import Loss, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import GivenFile
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import in_personal_chat
 from tests.waiting import LONGEST_WAIT
 
@@ -44,13 +44,13 @@ class Biller:
         yield TurnDone()
 
 
-def standing(local: Street, platform: str, words: str) -> dict[str, Any] | None:
+def standing(local: Sandbox, platform: str, words: str) -> dict[str, Any] | None:
     shown = local.standing(platform, "general")
     return next((one.raw for one in shown if words in orjson.dumps(one.raw).decode()), None)
 
 
 async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -72,7 +72,7 @@ async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path
 
 
 async def test_in_a_personal_chat_of_teams_it_is_offered(tmp_path: Path) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [
             {"agent": "echo", "listen": "always", "allow": ["**"]}

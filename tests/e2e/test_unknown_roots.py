@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
 
@@ -15,7 +15,7 @@ PLATFORMS = ("slack", "discord", "teams")
 async def test_a_question_below_a_root_from_before_the_room_is_answered_in_its_thread(
     home: str, tmp_path: Path
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         root = await local.say(home, "general", "Said before anybody listened")
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):

@@ -14,7 +14,7 @@ from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.sandbox.hands import Hand, Handled
 from bridge.uacs import StructuredDataPart
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_long_forms import until_known
 
 CARD: dict[str, JsonValue] = {
@@ -57,7 +57,7 @@ class Releaser:
 async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
     platform: str, tmp_path: Path
 ) -> None:
-    async with street() as local:
+    async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["agents"] = [{"agent": "echo", "listen": "always"}]
         async with running(local, settings) as (bridge, _):
@@ -89,13 +89,13 @@ async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
     assert agent.heard[0]["inputs"] == {"version": "4.2"}
 
 
-def _form(local: Street, platform: str) -> str:
+def _form(local: Sandbox, platform: str) -> str:
     """The id of the message with the form."""
     shown = local.standing(platform, "general")
     return next((one.id for one in shown if '"Send"' in orjson.dumps(one.raw).decode()), "")
 
 
-async def _send(local: Street, platform: str, hand: Hand, version: str) -> None:
+async def _send(local: Sandbox, platform: str, hand: Hand, version: str) -> None:
     """Fill in what stands in the message, or the form that the button opens."""
     message = _form(local, platform)
     if platform == "slack":

@@ -36,7 +36,7 @@ def message(text: str) -> Message:
     return Message(
         message_id="m1",
         timestamp="2026-01-01T00:00:00Z",
-        actor=Actor(id="paper:w:ann", role="human", name="Ann"),
+        actor=Actor(id="fake:w:ann", role="human", name="Ann"),
         content=(TextPart(text=text),),
     )
 

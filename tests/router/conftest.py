@@ -1,4 +1,4 @@
-"""A router on paper platforms, with a clock that tests move."""
+"""A router with fake connectors and a clock that tests move."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.quotas import QuotaSettings
 from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
 @pytest.fixture
@@ -28,12 +28,10 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-class House:
-    """A room of paper channels; `run()` is the life of one process over a store that stays."""
+class RouterRig:
+    """A room of fake channels; `run()` is the life of one process over a store that survives it."""
 
-    def __init__(
-        self, clock: FakeClock, store: Store, connectors: Sequence[PaperConnector]
-    ) -> None:
+    def __init__(self, clock: FakeClock, store: Store, connectors: Sequence[FakeConnector]) -> None:
         self.clock = clock
         self.store = store
         self.connectors = {AccountId(c.account): c for c in connectors}
@@ -48,7 +46,7 @@ class House:
         self.policy = Timeouts(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
 
-    def room(self, name: str, *members: tuple[PaperConnector, str, str]) -> None:
+    def room(self, name: str, *members: tuple[FakeConnector, str, str]) -> None:
         self.rooms.append(
             Room(
                 RoomId(name),
@@ -92,9 +90,9 @@ class House:
 
 
 @pytest.fixture
-def house(clock: FakeClock) -> House:
+def rig(clock: FakeClock) -> RouterRig:
     """Three accounts, one channel each, all in one room."""
-    slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board, wall))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
-    return house
+    sales, billing, web = (FakeConnector(name, clock) for name in ("sales", "billing", "web"))
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing, web))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (web, "w", "both"))
+    return rig

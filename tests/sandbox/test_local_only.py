@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from bridge.app.demo.page import page_app
-from bridge.app.demo.running import Demo, Street
+from bridge.app.demo.running import Demo, Sandbox
 from bridge.sandbox.platform import Surroundings
 from bridge.sandbox.server import local_platforms, sandbox_app
 
@@ -38,7 +38,7 @@ class _NoDemo:
 
     sandbox_url = BASE
     bridge_url = BASE
-    street = Street(Surroundings(base_url=BASE), local_platforms(Surroundings(base_url=BASE)))
+    sandbox = Sandbox(Surroundings(base_url=BASE), local_platforms(Surroundings(base_url=BASE)))
 
 
 @pytest.fixture

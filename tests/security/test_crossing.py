@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from bridge.agents import echo
 from bridge.sandbox.feed import Shown
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.security.hostile import LINKS, MARKUP, PINGS
 from tests.security.test_injection import safe, walk
 
@@ -24,14 +24,14 @@ TEXTS = [
 
 
 @pytest_asyncio.fixture
-async def local() -> AsyncGenerator[Street]:
-    async with street(limits=False) as found:
+async def local() -> AsyncGenerator[Sandbox]:
+    async with local_sandbox(limits=False) as found:
         for platform in PLATFORMS:
             rename(found, platform)
         yield found
 
 
-def rename(local: Street, platform: str) -> None:
+def rename(local: Sandbox, platform: str) -> None:
     """The first person there takes a hostile name."""
     workspace, _ = local.place(platform, "general")
     person = local.person(platform, workspace)
@@ -69,7 +69,7 @@ def check(shown: Shown) -> None:
 
 
 async def test_nothing_that_a_person_says_pings_or_forges_anywhere(
-    local: Street, tmp_path: Path
+    local: Sandbox, tmp_path: Path
 ) -> None:
     settings = configuration(local, tmp_path / "b.sqlite3", channels=["general"])
     async with running(local, settings):
@@ -88,7 +88,7 @@ async def test_nothing_that_a_person_says_pings_or_forges_anywhere(
 
 
 async def test_nothing_that_an_agent_says_pings_anywhere(
-    local: Street, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    local: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "\n\n".join((*PINGS, *LINKS))
     monkeypatch.setattr(echo, "reply", lambda _turn: said)
@@ -103,9 +103,9 @@ async def test_nothing_that_an_agent_says_pings_anywhere(
             check(shown)
 
 
-def copies(local: Street, platform: str) -> list[Shown]:
+def copies(local: Sandbox, platform: str) -> list[Shown]:
     return [shown for shown in local.standing(platform, "general") if shown.bot]
 
 
-def answers(local: Street, platform: str) -> list[Shown]:
+def answers(local: Sandbox, platform: str) -> list[Shown]:
     return [shown for shown in copies(local, platform) if "javascript" in shown.text]

@@ -18,7 +18,7 @@ from bridge.store import SqliteStore
 from connectors.teams.validate import SigningKeys, TokenValidator
 from tests.connectors.teams.test_validate import KEY, SETTINGS, Publisher, StillClock, token
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 from tests.waiting import LONGEST_WAIT
 
 # --- keys of tokens -----------------------------------------------------------------------------
@@ -85,7 +85,7 @@ async def test_the_name_of_a_key_does_not_fill_the_log() -> None:
 # --- mentions -----------------------------------------------------------------------------------
 
 
-class Directory(PaperConnector):
+class Directory(FakeConnector):
     """Knows everybody, or is silent."""
 
     silent = False
@@ -99,20 +99,20 @@ class Directory(PaperConnector):
 
 
 def names_of(directory: Directory, clock: FakeClock) -> ReferenceNames:
-    connectors = {AccountId("slate"): directory}
+    connectors = {AccountId("sales"): directory}
     known = People(SqliteStore.in_memory(clock), connectors, clock)
     return ReferenceNames(known, connectors, Rooms(()), NO_CARDS, clock)
 
 
 def mentions(count: int) -> list[Mention]:
-    actors = [ActorId(f"paper:slate:U{number}") for number in range(count)]
+    actors = [ActorId(f"fake:sales:U{number}") for number in range(count)]
     return [Mention(actor, actor) for actor in actors]
 
 
 async def test_ten_thousand_mentions_are_not_ten_thousand_questions(clock: FakeClock) -> None:
-    directory = Directory("slate", clock)
+    directory = Directory("sales", clock)
 
-    names = await names_of(directory, clock).names(AccountId("slate"), mentions(10_000))
+    names = await names_of(directory, clock).names(AccountId("sales"), mentions(10_000))
 
     assert len(names) == directory.asked == 100
 
@@ -121,13 +121,13 @@ async def test_a_silent_directory_holds_a_message_for_one_deadline(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reference_names, "_DEADLINE", 0.05)
-    directory = Directory("slate", clock)
+    directory = Directory("sales", clock)
     directory.silent = True
     names = names_of(directory, clock)
 
     async with asyncio.timeout(LONGEST_WAIT):
-        assert await names.names(AccountId("slate"), mentions(100)) == {}
-        assert await names.names(AccountId("slate"), mentions(1)) == {}
+        assert await names.names(AccountId("sales"), mentions(100)) == {}
+        assert await names.names(AccountId("sales"), mentions(1)) == {}
     assert directory.asked == 1
 
 

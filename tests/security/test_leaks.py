@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from bridge.app.local_accounts import app_settings
 from bridge.app.logs.redaction import hide_inputs
 from tests.app.running import child, cli, events, write
-from tests.e2e.house import Street, configuration, connect, street
+from tests.e2e.local_sandbox import Sandbox, configuration, connect, local_sandbox
 
 pytestmark = pytest.mark.process
 
@@ -28,7 +28,7 @@ WORDS = ("ZANZIBAR", "QUOKKA", "XYLOPHONE")  # what is said; in no log
 KEY = "c2VjcmV0LWtleS1vZi10aGUtc3RvcmUtMzItYnl0ZXM="
 
 
-def secrets_of(local: Street) -> dict[str, str]:
+def secrets_of(local: Sandbox) -> dict[str, str]:
     """Everything that must stay hidden, by what it is."""
     found: dict[str, str] = {"the store's key": KEY}
     for platform in local.platforms:
@@ -50,7 +50,7 @@ def found_in(text: str, hidden: Mapping[str, str]) -> list[str]:
 
 
 async def test_no_secret_and_no_word_leaves_the_store(tmp_path: Path) -> None:
-    async with street(limits=False) as local:
+    async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "data" / "b.sqlite3", channels=["general"])
         settings |= {"log": {"level": "debug", "format": "json"}}
         config = write(tmp_path / "bridge.yaml", json.dumps(settings))

@@ -9,43 +9,43 @@ from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef
 from bridge.store import SqliteStore
-from tests.router.conftest import House, clock, house
+from tests.router.conftest import RouterRig, clock, rig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
-__all__ = ["clock", "house"]  # fixtures
+__all__ = ["clock", "rig"]  # fixtures
 
 
-def connector(house: House, name: str) -> PaperConnector:
-    return house.connectors[AccountId(name)]
+def connector(rig: RouterRig, name: str) -> FakeConnector:
+    return rig.connectors[AccountId(name)]
 
 
 async def test_an_echo_of_an_operation_that_the_store_does_not_know_blocks_nothing(
-    house: House,
+    rig: RouterRig,
 ) -> None:
     """A restored backup, or another bridge with the same tokens, leaves such echoes."""
-    slate = connector(house, "slate")
-    async with house.run():
-        await slate.say("s", "ours", own=True, operation="of another life")
-        await slate.say("s", "after it")
-        await house.clock.let_work()
+    sales = connector(rig, "sales")
+    async with rig.run():
+        await sales.say("s", "ours", own=True, operation="of another life")
+        await sales.say("s", "after it")
+        await rig.clock.let_work()
 
-    assert connector(house, "board").texts("b") == ["after it"]
+    assert connector(rig, "billing").texts("b") == ["after it"]
 
 
 async def test_what_another_account_hears_in_a_channel_goes_nowhere(clock: FakeClock) -> None:
     """Two apps in one workspace: each hears the other's posts, as those of a stranger."""
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    async with house.run() as router:
-        await slate.say("s", "hello")
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    async with rig.run() as router:
+        await sales.say("s", "hello")
         await clock.let_work()
-        heard = slate.raw("s", "hello, heard by the other app", bot=True)
-        await router.inbox.accept(heard.model_copy(update={"account": board.account}))
+        heard = sales.raw("s", "hello, heard by the other app", bot=True)
+        await router.inbox.accept(heard.model_copy(update={"account": billing.account}))
         await clock.let_work()
 
-    assert board.texts("b") == ["hello"]
+    assert billing.texts("b") == ["hello"]
 
 
 def test_a_channel_stands_in_a_room_once_and_has_one_account() -> None:
@@ -67,12 +67,12 @@ async def test_rooms_that_share_a_channel_carry_what_is_said_once(
     clock: FakeClock,
 ) -> None:
     """However rooms overlap, each channel shows a message once, and no copy is carried on."""
-    a, b, c = (PaperConnector(name, clock) for name in "abc")
-    house = House(clock, SqliteStore.in_memory(clock), (a, b, c))
-    house.room("one", (a, "a", "both"), (b, "b", "both"))
-    house.room("two", (b, "b", "both"), (c, "c", "both"), (a, "a", "both"))
-    house.room("three", (c, "c", "both"), (b, "b", "in"))
-    async with house.run():
+    a, b, c = (FakeConnector(name, clock) for name in "abc")
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (a, b, c))
+    rig.room("one", (a, "a", "both"), (b, "b", "both"))
+    rig.room("two", (b, "b", "both"), (c, "c", "both"), (a, "a", "both"))
+    rig.room("three", (c, "c", "both"), (b, "b", "in"))
+    async with rig.run():
         await b.say("b", "from b")
         await a.say("a", "from a")
         await clock.let_work()

@@ -1,4 +1,4 @@
-"""A bench of tools without servers, and an agent that calls them, for rooms on paper."""
+"""A bench of tools without servers, and an agent that calls them, for rooms of fake channels."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from bridge.ports.tools import ApprovalRule, Tool
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.inbound.test_presses import KEY, PressedPaper
+from tests.router.inbound.test_presses import KEY, PressedFake
 
 READ = Tool("cal__read", "cal", "read", "Reads.", {"type": "object"})
 REMOVE = Tool("cal__remove", "cal", "remove", "Removes.", approval=ApprovalRule())
-TWO = Tool("cal__two", "cal", "two", approval=ApprovalRule(quorum=2, approvers=("paper:*",)))
+TWO = Tool("cal__two", "cal", "two", approval=ApprovalRule(quorum=2, approvers=("fake:*",)))
 ALLOW, REFUSE = 1, 2  # the nodes of the request's card
 
 
@@ -117,53 +117,53 @@ class Asker:
         yield TurnDone()
 
 
-def bench_house(clock: FakeClock, agent: Caller | Asker) -> tuple[House, Bench]:
-    slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.cards = Cards({}, KEY)
-    house.agents = {"helper": agent}
-    house.memberships = (AgentMembership("helper", "always", tools=("cal",)),)
-    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
+def bench_rig(clock: FakeClock, agent: Caller | Asker) -> tuple[RouterRig, Bench]:
+    sales, billing = PressedFake("sales", clock), PressedFake("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.cards = Cards({}, KEY)
+    rig.agents = {"helper": agent}
+    rig.memberships = (AgentMembership("helper", "always", tools=("cal",)),)
+    rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
     bench = Bench()
-    house.tools = bench
-    return house, bench
+    rig.tools = bench
+    return rig, bench
 
 
 @dataclass(frozen=True)
 class Request:
     """The copies of a request for leave, and who may press where."""
 
-    house: House
+    rig: RouterRig
     message: MessageId
     copies: dict[str, list[str]]
 
     async def press(self, account: str, node: int | str, author: str = "ann") -> None:
         """The button of this node; or with this text in place of its token."""
-        paper = next(p for name, p in self.house.connectors.items() if name == account)
-        assert isinstance(paper, PressedPaper)
+        fake = next(p for name, p in self.rig.connectors.items() if name == account)
+        assert isinstance(fake, PressedFake)
         token = (
             node
             if isinstance(node, str)
             else action_token(KEY, self.message, f"/content/0/data/nodes/{node}")
         )
         channel = account[0]
-        await paper.press(channel, self.copies[account][0], token, author=author)
+        await fake.press(channel, self.copies[account][0], token, author=author)
 
     def shown(self) -> list[str]:
-        """Paper cuts what is long: each whole again."""
+        """The fake connector splits long texts: each whole again."""
         return [
-            "".join(post.text for post in paper.channels[name[0]] if post.id in self.copies[name])
-            for name, paper in self.house.connectors.items()
+            "".join(post.text for post in fake.channels[name[0]] if post.id in self.copies[name])
+            for name, fake in self.rig.connectors.items()
         ]
 
 
-async def request_of(house: House, number: int = 0) -> Request:
+async def request_of(rig: RouterRig, number: int = 0) -> Request:
     """The request that is asked just now."""
-    (*_, one) = await house.store.approvals(newest=number + 1)
+    (*_, one) = await rig.store.approvals(newest=number + 1)
     message = MessageId(f"bridge:approval:{one.id}")
     copies: dict[str, list[str]] = {}
-    for name, paper in house.connectors.items():
-        for post in paper.channels[name[0]]:
-            if await house.store.resolve(paper.channel(name[0]), post.id) == message:
+    for name, fake in rig.connectors.items():
+        for post in fake.channels[name[0]]:
+            if await rig.store.resolve(fake.channel(name[0]), post.id) == message:
                 copies.setdefault(name, []).append(post.id)
-    return Request(house, message, copies)
+    return Request(rig, message, copies)

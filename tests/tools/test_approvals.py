@@ -10,14 +10,14 @@ from pydantic import JsonValue
 from bridge.agents.history import within
 from bridge.model import actor_id_of
 from bridge.uacs import ToolResultPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
-from tests.tools.bench import ALLOW, REFUSE, Asker, Bench, Caller, bench_house, request_of
+from tests.router.fake_connector import FakeConnector
+from tests.tools.bench import ALLOW, REFUSE, Asker, Bench, Caller, bench_rig, request_of
 
 
-def paper(house: House, account: str) -> PaperConnector:
-    return next(one for name, one in house.connectors.items() if name == account)
+def fake(rig: RouterRig, account: str) -> FakeConnector:
+    return next(one for name, one in rig.connectors.items() if name == account)
 
 
 NOT_MADE = "This call was not made: it is not wanted any more."
@@ -31,13 +31,13 @@ def told_of_calls(agent: Caller) -> dict[str, JsonValue]:
     return {one.tool_call_id: one.content for one in parts if isinstance(one, ToolResultPart)}
 
 
-async def asked(house: House, author: str = "ann") -> None:
-    await paper(house, "slate").say("s", "remove the lunch", author=author)
-    await house.clock.advance(2)
+async def asked(rig: RouterRig, author: str = "ann") -> None:
+    await fake(rig, "sales").say("s", "remove the lunch", author=author)
+    await rig.clock.advance(2)
 
 
-async def state(house: House) -> str:
-    (turn,) = await house.store.open_turns()
+async def state(rig: RouterRig) -> str:
+    (turn,) = await rig.store.open_turns()
     return turn.state
 
 
@@ -45,117 +45,117 @@ async def test_what_is_allowed_is_called_and_every_copy_says_who_allowed_it(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
-        assert await state(house) == "waiting"
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
+        assert await state(rig) == "waiting"
         assert bench.made == []
         before = request.shown()
-        await request.press("board", ALLOW, "ann")
+        await request.press("billing", ALLOW, "ann")
         await clock.advance(2)
-        assert paper(house, "board").texts("b")[-1].endswith("may decide this.")
-        await request.press("slate", ALLOW, "ann")
+        assert fake(rig, "billing").texts("b")[-1].endswith("may decide this.")
+        await request.press("sales", ALLOW, "ann")
         await clock.advance(5)
 
     assert all("asks for leave to call **cal: remove**" in text for text in before)
     assert all('"title": "Lunch"' in text for text in before)
     assert bench.made == ["remove"]
     assert agent.results == [{"done": "remove"}]
-    assert all("✅ allowed by Ann of slate at " in text for text in request.shown())
+    assert all("✅ allowed by Ann of sales at " in text for text in request.shown())
     assert not any("Refuse" in text for text in request.shown())
-    (known,) = await house.store.approvals()
+    (known,) = await rig.store.approvals()
     assert (known.state, [(one.actor, one.allowed, one.place) for one in known.decisions]) == (
-        "allowed", [(actor_id_of("paper", "slate", "ann"), True, "paper:slate:s")],
+        "allowed", [(actor_id_of("fake", "sales", "ann"), True, "fake:sales:s")],
     )  # fmt: skip
 
 
 async def test_what_is_refused_is_not_called_and_the_agent_is_told(clock: FakeClock) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-        await (await request_of(house)).press("slate", REFUSE)
+    async with rig.run():
+        await asked(rig)
+        await (await request_of(rig)).press("sales", REFUSE)
         await clock.advance(5)
 
     assert bench.made == []
     assert agent.results == [
         "A person refused this call. Do not make it again unless you are asked to."
     ]
-    assert paper(house, "board").texts("b")[-1].endswith("That is all.")
+    assert fake(rig, "billing").texts("b")[-1].endswith("That is all.")
 
 
 async def test_of_two_presses_at_once_on_two_platforms_the_first_holds_everywhere(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
-    house.admins = ["paper:board:*"]
+    rig, bench = bench_rig(clock, agent)
+    rig.admins = ["fake:billing:*"]
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
         await asyncio.gather(
-            request.press("slate", ALLOW, "ann"), request.press("board", REFUSE, "bob")
+            request.press("sales", ALLOW, "ann"), request.press("billing", REFUSE, "bob")
         )
         await clock.advance(5)
 
-    (known,) = await house.store.approvals()
+    (known,) = await rig.store.approvals()
     assert len(known.decisions) == 1
     assert known.state in ("allowed", "refused")
     assert bench.made == (["remove"] if known.state == "allowed" else [])
     assert len(agent.results) == 1
     said = "allowed by Ann" if known.state == "allowed" else "refused by bob"
     assert all(said in text for text in request.shown())
-    told = paper(house, "board").texts("b") + paper(house, "slate").texts("s")
+    told = fake(rig, "billing").texts("b") + fake(rig, "sales").texts("s")
     assert len([text for text in told if "It is too late: it was" in text]) == 1
 
 
 async def test_nobody_else_may_decide(clock: FakeClock) -> None:
-    house, bench = bench_house(clock, Caller("cal__remove"))
+    rig, bench = bench_rig(clock, Caller("cal__remove"))
 
-    async with house.run():
-        await asked(house)
-        await (await request_of(house)).press("slate", ALLOW, "eve")
+    async with rig.run():
+        await asked(rig)
+        await (await request_of(rig)).press("sales", ALLOW, "eve")
         await clock.advance(2)
 
-        assert await state(house) == "waiting"
-        told = paper(house, "slate").texts("s")[-1]
+        assert await state(rig) == "waiting"
+        told = fake(rig, "sales").texts("s")[-1]
         assert told == "**eve**: Only who asked or an admin may decide this."
-        assert told not in paper(house, "board").texts("b")
+        assert told not in fake(rig, "billing").texts("b")
 
     assert bench.made == []
-    (known,) = await house.store.approvals()
+    (known,) = await rig.store.approvals()
     assert known.decisions == ()
 
 
 async def test_the_plain_id_of_a_button_is_no_press_of_it(clock: FakeClock) -> None:
     """It is the same on every request; only the token of this request's own button counts."""
-    house, bench = bench_house(clock, Caller("cal__remove"))
+    rig, bench = bench_rig(clock, Caller("cal__remove"))
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
         for text in ("allow", "refuse", "Allow", "", request.message):
-            await request.press("slate", text, "ann")
+            await request.press("sales", text, "ann")
             await clock.advance(2)
-            assert await state(house) == "waiting"
-        (known,) = await house.store.approvals()
+            assert await state(rig) == "waiting"
+        (known,) = await rig.store.approvals()
 
     assert known.decisions == ()
     assert bench.made == []
 
 
 async def test_the_askers_linked_account_may_decide(clock: FakeClock) -> None:
-    house, bench = bench_house(clock, Caller("cal__remove"))
-    ann, anna = actor_id_of("paper", "slate", "ann"), actor_id_of("paper", "board", "anna")
-    await house.store.link_people(ann, anna, "command")
+    rig, bench = bench_rig(clock, Caller("cal__remove"))
+    ann, anna = actor_id_of("fake", "sales", "ann"), actor_id_of("fake", "billing", "anna")
+    await rig.store.link_people(ann, anna, "command")
 
-    async with house.run():
-        await asked(house)
-        await (await request_of(house)).press("board", ALLOW, "anna")
+    async with rig.run():
+        await asked(rig)
+        await (await request_of(rig)).press("billing", ALLOW, "anna")
         await clock.advance(5)
 
     assert bench.made == ["remove"]
@@ -165,41 +165,40 @@ async def test_what_nobody_decides_is_refused_and_a_late_press_is_told_so(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
         await clock.advance(601)
-        await request.press("slate", ALLOW)
+        await request.press("sales", ALLOW)
         await clock.advance(5)
 
     assert bench.made == []
     assert "Nobody allowed this call in time" in str(agent.results)
     assert all("nobody decided in time" in text for text in request.shown())
-    assert "It is too late: nobody decided in time." in paper(house, "slate").texts("s")[-1]
+    assert "It is too late: nobody decided in time." in fake(rig, "sales").texts("s")[-1]
 
 
 async def test_a_quorum_of_two_needs_two_people(clock: FakeClock) -> None:
-    house, bench = bench_house(clock, Caller("cal__two"))
+    rig, bench = bench_rig(clock, Caller("cal__two"))
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
-        await request.press("slate", ALLOW, "ann")
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
+        await request.press("sales", ALLOW, "ann")
         await clock.advance(2)
         half = request.shown()
-        await request.press("slate", ALLOW, "ann")
+        await request.press("sales", ALLOW, "ann")
         await clock.advance(2)
         assert bench.made == []
         assert (
-            "You have said so already; 1 more must allow it."
-            in paper(house, "slate").texts("s")[-1]
+            "You have said so already; 1 more must allow it." in fake(rig, "sales").texts("s")[-1]
         )
-        await request.press("board", ALLOW, "bob")
+        await request.press("billing", ALLOW, "bob")
         await clock.advance(5)
 
-    assert all("allowed by Ann of slate" in text for text in half)
+    assert all("allowed by Ann of sales" in text for text in half)
     assert bench.made == ["two"]
     assert all("allowed by bob at" in text for text in request.shown())
 
@@ -208,56 +207,56 @@ async def test_a_request_survives_a_restart_and_may_be_decided_meanwhile(
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-    assert await state(house) == "waiting"
-    async with house.run():
+    async with rig.run():
+        await asked(rig)
+    assert await state(rig) == "waiting"
+    async with rig.run():
         await clock.advance(2)
-        request = await request_of(house)
-        assert len(await house.store.approvals()) == 1
-        await request.press("slate", ALLOW)
+        request = await request_of(rig)
+        assert len(await rig.store.approvals()) == 1
+        await request.press("sales", ALLOW)
         await clock.advance(5)
 
     assert len(agent.turns) == 2
     assert bench.made == ["remove"]
     assert len(request.copies) == 2
-    asking = [t for t in paper(house, "board").texts("b") if "leave to call" in t]
+    asking = [t for t in fake(rig, "billing").texts("b") if "leave to call" in t]
     assert len(asking) == 1
-    assert await house.store.open_turns() == []
+    assert await rig.store.open_turns() == []
 
 
 async def test_a_call_that_had_begun_is_not_made_again_after_a_restart(clock: FakeClock) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
     bench.hold = asyncio.Event()
 
-    async with house.run():
-        await asked(house)
-        await (await request_of(house)).press("slate", ALLOW)
+    async with rig.run():
+        await asked(rig)
+        await (await request_of(rig)).press("sales", ALLOW)
         await clock.advance(2)
         assert bench.made == ["remove"]
-    async with house.run():
+    async with rig.run():
         await clock.advance(5)
 
     assert len(agent.turns) == 1
     assert bench.made == ["remove"]
-    assert "interrupted by a restart" in "".join(paper(house, "board").texts("b")[-3:])
+    assert "interrupted by a restart" in "".join(fake(rig, "billing").texts("b")[-3:])
 
 
 async def test_a_stopped_turn_wants_nothing_any_more(clock: FakeClock) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
-        await paper(house, "slate").say("s", "@helper stop")
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
+        await fake(rig, "sales").say("s", "@helper stop")
         await clock.advance(5)
-        await request.press("slate", ALLOW)
+        await request.press("sales", ALLOW)
         await clock.advance(2)
-        await paper(house, "slate").say("s", "and now?")
+        await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
     assert bench.made == []
@@ -269,14 +268,14 @@ async def test_a_call_that_had_begun_when_its_turn_was_stopped_may_have_been_mad
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__read", "cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
     bench.hold = asyncio.Event()
 
-    async with house.run():
-        await asked(house)
-        await paper(house, "slate").say("s", "@helper stop")
+    async with rig.run():
+        await asked(rig)
+        await fake(rig, "sales").say("s", "@helper stop")
         await clock.advance(5)
-        await paper(house, "slate").say("s", "and now?")
+        await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
     assert bench.made == ["read", "read"]
@@ -286,14 +285,14 @@ async def test_a_call_that_had_begun_when_its_turn_was_stopped_may_have_been_mad
 async def test_a_failed_turn_tells_which_of_its_calls_were_not_made(clock: FakeClock) -> None:
     agent = Caller("cal__read", "cal__remove")
     agent.breaks = asyncio.Event()
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
     bench.hold = asyncio.Event()
 
-    async with house.run():
-        await asked(house)
+    async with rig.run():
+        await asked(rig)
         agent.breaks.set()
         await clock.advance(5)
-        await paper(house, "slate").say("s", "and now?")
+        await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
     assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
@@ -303,15 +302,15 @@ async def test_a_turn_that_a_restart_cut_off_tells_which_of_its_calls_were_not_m
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__read", "cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
     bench.hold = asyncio.Event()
 
-    async with house.run():
-        await asked(house)
+    async with rig.run():
+        await asked(rig)
         assert bench.made == ["read"]
-    async with house.run():
+    async with rig.run():
         await clock.advance(5)
-        await paper(house, "slate").say("s", "and now?")
+        await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
     assert told_of_calls(agent) == {"c0.1": NOBODY_KNOWS, "c1.1": NOT_MADE}
@@ -321,16 +320,16 @@ async def test_a_turn_given_up_after_restarts_made_no_call_that_waited_for_leave
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__remove")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-    (turn,) = await house.store.open_turns()
+    async with rig.run():
+        await asked(rig)
+    (turn,) = await rig.store.open_turns()
     for state in ("running", "waiting", "running"):  # killed before it waited again
-        await house.store.set_turn(turn.id, state)
-    async with house.run():
+        await rig.store.set_turn(turn.id, state)
+    async with rig.run():
         await clock.advance(5)
-        await paper(house, "slate").say("s", "and now?")
+        await fake(rig, "sales").say("s", "and now?")
         await clock.advance(5)
 
     assert bench.made == []
@@ -341,11 +340,11 @@ async def test_calls_are_made_beside_each_other_and_described_in_the_conversatio
     clock: FakeClock,
 ) -> None:
     agent = Caller("cal__read", "cal__read")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
     bench.hold = asyncio.Event()
 
-    async with house.run():
-        await asked(house)
+    async with rig.run():
+        await asked(rig)
         assert bench.made == ["read", "read"]
         bench.hold.set()
         await clock.advance(5)
@@ -354,26 +353,26 @@ async def test_calls_are_made_beside_each_other_and_described_in_the_conversatio
     assert tools[0] == {  # type: ignore[index]
         "name": "cal__read", "description": "Reads.", "parameters": {"type": "object"},
     }  # fmt: skip
-    answer = (await house.store.conversation(house.rooms[0].conversation)).messages[-1]
+    answer = (await rig.store.conversation(rig.rooms[0].conversation)).messages[-1]
     results = [part for part in answer.content if isinstance(part, ToolResultPart)]
     assert [part.content for part in results] == [{"done": "read"}] * 2
 
 
 async def test_an_agent_that_runs_its_own_tools_asks_the_same_way(clock: FakeClock) -> None:
     agent = Asker()
-    house, _ = bench_house(clock, agent)
+    rig, _ = bench_rig(clock, agent)
 
-    async with house.run():
-        await asked(house)
-        request = await request_of(house)
+    async with rig.run():
+        await asked(rig)
+        request = await request_of(rig)
         shown = request.shown()
-        await request.press("slate", ALLOW)
+        await request.press("sales", ALLOW)
         await clock.advance(5)
 
     assert all("It is Friday." in text for text in shown)
     (given,) = agent.given
     assert (given.tool_call_id, given.allowed) == ("own", True)
-    assert given.by == actor_id_of("paper", "slate", "ann")
+    assert given.by == actor_id_of("fake", "sales", "ann")
 
 
 async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(
@@ -382,17 +381,17 @@ async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(
     # Deadlines of agents go by the clock of the loop.
     monkeypatch.setattr(asyncio.get_running_loop(), "time", clock.monotonic)
     agent = Caller("cal__read")
-    house, bench = bench_house(clock, agent)
+    rig, bench = bench_rig(clock, agent)
     bench.hold = asyncio.Event()
 
-    async with house.run():
-        await asked(house)
-        await clock.advance(2 * house.policy.turn_total)
+    async with rig.run():
+        await asked(rig)
+        await clock.advance(2 * rig.policy.turn_total)
         bench.hold.set()
         await clock.advance(5)
 
     assert agent.results == [{"done": "read"}]
-    assert paper(house, "board").texts("b")[-1].endswith("That is all.")
+    assert fake(rig, "billing").texts("b")[-1].endswith("That is all.")
 
 
 def test_the_bench_keeps_the_port() -> None:

@@ -42,14 +42,14 @@ Play = Callable[[], Coroutine[Any, Any, None]]
 def page_app(demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> Starlette:
     """The ASGI app; `plays` are the scenes that people can start, `closing` ends the streams."""
     page = _Page(demo, plays, closing)
-    street = demo.street
+    sandbox = demo.sandbox
     routes = [
         Route("/", page.show),
         Route("/events", page.events),
         Route("/emoji.json", page.emoji),
         Route("/plays/{name}", page.play, methods=["POST"]),
         Route("/files/{platform}/{file}", page.file),
-        *people_routes(street.around, street.platforms, "/people"),
+        *people_routes(sandbox.around, sandbox.platforms, "/people"),
         Route("/archive/{room}", page.archive),
         Route("/explain", page.explain),
         Route("/healthz", page.health),
@@ -189,7 +189,7 @@ class _Page:
         """What only single people see, by platform and person."""
         demo = self._demo
         return {
-            name: private_view(demo.street.platforms[name], side)
+            name: private_view(demo.sandbox.platforms[name], side)
             for name, side in demo.sides.items()
         }
 

@@ -31,7 +31,7 @@ _STOPS = 2.5  # seconds that it may take to end
 
 
 @dataclass(frozen=True)
-class Street:
+class Sandbox:
     """The local platforms and where they are."""
 
     around: Surroundings
@@ -42,36 +42,36 @@ class Street:
 class Demo:
     """A bridge that is connected to all local platforms."""
 
-    street: Street
+    sandbox: Sandbox
     sides: dict[str, Side]
     bridge: Bridge
     bridge_url: str
 
     @property
     def feed(self) -> Feed:
-        return self.street.around.feed
+        return self.sandbox.around.feed
 
     @property
     def sandbox_url(self) -> str:
-        return self.street.around.base_url
+        return self.sandbox.around.base_url
 
     async def say(
         self, platform: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
         """Somebody writes. Raises BridgeError when the platform does not take it."""
         side = self.sides[platform]
-        local = self.street.platforms[platform]
+        local = self.sandbox.platforms[platform]
         return await local.post_as(side.workspace, channel, person, text, thread)
 
     def file(self, platform: str, file: str) -> Response | None:
         """The bytes of a file that people see on a platform; None where it has none of this id."""
-        local = self.street.platforms.get(platform)
+        local = self.sandbox.platforms.get(platform)
         return local.file_as_seen(file) if isinstance(local, ShowsFiles) else None
 
     def standing(self, platform: str, channel: str) -> list[Shown]:
         """What is to be seen in a channel."""
         side = self.sides[platform]
-        return self.street.platforms[platform].messages(side.workspace, channel)
+        return self.sandbox.platforms[platform].messages(side.workspace, channel)
 
 
 @contextlib.asynccontextmanager
@@ -82,10 +82,10 @@ async def running_demo(
 
     Who speaks in `lines` and was not seeded joins the platform before the bridge starts.
     """
-    async with _street() as street, serving_desk() as desk:
-        _add_newcomers(street, lines)
-        worlds = {name: platform.world() for name, platform in street.platforms.items()}
-        base_url = street.around.base_url
+    async with _sandbox() as sandbox, serving_desk() as desk:
+        _add_newcomers(sandbox, lines)
+        worlds = {name: platform.world() for name, platform in sandbox.platforms.items()}
+        base_url = sandbox.around.base_url
         settings, environment = configuration(
             worlds, base_url, folder / STORE, pace, desk, _free_port()
         )
@@ -102,9 +102,9 @@ async def running_demo(
                     running.result()
                     raise asyncio.CancelledError  # a signal came first
                 bridge, url = ready.result()
-                tell_local_platforms(street.platforms, url)
+                tell_local_platforms(sandbox.platforms, url)
                 await _connected(bridge)
-                yield Demo(street, sides_of(street.platforms), bridge, url), running
+                yield Demo(sandbox, sides_of(sandbox.platforms), bridge, url), running
             finally:
                 await _ended(running)
 
@@ -117,13 +117,13 @@ def _free_port() -> int:
 
 
 @contextlib.asynccontextmanager
-async def _street() -> AsyncGenerator[Street]:
-    ready: asyncio.Future[Street] = asyncio.get_running_loop().create_future()
+async def _sandbox() -> AsyncGenerator[Sandbox]:
+    ready: asyncio.Future[Sandbox] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
         serve_sandbox(
             channels=2,
             names=tuple(demo_types()),
-            on_ready=lambda around, platforms: ready.set_result(Street(around, platforms)),
+            on_ready=lambda around, platforms: ready.set_result(Sandbox(around, platforms)),
         )
     )
     try:
@@ -159,9 +159,9 @@ def _environment(values: Mapping[str, str]) -> Generator[None]:
                 os.environ[name] = value
 
 
-def _add_newcomers(street: Street, lines: Sequence[Line]) -> None:
+def _add_newcomers(sandbox: Sandbox, lines: Sequence[Line]) -> None:
     for line in lines:
-        local = street.platforms[line.platform]
+        local = sandbox.platforms[line.platform]
         if any(person.name == line.person for person in local.world().people):
             continue
         if isinstance(local, TakesNewcomers):

@@ -1,4 +1,4 @@
-"""Programs that use the API: over a whole bridge beside the sandbox, or over one on paper."""
+"""Clients of the API: of a whole bridge beside the sandbox, or of a router with fake connectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bridge.ports.store.whole import Store
 from bridge.router import Router
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import ContentPart, Message
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.waiting import LONGEST_WAIT
 
 ROOM = "general"
@@ -132,24 +132,24 @@ async def reading(
         await asyncio.gather(task, return_exceptions=True)
 
 
-# --- on paper -----------------------------------------------------------------------------------
+# --- with fake connectors -----------------------------------------------------------------------
 
 
-class PaperGateway:
-    """A Gateway over a router on paper."""
+class RigGateway:
+    """A Gateway over the router of a rig."""
 
-    def __init__(self, house: House, router: Router) -> None:
-        self._house = house
+    def __init__(self, rig: RouterRig, router: Router) -> None:
+        self._rig = rig
         self._router = router
-        self._blobs = MemoryBlobs(house.clock)
+        self._blobs = MemoryBlobs(rig.clock)
 
     @property
     def store(self) -> Store:
-        return self._house.store
+        return self._rig.store
 
     @property
     def clock(self) -> Clock:
-        return self._house.clock
+        return self._rig.clock
 
     @property
     def blobs(self) -> Blobs:
@@ -163,11 +163,11 @@ class PaperGateway:
                 tuple(member.channel for member in room.members),
                 tuple(membership.agent for membership in room.agents),
             )
-            for room in self._house.rooms
+            for room in self._rig.rooms
         ]
 
     def name_of(self, channel: ChannelRef) -> str:
-        return f"Paper #{channel.channel}"
+        return f"Fake #{channel.channel}"
 
     async def hear(self, event: Event, key: str) -> str | None:
         return await self._router.hear(event, key)
@@ -185,7 +185,7 @@ class PaperGateway:
         return self._router.operations.card_faults(parts)
 
 
-def in_process(gateway: PaperGateway, token: str) -> httpx.AsyncClient:
+def in_process(gateway: RigGateway, token: str) -> httpx.AsyncClient:
     """Requests without a socket; streams cannot be read so."""
     app = Starlette(routes=list(Api(gateway).routes()))
     headers = {"Authorization": f"Bearer {token}"}

@@ -22,7 +22,7 @@ from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.uacs import Accumulator, read_conversation, read_delta, read_message
 from tests.app.api.served import ROOM, Reader, client, reading, token_for
 from tests.app.api.test_docs import example
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 from tests.waiting import LONGEST_WAIT
 
@@ -30,10 +30,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass
-class Town:
+class ServedApi:
     """One bridge for all tests of this file; each says words of its own."""
 
-    local: Street
+    local: Sandbox
     bridge: Bridge
     url: str
 
@@ -49,12 +49,12 @@ class Town:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def town(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Town]:
+async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServedApi]:
     path: Path = tmp_path_factory.mktemp("api") / "b.sqlite3"
-    async with street(names=("slack", "discord")) as local:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, path)
         async with running(local, settings) as (bridge, url):
-            yield Town(local, bridge, url)
+            yield ServedApi(local, bridge, url)
 
 
 async def _posted(http: httpx.AsyncClient, text: str, **more: Any) -> dict[str, Any]:
@@ -63,12 +63,12 @@ async def _posted(http: httpx.AsyncClient, text: str, **more: Any) -> dict[str, 
     return answer.json()
 
 
-async def test_a_program_sees_its_rooms_and_reads_what_people_say(town: Town) -> None:
-    token = await town.token("reader1", scopes=("read",))
-    await town.local.say("slack", ROOM, "a word for programs")
-    async with client(town.url, token) as http:
+async def test_a_program_sees_its_rooms_and_reads_what_people_say(api: ServedApi) -> None:
+    token = await api.token("reader1", scopes=("read",))
+    await api.local.say("slack", ROOM, "a word for programs")
+    async with client(api.url, token) as http:
         rooms = (await http.get("/v1/rooms")).json()
-        await town.local.until(lambda: town.stands("discord", "a word for programs"))
+        await api.local.until(lambda: api.stands("discord", "a word for programs"))
         page = await http.get(f"/v1/rooms/{ROOM}", params={"limit": 1})
 
     assert [room["id"] for room in rooms["rooms"]] == [ROOM]
@@ -79,11 +79,11 @@ async def test_a_program_sees_its_rooms_and_reads_what_people_say(town: Town) ->
     assert "a word for programs" in str(conversation.messages[-1].content)
 
 
-async def test_what_a_program_says_stands_in_every_channel_under_its_name(town: Town) -> None:
-    async with client(town.url, await town.token("caller1")) as http:
+async def test_what_a_program_says_stands_in_every_channel_under_its_name(api: ServedApi) -> None:
+    async with client(api.url, await api.token("caller1")) as http:
         posted = await _posted(http, "said from **outside**")
-        await town.local.until(
-            lambda: all(town.stands(one, "said from") for one in ("slack", "discord"))
+        await api.local.until(
+            lambda: all(api.stands(one, "said from") for one in ("slack", "discord"))
         )
         message = (await http.get(f"/v1/rooms/{ROOM}/messages/{posted['message_id']}")).json()
 
@@ -92,12 +92,12 @@ async def test_what_a_program_says_stands_in_every_channel_under_its_name(town: 
         "id": "api:bridge:caller1", "role": "assistant", "name": "caller1",
     }  # fmt: skip
     assert message["yours"]
-    shown = [one for one in town.local.standing("discord", ROOM) if "said from" in one.text]
+    shown = [one for one in api.local.standing("discord", ROOM) if "said from" in one.text]
     assert [one.author for one in shown] == ["caller1"]
 
 
-async def test_said_twice_under_one_id_it_is_taken_once(town: Town) -> None:
-    async with client(town.url, await town.token("caller2")) as http:
+async def test_said_twice_under_one_id_it_is_taken_once(api: ServedApi) -> None:
+    async with client(api.url, await api.token("caller2")) as http:
         body = {"text": "only once", "message_id": "n1"}
         answers = await asyncio.gather(
             *(http.post(f"/v1/rooms/{ROOM}/messages", json=body) for _ in range(4))
@@ -113,28 +113,28 @@ async def test_said_twice_under_one_id_it_is_taken_once(town: Town) -> None:
         other = await http.post(
             f"/v1/rooms/{ROOM}/messages", json={"text": "else", "message_id": "n1"}
         )
-        await town.local.until(lambda: town.stands("slack", "by key"))
+        await api.local.until(lambda: api.stands("slack", "by key"))
 
     assert sorted(one.status_code for one in answers) == [200, 200, 200, 201]
     assert len({one.json()["message_id"] for one in answers}) == 1
     assert [one.json()["repeat"] for one in keyed] == [False, True]
     assert other.status_code == 409
     assert "Something else was said" in other.json()["detail"]
-    once = [one for one in town.local.standing("slack", ROOM) if "only once" in one.text]
+    once = [one for one in api.local.standing("slack", ROOM) if "only once" in one.text]
     assert len(once) == 1
 
 
-async def test_a_program_edits_and_deletes_what_it_said_and_nothing_else(town: Town) -> None:
+async def test_a_program_edits_and_deletes_what_it_said_and_nothing_else(api: ServedApi) -> None:
     where = f"/v1/rooms/{ROOM}/messages"
-    await town.local.say("slack", ROOM, "mine, not yours")
-    async with client(town.url, await town.token("caller3")) as http, reading(http) as reader:
+    await api.local.say("slack", ROOM, "mine, not yours")
+    async with client(api.url, await api.token("caller3")) as http, reading(http) as reader:
         posted = await _posted(http, "first words")
-        await town.local.until(lambda: town.stands("slack", "first words"))
+        await api.local.until(lambda: api.stands("slack", "first words"))
         edited = await http.put(f"{where}/{posted['message_id']}", json={"text": "second words"})
-        await town.local.until(lambda: town.stands("discord", "second words"))
+        await api.local.until(lambda: api.stands("discord", "second words"))
         changed = await reader.said("second words", "message_changed")
         gone = await http.delete(f"{where}/{posted['message_id']}")
-        await town.local.until(lambda: not town.stands("slack", "second words"))
+        await api.local.until(lambda: not api.stands("slack", "second words"))
         await reader.until("message_deleted")
         page = read_conversation((await http.get(f"/v1/rooms/{ROOM}")).content)
         theirs = next(one for one in page.messages if "mine, not yours" in str(one.content))
@@ -146,30 +146,30 @@ async def test_a_program_edits_and_deletes_what_it_said_and_nothing_else(town: T
     assert (refused.status_code, after.status_code) == (403, 404)
 
 
-async def test_a_program_answers_in_a_thread_and_quotes(town: Town) -> None:
-    await town.local.say("slack", ROOM, "who is there?")
+async def test_a_program_answers_in_a_thread_and_quotes(api: ServedApi) -> None:
+    await api.local.say("slack", ROOM, "who is there?")
     async with (
-        client(town.url, await town.token("caller4")) as http,
+        client(api.url, await api.token("caller4")) as http,
         reading(http, after="0.0") as reader,
     ):
         asked = await reader.said("who is there?")
         root = asked["message"]["message_id"]
         posted = await _posted(http, "it is me", thread=root)
         answer = await reader.said("it is me")
-        await town.local.until(lambda: town.stands("slack", "it is me"))
+        await api.local.until(lambda: api.stands("slack", "it is me"))
 
     assert answer["thread"] == root
     assert answer["message"]["message_id"] == posted["message_id"]
-    shown = [one for one in town.local.standing("slack", ROOM) if "it is me" in one.text]
+    shown = [one for one in api.local.standing("slack", ROOM) if "it is me" in one.text]
     assert shown[0].thread
 
 
 async def test_an_answer_that_grows_is_told_in_deltas_that_are_the_whole_message(
-    town: Town,
+    api: ServedApi,
 ) -> None:
-    token = await town.token("reader5", scopes=("read",))
-    async with client(town.url, token) as http, reading(http) as reader:
-        await town.local.say("slack", ROOM, "@echo tell me a long story of deltas")
+    token = await api.token("reader5", scopes=("read",))
+    async with client(api.url, token) as http, reading(http) as reader:
+        await api.local.say("slack", ROOM, "@echo tell me a long story of deltas")
         await reader.said("tell me a long story")
         done = await reader.said("this is what reached me", "message_changed")
 
@@ -184,16 +184,16 @@ async def test_an_answer_that_grows_is_told_in_deltas_that_are_the_whole_message
 
 
 async def test_a_mention_by_name_is_told_and_an_agent_hears_a_person_of_the_api(
-    town: Town,
+    api: ServedApi,
 ) -> None:
-    person = await town.token("ann-of-api", role="human")
-    robot = await town.token("robot6")
+    person = await api.token("ann-of-api", role="human")
+    robot = await api.token("robot6")
     async with (
-        client(town.url, person) as ann,
-        client(town.url, robot) as http,
+        client(api.url, person) as ann,
+        client(api.url, robot) as http,
         reading(http) as reader,
     ):
-        await town.local.say("discord", ROOM, "@robot6 are you there?")
+        await api.local.say("discord", ROOM, "@robot6 are you there?")
         asked = await reader.said("are you there?")
         await _posted(http, "@echo a bot calls no agent")
         await _posted(ann, "@echo but a person does")
@@ -205,9 +205,9 @@ async def test_a_mention_by_name_is_told_and_an_agent_hears_a_person_of_the_api(
     assert "> @echo a bot" not in str(reader.of("message_changed"))
 
 
-async def test_a_stream_is_taken_up_where_it_was_left(town: Town) -> None:
-    token = await town.token("reader7")
-    async with client(town.url, token) as http:
+async def test_a_stream_is_taken_up_where_it_was_left(api: ServedApi) -> None:
+    token = await api.token("reader7")
+    async with client(api.url, token) as http:
         async with reading(http) as before:
             await _posted(http, "heard before the break")
             await before.said("heard before the break")
@@ -227,7 +227,7 @@ async def test_a_stream_is_taken_up_where_it_was_left(town: Town) -> None:
 
 
 async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platform(
-    town: Town,
+    api: ServedApi,
 ) -> None:
     data = {"type": "card", "nodes": [
         {"type": "prose", "text": "Shall we sail?"},
@@ -236,17 +236,17 @@ async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platfo
     ]}  # fmt: skip
     part = {"type": "structured_data", "schema_id": "application/vnd.uacs.card+json", "data": data}
     async with (
-        client(town.url, await town.token("captain1")) as http,
-        client(town.url, await town.token("mate1")) as mate,
+        client(api.url, await api.token("captain1")) as http,
+        client(api.url, await api.token("mate1")) as mate,
         reading(http) as reader,
         reading(mate) as other,
     ):
         posted = await http.post(f"/v1/rooms/{ROOM}/messages", json={"content": [part]})
-        for platform, hand in hands(town.local).items():
-            await town.local.until(
-                lambda p=platform: bool(with_words(town.local, p, "Shall we sail?"))
+        for platform, hand in hands(api.local).items():
+            await api.local.until(
+                lambda p=platform: bool(with_words(api.local, p, "Shall we sail?"))
             )
-            shown = with_words(town.local, platform, "Shall we sail?")
+            shown = with_words(api.local, platform, "Shall we sail?")
             assert shown
             outcome = await hand.press(shown.id, "Set sail")
             assert not outcome.failed, (platform, outcome)
@@ -269,13 +269,13 @@ def _presses(reader: Reader) -> list[Any]:
     ]
 
 
-async def test_reactions_are_told(town: Town) -> None:
-    async with client(town.url, await town.token("reader8")) as http, reading(http) as reader:
-        native = await town.local.say("slack", ROOM, "react to this")
+async def test_reactions_are_told(api: ServedApi) -> None:
+    async with client(api.url, await api.token("reader8")) as http, reading(http) as reader:
+        native = await api.local.say("slack", ROOM, "react to this")
         said = await reader.said("react to this")
-        workspace, channel = town.local.place("slack", ROOM)
-        who = town.local.person("slack", workspace)
-        await town.local.platforms["slack"].react_as(workspace, channel, who, native, "👍")
+        workspace, channel = api.local.place("slack", ROOM)
+        who = api.local.person("slack", workspace)
+        await api.local.platforms["slack"].react_as(workspace, channel, who, native, "👍")
         await reader.until("reactions_changed")
 
     (told,) = reader.of("reactions_changed")
@@ -283,9 +283,9 @@ async def test_reactions_are_told(town: Town) -> None:
     assert [one["emoji"] for one in told["reactions"]] == ["👍"]
 
 
-async def test_a_token_that_is_revoked_ends_its_streams_with_a_reason(town: Town) -> None:
-    async with client(town.url, await town.token("reader9")) as http, reading(http) as reader:
-        await town.bridge.store.revoke_token("reader9")
+async def test_a_token_that_is_revoked_ends_its_streams_with_a_reason(api: ServedApi) -> None:
+    async with client(api.url, await api.token("reader9")) as http, reading(http) as reader:
+        await api.bridge.store.revoke_token("reader9")
         await reader.until("end")
         refused = await http.get("/v1/rooms")
 
@@ -294,14 +294,14 @@ async def test_a_token_that_is_revoked_ends_its_streams_with_a_reason(town: Town
     assert "tokens add" in refused.json()["todo"]
 
 
-async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(town: Town) -> None:
+async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(api: ServedApi) -> None:
     pixel = (
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
         "rkJggg=="
     )
     part = {"type": "image", "source": {"base64": pixel}, "media_type": "image/png"}
-    other = await town.token("stranger10", rooms=("random",))
-    async with client(town.url, await town.token("caller10")) as http:
+    other = await api.token("stranger10", rooms=("random",))
+    async with client(api.url, await api.token("caller10")) as http:
         answer = await http.post(f"/v1/rooms/{ROOM}/messages", json={"content": [part]})
         own_id = answer.json()["message_id"]
         message = (await http.get(f"/v1/rooms/{ROOM}/messages/{own_id}")).json()["message"]
@@ -313,19 +313,19 @@ async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(town: T
             f"/v1/rooms/{ROOM}/messages",
             json={"content": [{**part, "source": {"file_id": file_id}}]},
         )
-    async with client(town.url, other) as http:
+    async with client(api.url, other) as http:
         hidden = await http.get(f"/v1/blobs/{file_id}", params=query)
         unseen = await http.get("/v1/blobs/" + file_id, params={**query, "room": "random"})
-    await town.local.until(lambda: town.pictures("slack") and town.pictures("discord"))
+    await api.local.until(lambda: api.pictures("slack") and api.pictures("discord"))
 
     assert got.content.startswith(b"\x89PNG")
     assert "sandbox" in got.headers["content-security-policy"]
     assert [one.status_code for one in (missing, forged, hidden, unseen)] == [404, 422, 404, 404]
 
 
-async def test_the_examples_of_the_docs_do_what_they_say(town: Town) -> None:
-    token = await town.token("helper")
-    env = {**os.environ, "BRIDGE_URL": town.url, "BRIDGE_TOKEN": token, "BRIDGE_ROOM": ROOM}
+async def test_the_examples_of_the_docs_do_what_they_say(api: ServedApi) -> None:
+    token = await api.token("helper")
+    env = {**os.environ, "BRIDGE_URL": api.url, "BRIDGE_TOKEN": token, "BRIDGE_ROOM": ROOM}
     curl = await asyncio.create_subprocess_exec("bash", "-c", example("curl"), env=env, stdout=PIPE)
     agent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", example("agent"), env=env, stderr=PIPE
@@ -335,8 +335,8 @@ async def test_the_examples_of_the_docs_do_what_they_say(town: Town) -> None:
         async with asyncio.timeout(
             LONGEST_WAIT
         ):  # it may still be starting: it hears what is said then
-            while not town.stands("discord", "I counted 2 words"):
-                await town.local.say("slack", ROOM, "@helper hello")
+            while not api.stands("discord", "I counted 2 words"):
+                await api.local.say("slack", ROOM, "@helper hello")
                 await asyncio.sleep(0.5)
     finally:
         agent.kill()

@@ -18,13 +18,13 @@ from bridge.app.settings.file import LogSettings
 from tests.app.api.served import client, reading
 from tests.app.api.test_gate import served
 from tests.app.running import cli, write
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 
 
 async def test_tokens_are_made_and_revoked_beside_a_running_bridge(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with AsyncExitStack() as stack, street(names=("slack",)) as local:
+    async with AsyncExitStack() as stack, local_sandbox(names=("slack",)) as local:
         settings = configuration(local, tmp_path / "b.sqlite3", channels=["general"])
         config = ("-c", str(write(tmp_path / "bridge.yaml", json.dumps(settings))))
 
@@ -87,8 +87,8 @@ async def test_without_the_extra_it_is_said_how_to_install_it(
     monkeypatch.setitem(sys.modules, "mcp", None)
 
     command = cli("mcp")
-    async with served() as town:
-        answer: httpx.Response = await town.http.post("/mcp", json={})
+    async with served() as api:
+        answer: httpx.Response = await api.http.post("/mcp", json={})
 
     assert command.exit_code == 2
     assert "pip install '.[mcp]'" in command.stderr

@@ -56,11 +56,11 @@ class Reader:
 
 @asynccontextmanager
 async def following_room(
-    town: Served, reader: Reader, streams: Streams | None = None, after: str | None = None
+    api: Served, reader: Reader, streams: Streams | None = None, after: str | None = None
 ) -> AsyncGenerator[asyncio.Task[None]]:
-    streams = streams or all_streams(town)
-    caller = await streams.doorkeeper.caller(town.http.headers["authorization"])
-    stream = await streams.follow(caller, town.gateway.rooms()[0], after, deltas=True)
+    streams = streams or all_streams(api)
+    caller = await streams.doorkeeper.caller(api.http.headers["authorization"])
+    stream = await streams.follow(caller, api.gateway.rooms()[0], after, deltas=True)
     task = asyncio.create_task(stream({"type": "http"}, reader.receive, reader.send))
     try:
         await reader.until(1)
@@ -70,21 +70,21 @@ async def following_room(
         await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), LONGEST_WAIT)
 
 
-def all_streams(town: Served) -> Streams:
-    return Streams(town.gateway, Doorkeeper(town.house.store, town.house.clock))
+def all_streams(api: Served) -> Streams:
+    return Streams(api.gateway, Doorkeeper(api.rig.store, api.rig.clock))
 
 
 async def test_who_reads_everything_again_is_told_the_same_once() -> None:
-    async with served() as town:
+    async with served() as api:
         live, later = Reader(), Reader()
-        async with following_room(town, live):
-            said = [(await town.post(f"number {n}")).json()["message_id"] for n in range(3)]
+        async with following_room(api, live):
+            said = [(await api.post(f"number {n}")).json()["message_id"] for n in range(3)]
             await live.until(4)
-            await town.http.put(f"{WHERE}/messages/{said[0]}", json={"text": "changed"})
+            await api.http.put(f"{WHERE}/messages/{said[0]}", json={"text": "changed"})
             await live.until(5)
-            await town.http.delete(f"{WHERE}/messages/{said[1]}")
+            await api.http.delete(f"{WHERE}/messages/{said[1]}")
             heard = await live.until(6)
-        async with following_room(town, later, after="0.0"):
+        async with following_room(api, later, after="0.0"):
             again = await later.until(5)
 
     assert [one.event for one in heard] == [
@@ -112,20 +112,20 @@ class Growing:
 
 
 async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
-    async with served() as town:
-        own = (await town.post("the base")).json()["message_id"]
-        stored = await town.house.store.message(own)
+    async with served() as api:
+        own = (await api.post("the base")).json()["message_id"]
+        stored = await api.rig.store.message(own)
         assert stored
         answer = Growing(stored.message)
         reader = Reader()
-        room = town.house.rooms[0].id
-        async with following_room(town, reader):
+        room = api.rig.rooms[0].id
+        async with following_room(api, reader):
             for words in ("Hello", " there", ", all"):
                 answer.text += words
-                town.router.parts.rooms.feed.grows(room, answer)
+                api.router.parts.rooms.feed.grows(room, answer)
                 await reader.until(len(await reader.events()) + 1)
-            await town.house.store.change_message(answer.message(), "complete")
-            town.router.parts.rooms.feed.ended(room, answer.id)
+            await api.rig.store.change_message(answer.message(), "complete")
+            api.router.parts.rooms.feed.ended(room, answer.id)
             events = await reader.until(len(await reader.events()) + 2)
 
     accumulator = Accumulator()
@@ -139,17 +139,17 @@ async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
 async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with served() as town:
+    async with served() as api:
         reader, again = Reader(), Reader()
-        async with following_room(town, reader) as task:
+        async with following_room(api, reader) as task:
             with monkeypatch.context() as hasty:
                 hasty.setattr(following, "SLOW", 0.02)
                 reader.pause = 0.05
                 for number in range(3):
-                    await town.post(f"number {number}")
+                    await api.post(f"number {number}")
                 await asyncio.wait_for(task, LONGEST_WAIT)
             events = await reader.events()
-        async with following_room(town, again, after=events[-2].id):
+        async with following_room(api, again, after=events[-2].id):
             rest = await again.until(3)
 
     assert [one.event for one in events] == ["hello", "message_posted", "end"]
@@ -161,21 +161,21 @@ async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
 async def test_a_reader_that_takes_nothing_any_more_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with served() as town:
+    async with served() as api:
         reader = Reader()
-        async with following_room(town, reader) as task:
+        async with following_room(api, reader) as task:
             monkeypatch.setattr(following, "STUCK", 0.05)
             reader.pause = 2 * LONGEST_WAIT
-            await town.post("hello")
+            await api.post("hello")
             await asyncio.wait_for(task, LONGEST_WAIT)
 
     assert not reader.ended
 
 
 async def test_when_the_bridge_stops_readers_are_told() -> None:
-    async with served() as town:
-        reader, streams = Reader(), all_streams(town)
-        async with following_room(town, reader, streams) as task:
+    async with served() as api:
+        reader, streams = Reader(), all_streams(api)
+        async with following_room(api, reader, streams) as task:
             streams.close()
             await asyncio.wait_for(task, LONGEST_WAIT)
 
@@ -188,9 +188,9 @@ async def test_a_quiet_stream_says_that_it_lives_and_where_it_stands(
 ) -> None:
     monkeypatch.setattr(following, "LOOK_AGAIN", 0.01)
     monkeypatch.setattr(following, "HEARTBEAT", 0.03)
-    async with served() as town:
+    async with served() as api:
         reader = Reader()
-        async with following_room(town, reader):
+        async with following_room(api, reader):
             async with asyncio.timeout(LONGEST_WAIT):
                 while b": alive" not in b"".join(reader.pieces):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
@@ -199,10 +199,10 @@ async def test_a_quiet_stream_says_that_it_lives_and_where_it_stands(
 
 
 async def test_a_token_has_so_many_streams_and_no_position_of_tomorrow() -> None:
-    async with served() as town:
-        streams = all_streams(town)
-        caller = await streams.doorkeeper.caller(town.http.headers["authorization"])
-        room = town.gateway.rooms()[0]
+    async with served() as api:
+        streams = all_streams(api)
+        caller = await streams.doorkeeper.caller(api.http.headers["authorization"])
+        room = api.gateway.rooms()[0]
         for _ in range(MOST_STREAMS):
             streams.begin(caller, asyncio.Event())
 

@@ -1,4 +1,4 @@
-"""What a token may, and what a room lets in: the API over a router on paper."""
+"""What a token may, and what a room lets in: the API over a router with fake connectors."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from bridge.uacs import (
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams
-from tests.app.api.served import PaperGateway, in_process, token_for
-from tests.router.conftest import House
+from tests.app.api.served import RigGateway, in_process, token_for
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_presses import KEY, Deployer
-from tests.router.paper import PaperConnector
 
 ROOM = "plaza"
 WHERE = f"/v1/rooms/{ROOM}"
@@ -48,25 +48,25 @@ WHERE = f"/v1/rooms/{ROOM}"
 
 @dataclass
 class Served:
-    house: House
+    rig: RouterRig
     router: Router
-    gateway: PaperGateway
+    gateway: RigGateway
     http: httpx.AsyncClient
 
     @property
-    def board(self) -> list[str]:
-        board = self.house.connectors[next(a for a in self.house.connectors if a == "board")]
-        return [post.text for post in board.channels["b"]]
+    def billing(self) -> list[str]:
+        billing = self.rig.connectors[next(a for a in self.rig.connectors if a == "billing")]
+        return [post.text for post in billing.channels["b"]]
 
     async def post(self, text: str, **more: Any) -> httpx.Response:
         answer = await self.http.post(f"{WHERE}/messages", json={"text": text, **more})
-        await self.house.clock.advance(1)
+        await self.rig.clock.advance(1)
         return answer
 
     async def as_token(self, name: str, **changes: Any) -> httpx.AsyncClient:
         fields = {"rooms": (ROOM,), **changes}
         return in_process(
-            self.gateway, await token_for(self.house.store, self.house.clock, name, **fields)
+            self.gateway, await token_for(self.rig.store, self.rig.clock, name, **fields)
         )
 
 
@@ -75,21 +75,21 @@ async def served(
     options: RoomOptions | None = None, codecs: Sequence[Any] = (), **changes: Any
 ) -> AsyncGenerator[Served]:
     clock = FakeClock()
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.cards = Cards.over(codecs, KEY)
-    house.agents = {"deployer": Deployer()}
-    house.memberships = (AgentMembership("deployer", "mentions"),)
-    house.room(ROOM, (slate, "s", "both"), (board, "b", "both"))
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.cards = Cards.over(codecs, KEY)
+    rig.agents = {"deployer": Deployer()}
+    rig.memberships = (AgentMembership("deployer", "mentions"),)
+    rig.room(ROOM, (sales, "s", "both"), (billing, "b", "both"))
     if options is not None:
-        house.rooms[0] = replace(house.rooms[0], options=options)
-    house.room("other", (slate, "o", "both"))
-    async with house.run() as router:
-        gateway = PaperGateway(house, router)
+        rig.rooms[0] = replace(rig.rooms[0], options=options)
+    rig.room("other", (sales, "o", "both"))
+    async with rig.run() as router:
+        gateway = RigGateway(rig, router)
         fields = {"rooms": (ROOM,), **changes}
-        token = await token_for(house.store, clock, "robot", **fields)
+        token = await token_for(rig.store, clock, "robot", **fields)
         async with in_process(gateway, token) as http:
-            yield Served(house, router, gateway, http)
+            yield Served(rig, router, gateway, http)
 
 
 # --- tokens -------------------------------------------------------------------------------------
@@ -110,34 +110,34 @@ async def test_of_a_token_only_a_digest_is_kept() -> None:
      "Bearer uacs.nobody.secret", "Bearer \udce9", "bearer uacs..", f"Bearer {'x' * 9000}"],
 )  # fmt: skip
 async def test_without_a_good_token_nothing_is_told(header: str) -> None:
-    async with served() as town:
+    async with served() as api:
         raw = [(b"authorization", header.encode("utf-8", "surrogateescape"))]
-        town.http.headers.pop("authorization")
+        api.http.headers.pop("authorization")
         for path in ("/v1/rooms", f"{WHERE}/events", "/v1/nowhere", "/v1"):
-            answer = await town.http.get(path, headers=raw)
+            answer = await api.http.get(path, headers=raw)
             assert answer.status_code == 401
             assert answer.headers["www-authenticate"] == "Bearer"
             assert "tokens add" in answer.json()["todo"]
 
 
 async def test_a_token_ends_with_its_time_and_when_it_is_replaced() -> None:
-    async with served(seconds=60.0) as town:
-        before = (await town.http.get("/v1/rooms")).status_code
-        await town.house.clock.advance(61)
-        expired = await town.http.get("/v1/rooms")
-        async with await town.as_token("robot") as fresh:
+    async with served(seconds=60.0) as api:
+        before = (await api.http.get("/v1/rooms")).status_code
+        await api.rig.clock.advance(61)
+        expired = await api.http.get("/v1/rooms")
+        async with await api.as_token("robot") as fresh:
             renewed = (await fresh.get("/v1/rooms")).status_code
-        old = (await town.http.get("/v1/rooms")).status_code
+        old = (await api.http.get("/v1/rooms")).status_code
 
     assert (before, expired.status_code, renewed, old) == (200, 401, 200, 401)
     assert "expired" in expired.json()["detail"]
 
 
 async def test_a_token_does_only_what_its_scopes_say() -> None:
-    async with served(scopes=("read",)) as town:
-        said = await town.post("hello")
-        pressed = await town.http.post(f"{WHERE}/interactions", json={})
-        async with await town.as_token("mouth", scopes=("post",)) as mouth:
+    async with served(scopes=("read",)) as api:
+        said = await api.post("hello")
+        pressed = await api.http.post(f"{WHERE}/interactions", json={})
+        async with await api.as_token("mouth", scopes=("post",)) as mouth:
             read = await mouth.get(WHERE)
             posted = await mouth.post(f"{WHERE}/messages", json={"text": "hello"})
 
@@ -146,18 +146,18 @@ async def test_a_token_does_only_what_its_scopes_say() -> None:
 
 
 async def test_rooms_of_others_are_not_there() -> None:
-    async with served() as town:
-        async with await town.as_token("other", rooms=("oth*",)) as other:
+    async with served() as api:
+        async with await api.as_token("other", rooms=("oth*",)) as other:
             said = (await other.post("/v1/rooms/other/messages", json={"text": "secret"})).json()
-        rooms = (await town.http.get("/v1/rooms")).json()["rooms"]
+        rooms = (await api.http.get("/v1/rooms")).json()["rooms"]
         paths = [
             "/v1/rooms/other", "/v1/rooms/other/events",
             f"/v1/rooms/other/messages/{said['message_id']}",
             f"{WHERE}/messages/{said['message_id']}", "/v1/search?q=secret&room=other",
         ]  # fmt: skip
-        answers = [await town.http.get(path) for path in paths]
-        reply = await town.post("hm", reply_to=said["message_id"])
-        found = (await town.http.get("/v1/search?q=secret")).json()
+        answers = [await api.http.get(path) for path in paths]
+        reply = await api.post("hm", reply_to=said["message_id"])
+        found = (await api.http.get("/v1/search?q=secret")).json()
 
     assert [room["id"] for room in rooms] == [ROOM]
     assert [one.status_code for one in (*answers, reply)] == [404] * 6
@@ -165,22 +165,20 @@ async def test_rooms_of_others_are_not_there() -> None:
 
 
 async def test_what_was_said_to_others_alone_is_not_there() -> None:
-    async with served() as town:
-        own = await town.post("hello")
-        room = town.house.rooms[0]
-        for name, whom in (("w1", "paper:slate:ann"), ("w2", "api:bridge:robot")):
+    async with served() as api:
+        own = await api.post("hello")
+        room = api.rig.rooms[0]
+        for name, whom in (("w1", "fake:sales:ann"), ("w2", "api:bridge:robot")):
             message = Message(
                 message_id=name, timestamp="2026-11-22T12:00:00Z",
-                actor=Actor(id="paper:slate:bob", role="human"),
+                actor=Actor(id="fake:sales:bob", role="human"),
                 content=(TextPart(text=f"whispered to {whom}"),),
             )  # fmt: skip
-            new = NewMessage(message, (await _author(town, own)), 1.0, audience=(ActorId(whom),))
-            await town.house.store.admit(
-                Admission("routed", message=new, timelines=(room.timeline,))
-            )
-        page = (await town.http.get(WHERE)).json()["messages"]
-        found = (await town.http.get("/v1/search?q=whispered")).json()["hits"]
-        single = [(await town.http.get(f"{WHERE}/messages/{one}")).status_code
+            new = NewMessage(message, (await _author(api, own)), 1.0, audience=(ActorId(whom),))
+            await api.rig.store.admit(Admission("routed", message=new, timelines=(room.timeline,)))
+        page = (await api.http.get(WHERE)).json()["messages"]
+        found = (await api.http.get("/v1/search?q=whispered")).json()["hits"]
+        single = [(await api.http.get(f"{WHERE}/messages/{one}")).status_code
                   for one in ("w1", "w2")]  # fmt: skip
 
     assert [one["message_id"] for one in page][1:] == ["w2"]
@@ -188,18 +186,18 @@ async def test_what_was_said_to_others_alone_is_not_there() -> None:
     assert single == [404, 200]
 
 
-async def _author(town: Served, own: httpx.Response) -> Any:
-    stored = await town.house.store.message(own.json()["message_id"])
+async def _author(api: Served, own: httpx.Response) -> Any:
+    stored = await api.rig.store.message(own.json()["message_id"])
     assert stored
     return stored.author
 
 
 async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
-    async with served(per_minute=3) as town:
-        first = [(await town.http.get("/v1/rooms")).status_code for _ in range(4)]
-        told = await town.http.get("/v1/rooms")
-        await town.house.clock.advance(20)
-        later = [(await town.http.get("/v1/rooms")).status_code for _ in range(2)]
+    async with served(per_minute=3) as api:
+        first = [(await api.http.get("/v1/rooms")).status_code for _ in range(4)]
+        told = await api.http.get("/v1/rooms")
+        await api.rig.clock.advance(20)
+        later = [(await api.http.get("/v1/rooms")).status_code for _ in range(2)]
 
     assert first == [200, 200, 200, 429]
     assert 1 <= int(told.headers["retry-after"]) <= 20
@@ -207,11 +205,11 @@ async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
 
 
 async def test_a_stream_notices_that_its_token_is_over() -> None:
-    async with served(seconds=60.0) as town:
-        doorkeeper = Doorkeeper(town.house.store, town.house.clock)
-        caller = await doorkeeper.caller(town.http.headers["authorization"])
+    async with served(seconds=60.0) as api:
+        doorkeeper = Doorkeeper(api.rig.store, api.rig.clock)
+        caller = await doorkeeper.caller(api.http.headers["authorization"])
         before = await doorkeeper.still(caller)
-        await town.house.clock.advance(61)
+        await api.rig.clock.advance(61)
 
         assert (before, await doorkeeper.still(caller)) == (True, False)
 
@@ -245,48 +243,48 @@ def test_times_and_scopes_are_read_or_refused() -> None:
 
 
 async def test_a_paused_room_takes_nothing_and_says_why() -> None:
-    async with served() as town:
-        await town.router.parts.rooms.bans.pause(town.house.rooms[0].id, "cleaning", "ann")
-        refused = await town.post("hello", message_id="m1")
-        await town.router.parts.rooms.bans.resume(town.house.rooms[0].id)
-        taken = await town.post("hello", message_id="m1")
+    async with served() as api:
+        await api.router.parts.rooms.bans.pause(api.rig.rooms[0].id, "cleaning", "ann")
+        refused = await api.post("hello", message_id="m1")
+        await api.router.parts.rooms.bans.resume(api.rig.rooms[0].id)
+        taken = await api.post("hello", message_id="m1")
 
     assert (refused.status_code, taken.status_code) == (409, 201)
     assert "paused" in refused.json()["detail"]
-    assert town.board == ["hello"]
+    assert api.billing == ["hello"]
 
 
 async def test_a_blocked_program_is_not_admitted() -> None:
-    async with served() as town:
+    async with served() as api:
         actor = ActorId("api:bridge:robot")
-        await town.router.parts.rooms.bans.set_blocked(actor, "ann", None, blocked=True)
-        refused = await town.post("hello")
+        await api.router.parts.rooms.bans.set_blocked(actor, "ann", None, blocked=True)
+        refused = await api.post("hello")
 
     assert refused.status_code == 409
     assert "blocked" in refused.json()["detail"]
 
 
 async def test_where_bots_are_not_admitted_an_assistants_token_says_nothing() -> None:
-    async with served(RoomOptions(message_filter=MessageFilter(bots=False))) as town:
-        robot = await town.post("beep")
-        async with await town.as_token("ann", role="human") as ann:
+    async with served(RoomOptions(message_filter=MessageFilter(bots=False))) as api:
+        robot = await api.post("beep")
+        async with await api.as_token("ann", role="human") as ann:
             person = await ann.post(f"{WHERE}/messages", json={"text": "hello"})
 
     assert (robot.status_code, person.status_code) == (409, 201)
 
 
 async def test_a_flood_of_a_program_pauses_the_room() -> None:
-    async with served(RoomOptions(bots_per_minute=5)) as town:
-        statuses = [(await town.post(f"number {n}")).status_code for n in range(8)]
+    async with served(RoomOptions(bots_per_minute=5)) as api:
+        statuses = [(await api.post(f"number {n}")).status_code for n in range(8)]
 
     assert statuses == [201] * 5 + [409] * 3
-    assert any("paused" in text for text in town.board)
+    assert any("paused" in text for text in api.billing)
 
 
 async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> None:
-    async with served() as town:
-        forged = await town.post("hello", actor={"id": "agent:deployer", "role": "assistant"})
-        whole = await town.http.post(
+    async with served() as api:
+        forged = await api.post("hello", actor={"id": "agent:deployer", "role": "assistant"})
+        whole = await api.http.post(
             f"{WHERE}/messages",
             json={
                 "message_id": "m1", "timestamp": "2020-01-01T00:00:00Z",
@@ -298,9 +296,9 @@ async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> N
                 },
             },
         )  # fmt: skip
-        stored = await town.http.get(f"{WHERE}/messages/{whole.json()['message_id']}")
+        stored = await api.http.get(f"{WHERE}/messages/{whole.json()['message_id']}")
         refused = [
-            await town.http.post(f"{WHERE}/messages", json={"content": [part]})
+            await api.http.post(f"{WHERE}/messages", json={"content": [part]})
             for part in (
                 {"type": "structured_data", "schema_id": REASONING, "data": {"text": "x"}},
                 {"type": "structured_data", "schema_id": STATE, "data": {"api": "x"}},
@@ -325,13 +323,13 @@ async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said()
     data: dict[str, Any] = {"type": "card", "nodes": nodes}
     card = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": data}
     body = {"content": [{"type": "text", "text": "A form:"}, card]}
-    async with served() as town:
-        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+    async with served() as api:
+        said = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
         own = quote(said["message_id"], safe="")
-        answers = [await town.http.post(f"{WHERE}/messages", json=body),
-                   await town.http.put(f"{WHERE}/messages/{own}", json=body)]  # fmt: skip
+        answers = [await api.http.post(f"{WHERE}/messages", json=body),
+                   await api.http.put(f"{WHERE}/messages/{own}", json=body)]  # fmt: skip
         nodes[1] = {"type": "divider"}
-        mended = await town.http.post(f"{WHERE}/messages", json=body)
+        mended = await api.http.post(f"{WHERE}/messages", json=body)
 
     for answer in answers:
         problem = answer.json()
@@ -367,14 +365,14 @@ async def test_a_native_payload_with_a_mistake_is_refused_with_its_place_and_is_
     def body(data: Any) -> dict[str, Any]:
         return {"content": [{"type": "structured_data", "schema_id": schema_id, "data": data}]}
 
-    async with served(codecs=[codec]) as town:
-        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+    async with served(codecs=[codec]) as api:
+        said = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
         own = quote(said["message_id"], safe="")
-        answers = [await town.http.post(f"{WHERE}/messages", json=body(wrong)),
-                   await town.http.put(f"{WHERE}/messages/{own}", json=body(wrong))]  # fmt: skip
-        await town.house.clock.advance(1)
-        shown = list(town.board)
-        mended = await town.http.post(f"{WHERE}/messages", json=body(right))
+        answers = [await api.http.post(f"{WHERE}/messages", json=body(wrong)),
+                   await api.http.put(f"{WHERE}/messages/{own}", json=body(wrong))]  # fmt: skip
+        await api.rig.clock.advance(1)
+        shown = list(api.billing)
+        mended = await api.http.post(f"{WHERE}/messages", json=body(right))
 
     for answer in answers:
         assert answer.status_code == 422
@@ -389,18 +387,18 @@ async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None
             {"type": "actions", "items": [{"type": "button", "label": "Deploy", "id": "deploy"}]}]
     }}  # fmt: skip
     async with (
-        served() as town,
-        await town.as_token("ann", role="human") as ann,
-        await town.as_token("other") as other,
+        served() as api,
+        await api.as_token("ann", role="human") as ann,
+        await api.as_token("other") as other,
     ):
-        posted = (await town.http.post(f"{WHERE}/messages", json={"content": [part]})).json()
+        posted = (await api.http.post(f"{WHERE}/messages", json={"content": [part]})).json()
         body = {"message_id": posted["message_id"], "action": "deploy"}
         pressed = (await ann.post(f"{WHERE}/interactions", json=body)).json()
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
         path = f"{WHERE}/messages/{pressed['message_id']}"
-        told, overheard = [(await one.get(path)).json() for one in (town.http, other)]
+        told, overheard = [(await one.get(path)).json() for one in (api.http, other)]
 
-    agent = town.house.agents["deployer"]
+    agent = api.rig.agents["deployer"]
     assert isinstance(agent, Deployer)
     assert agent.pressed == []
     assert pressed["outcome"] == "told to its author"
@@ -411,9 +409,9 @@ async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None
 
 
 async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:
-    async with served() as town, await town.as_token("ann", role="human") as ann:
+    async with served() as api, await api.as_token("ann", role="human") as ann:
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
         page = (await ann.get(WHERE)).json()["messages"]
         card = page[-1]["message_id"]
         body = {"message_id": card, "action": "deploy"}
@@ -424,9 +422,9 @@ async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:
         none = await ann.post(
             f"{WHERE}/interactions", json={**body, "message_id": page[0]["message_id"]}
         )
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
 
-    agent = town.house.agents["deployer"]
+    agent = api.rig.agents["deployer"]
     assert isinstance(agent, Deployer)
     assert [(one["id"], one["value"]) for one in agent.pressed if isinstance(one, dict)] == [
         ("deploy", 7)
@@ -461,15 +459,15 @@ class Asker(Deployer):
 
 
 async def test_a_form_that_a_program_submits_reaches_its_author_filled_in() -> None:
-    async with served() as town, await town.as_token("ann", role="human") as ann:
-        agent = town.house.agents["deployer"] = Asker()
+    async with served() as api, await api.as_token("ann", role="human") as ann:
+        agent = api.rig.agents["deployer"] = Asker()
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
         form = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
         values = {"why": "because", "many": "3", "nobody": "asked"}
         body = {"message_id": form, "action": "send", "values": values}
         sent = await ann.post(f"{WHERE}/interactions", json=body)
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
 
     assert sent.status_code == 200, sent.text
     (heard,) = agent.pressed
@@ -479,14 +477,14 @@ async def test_a_form_that_a_program_submits_reaches_its_author_filled_in() -> N
 
 
 async def test_a_form_with_a_mistake_is_answered_with_the_inputs_that_are_wrong() -> None:
-    async with served() as town, await town.as_token("ann", role="human") as ann:
-        agent = town.house.agents["deployer"] = Asker()
+    async with served() as api, await api.as_token("ann", role="human") as ann:
+        agent = api.rig.agents["deployer"] = Asker()
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
         form = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
         body = {"message_id": form, "action": "send", "values": {"many": "three"}}
         sent = await ann.post(f"{WHERE}/interactions", json=body)
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
 
     assert sent.status_code == 422
     assert sent.json()["detail"] == "The form was not sent: many must be a number"
@@ -494,14 +492,14 @@ async def test_a_form_with_a_mistake_is_answered_with_the_inputs_that_are_wrong(
 
 
 async def test_pages_lead_back_to_the_beginning() -> None:
-    async with served() as town:
-        empty = (await town.http.get(WHERE)).json()
+    async with served() as api:
+        empty = (await api.http.get(WHERE)).json()
         for number in range(5):
-            await town.post(f"number {number}")
+            await api.post(f"number {number}")
         texts: list[str] = []
         query: dict[str, Any] = {"limit": 2}
         while True:
-            page = (await town.http.get(WHERE, params=query)).json()
+            page = (await api.http.get(WHERE, params=query)).json()
             texts[:0] = [one["content"][0]["text"] for one in page["messages"]]
             before = page["metadata"]["uacs_bridge"]["next_before"]
             if before is None:
@@ -543,15 +541,15 @@ def test_agents_own_things_are_not_shown_and_what_stands_behind_keeps_its_place(
 
 
 async def test_what_is_not_shown_is_not_found_either() -> None:
-    async with served() as town:
-        own = (await town.post("hello")).json()["message_id"]
-        stored = await town.house.store.message(own)
+    async with served() as api:
+        own = (await api.post("hello")).json()["message_id"]
+        stored = await api.rig.store.message(own)
         assert stored
         result = ToolResultPart(tool_call_id="c1", content="hidden treasure")
         content = (*stored.message.content, result)
         told = stored.message.model_copy(update={"content": content})
-        await town.house.store.change_message(told, "edited")
-        found = [(await town.http.get("/v1/search", params={"q": one})).json()["hits"]
+        await api.rig.store.change_message(told, "edited")
+        found = [(await api.http.get("/v1/search", params={"q": one})).json()["hits"]
                  for one in ("hello", "treasure")]  # fmt: skip
 
     assert [len(one) for one in found] == [1, 0]

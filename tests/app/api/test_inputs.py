@@ -74,8 +74,8 @@ async def test_any_body_and_any_query_get_an_answer_for_long(asked: Asked) -> No
 
 
 async def _must_be_answered(bodies: list[bytes], query: dict[str, str], segment: str) -> None:
-    async with served() as town:
-        said = (await town.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+    async with served() as api:
+        said = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
         own = quote(said["message_id"], safe="")
         for body in bodies:
             for method, path in (
@@ -83,10 +83,10 @@ async def _must_be_answered(bodies: list[bytes], query: dict[str, str], segment:
                 ("PUT", f"{WHERE}/messages/{own}"),
                 ("POST", f"{WHERE}/interactions"),
             ):
-                _must_be_known(await town.http.request(method, path, content=body))
+                _must_be_known(await api.http.request(method, path, content=body))
         for path in ("/v1/search", WHERE, f"/v1/rooms/{segment}", f"{WHERE}/messages/{segment}",
                      f"/v1/blobs/{segment}", f"/v1/{segment}"):  # fmt: skip
-            _must_be_known(await town.http.get(path, params=query))
+            _must_be_known(await api.http.get(path, params=query))
 
 
 def _must_be_known(answer: httpx.Response) -> None:
@@ -112,8 +112,8 @@ OPERATIONS = [
 async def test_answers_are_as_the_document_says(
     method: str, path: str, operation: dict[str, Any]
 ) -> None:
-    async with served() as town:
-        good = _good(path, operation["operationId"], await _known(town))
+    async with served() as api:
+        good = _good(path, operation["operationId"], await _known(api))
         requests: list[dict[str, Any]] = [
             good,
             {**good, "headers": {"authorization": "Bearer x"}},
@@ -123,7 +123,7 @@ async def test_answers_are_as_the_document_says(
             {**good, "content": b"{"},
             {**good, "json": {"unknown": 1}, "content": None},
         ]
-        answers = [await town.http.request(method, **one) for one in requests]
+        answers = [await api.http.request(method, **one) for one in requests]
 
     assert answers[0].status_code == int(next(iter(operation["responses"])))
     for answer in answers:
@@ -145,14 +145,14 @@ class Known:
     card: str
 
 
-async def _known(town: Served) -> Known:
+async def _known(api: Served) -> Known:
     file = {"type": "file", "media_type": "text/plain", "source": {"base64": "aGVsbG8="}}
     content = [{"type": "text", "text": "hello"}, file]
-    own = (await town.http.post(f"{WHERE}/messages", json={"content": content})).json()
-    told = (await town.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
-    async with await town.as_token("ann", role="human") as ann:
+    own = (await api.http.post(f"{WHERE}/messages", json={"content": content})).json()
+    told = (await api.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
+    async with await api.as_token("ann", role="human") as ann:
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
-        await town.house.clock.advance(5)
+        await api.rig.clock.advance(5)
         card = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
     return Known(own["message_id"], told["message"]["content"][1]["source"]["file_id"], card)
 
@@ -187,9 +187,9 @@ def _validate(value: Any, schema: dict[str, Any]) -> None:
      "1e2", " 1", "1_0", "١", "²", "0x1", "NaN", "1\n"],
 )  # fmt: skip
 async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
-    async with served() as town:
-        answer = await town.http.get(WHERE, params={name: given})
-        fine = await town.http.get(WHERE, params={"limit": "0200", "before": str(2**53)})
+    async with served() as api:
+        answer = await api.http.get(WHERE, params={name: given})
+        fine = await api.http.get(WHERE, params={"limit": "0200", "before": str(2**53)})
 
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(name)
@@ -201,8 +201,8 @@ async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
 )
 async def test_a_room_in_an_address_is_one_step_of_it(room: str) -> None:
     """An encoded slash does not lead to what stands below another room."""
-    async with served() as town:
-        answer = await town.http.get(f"/v1/rooms/{room}")
+    async with served() as api:
+        answer = await api.http.get(f"/v1/rooms/{room}")
 
     assert answer.status_code in (404, 405)
     assert "text/event-stream" not in answer.headers["content-type"]
@@ -214,15 +214,15 @@ async def test_a_store_in_trouble_is_told_without_its_place(
     async def fails(*_: object, **__: object) -> None:
         raise StoreError("The store '/srv/secret/bridge.sqlite3' failed: disk I/O error")
 
-    async with served() as town:
+    async with served() as api:
         for name in ("page", "position", "search", "message"):
-            monkeypatch.setattr(town.house.store, name, fails)
+            monkeypatch.setattr(api.rig.store, name, fails)
         answers = [
-            await town.http.get("/v1/rooms"),
-            await town.http.get(WHERE),
-            await town.http.get(f"{WHERE}/events"),
-            await town.http.get("/v1/search?q=x"),
-            await town.http.post(f"{WHERE}/messages", json={"text": "x"}),
+            await api.http.get("/v1/rooms"),
+            await api.http.get(WHERE),
+            await api.http.get(f"{WHERE}/events"),
+            await api.http.get("/v1/search?q=x"),
+            await api.http.post(f"{WHERE}/messages", json={"text": "x"}),
         ]
 
     assert [one.status_code for one in answers] == [503] * 5

@@ -32,15 +32,15 @@ from bridge.model.turns import TextDelta
 from bridge.router.turns.answer import Answer
 from tests.app.api.served import ROOM, token_for
 from tests.app.running import cli
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.waiting import LONGEST_WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass
-class Town:
-    local: Street
+class ServedApi:
+    local: Sandbox
     bridge: Bridge
     url: str
     token: str
@@ -66,14 +66,14 @@ class Town:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def town(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Town]:
+async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServedApi]:
     path: Path = tmp_path_factory.mktemp("mcp") / "b.sqlite3"
     async with (
-        street(names=("slack", "discord")) as local,
+        local_sandbox(names=("slack", "discord")) as local,
         running(local, configuration(local, path)) as (bridge, url),
     ):
         token = await token_for(bridge.store, bridge.clock, "model", scopes=("read", "post"))
-        yield Town(local, bridge, url, token)
+        yield ServedApi(local, bridge, url, token)
 
 
 async def _call(client: Client, tool: str, **arguments: Any) -> Any:
@@ -89,12 +89,12 @@ async def _refused(client: Client, tool: str, **arguments: Any) -> str:
 
 
 @pytest.mark.parametrize("way", ["http", "stdio"])
-async def test_a_model_reads_posts_and_searches_within_its_rooms(town: Town, way: str) -> None:
-    await town.local.say("slack", ROOM, f"the parrot of {way} sleeps")
-    await town.local.until(
-        lambda: any(f"of {way} sleeps" in one.text for one in town.local.standing("discord", ROOM))
+async def test_a_model_reads_posts_and_searches_within_its_rooms(api: ServedApi, way: str) -> None:
+    await api.local.say("slack", ROOM, f"the parrot of {way} sleeps")
+    await api.local.until(
+        lambda: any(f"of {way} sleeps" in one.text for one in api.local.standing("discord", ROOM))
     )
-    async with town.over_http() if way == "http" else town.over_stdio() as client:
+    async with api.over_http() if way == "http" else api.over_stdio() as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
         rooms = await _call(client, "list_rooms")
         read = await _call(client, "read_conversation", room=ROOM, limit=100)
@@ -109,33 +109,33 @@ async def test_a_model_reads_posts_and_searches_within_its_rooms(town: Town, way
     assert read["notice"] == UNTRUSTED
     assert [f"parrot of {way}" in one["text"] for one in found["untrusted"]] == [True]
     assert posted["message_id"].startswith("api:bridge:general:model/")
-    await town.local.until(
-        lambda: any(f"wakes over {way}" in one.text for one in town.local.standing("slack", ROOM))
+    await api.local.until(
+        lambda: any(f"wakes over {way}" in one.text for one in api.local.standing("slack", ROOM))
     )
     assert "There is no such room" in hidden
     assert "1 to 10 words" in empty
 
 
-async def test_a_token_that_may_only_read_does_not_speak_through_a_model(town: Town) -> None:
-    token = await token_for(town.bridge.store, town.bridge.clock, "mute", scopes=("read",))
-    async with town.over_http(token) as client:
+async def test_a_token_that_may_only_read_does_not_speak_through_a_model(api: ServedApi) -> None:
+    token = await token_for(api.bridge.store, api.bridge.clock, "mute", scopes=("read",))
+    async with api.over_http(token) as client:
         told = await _refused(client, "post_message", room=ROOM, text="hello")
 
     assert "has no scope 'post'" in told
 
 
-async def test_without_a_token_there_is_no_mcp(town: Town) -> None:
+async def test_without_a_token_there_is_no_mcp(api: ServedApi) -> None:
     async with httpx.AsyncClient() as http:
         answers = [
-            await http.post(f"{town.url}/mcp", json={}),
-            await http.get(f"{town.url}/mcp", headers={"Authorization": "Bearer x"}),
+            await http.post(f"{api.url}/mcp", json={}),
+            await http.get(f"{api.url}/mcp", headers={"Authorization": "Bearer x"}),
         ]
 
     assert [one.status_code for one in answers] == [401, 401]
 
 
 async def test_the_command_says_what_is_missing(
-    town: Town, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    api: ServedApi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("UACS_BRIDGE_TOKEN", raising=False)
     wrong = tmp_path / "token"
@@ -143,7 +143,7 @@ async def test_the_command_says_what_is_missing(
     asked = (
         ("mcp",),
         ("mcp", "--token-file", str(tmp_path / "none")),
-        ("mcp", "--url", town.url, "--token-file", str(wrong)),
+        ("mcp", "--url", api.url, "--token-file", str(wrong)),
         ("mcp", "--url", "http://127.0.0.1:9", "--token-file", str(wrong)),
     )
     told = [await asyncio.to_thread(cli, *arguments) for arguments in asked]
@@ -200,14 +200,14 @@ NO_ROOMS = (
 
 @pytest.mark.parametrize("way", ["http", "stdio"])
 async def test_a_room_is_a_name_and_leads_nowhere_else(
-    town: Town, way: str, monkeypatch: pytest.MonkeyPatch
+    api: ServedApi, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed: list[object] = []
     monkeypatch.setattr(Streams, "follow", lambda *given, **_: followed.append(given))
 
     async with (
         asyncio.timeout(LONGEST_WAIT),
-        town.over_http() if way == "http" else town.over_stdio() as one,
+        api.over_http() if way == "http" else api.over_stdio() as one,
     ):
         for room in NO_ROOMS:
             for tool, more in (
@@ -237,11 +237,11 @@ class _Hangs:
             self.left.set()
 
 
-async def test_a_call_ends_with_its_caller(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_ends_with_its_caller(api: ServedApi, monkeypatch: pytest.MonkeyPatch) -> None:
     page = _Hangs()
-    monkeypatch.setattr(town.bridge.store, "page", page)
+    monkeypatch.setattr(api.bridge.store, "page", page)
 
-    async with asyncio.timeout(LONGEST_WAIT), town.over_http() as client:
+    async with asyncio.timeout(LONGEST_WAIT), api.over_http() as client:
         calling = asyncio.create_task(client.call_tool("read_conversation", {"room": ROOM}))
         await page.asked.wait()
         calling.cancel()
@@ -250,21 +250,21 @@ async def test_a_call_ends_with_its_caller(town: Town, monkeypatch: pytest.Monke
 
 
 async def test_a_caller_that_only_hangs_up_ends_its_call(
-    town: Town, monkeypatch: pytest.MonkeyPatch
+    api: ServedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of an older revision of the protocol, without saying that it cancels."""
     page = _Hangs()
-    monkeypatch.setattr(town.bridge.store, "page", page)
+    monkeypatch.setattr(api.bridge.store, "page", page)
     call = {"name": "read_conversation", "arguments": {"room": ROOM}}
     body = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
     head = (
-        f"POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {town.token}\r\n"
+        f"POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {api.token}\r\n"
         "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
 
     async with asyncio.timeout(LONGEST_WAIT):
-        _, writer = await asyncio.open_connection("127.0.0.1", int(town.url.rpartition(":")[2]))
+        _, writer = await asyncio.open_connection("127.0.0.1", int(api.url.rpartition(":")[2]))
         writer.write(head.encode() + body)
         await page.asked.wait()
         assert not page.left.is_set()
@@ -272,12 +272,12 @@ async def test_a_caller_that_only_hangs_up_ends_its_call(
         await page.left.wait()
 
 
-async def test_a_call_has_a_deadline(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_has_a_deadline(api: ServedApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.05)
     for name in ("page", "search", "position", "message"):
-        monkeypatch.setattr(town.bridge.store, name, _Hangs())
+        monkeypatch.setattr(api.bridge.store, name, _Hangs())
 
-    async with asyncio.timeout(LONGEST_WAIT), town.over_http() as client:
+    async with asyncio.timeout(LONGEST_WAIT), api.over_http() as client:
         told = [
             await _refused(client, "list_rooms"),
             await _refused(client, "read_conversation", room=ROOM),
@@ -289,21 +289,21 @@ async def test_a_call_has_a_deadline(town: Town, monkeypatch: pytest.MonkeyPatch
 
 
 async def test_a_request_that_waits_for_ever_has_a_deadline(
-    town: Town, monkeypatch: pytest.MonkeyPatch
+    api: ServedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the SDK's own `subscriptions/listen` does."""
     monkeypatch.setattr(mcp_mount, "MOST_SECONDS", 0.05)
-    monkeypatch.setattr(town.bridge.store, "page", _Hangs())
+    monkeypatch.setattr(api.bridge.store, "page", _Hangs())
     call = {"name": "read_conversation", "arguments": {"room": ROOM}}
     headers = {
-        "Authorization": f"Bearer {town.token}", "Accept": "application/json, text/event-stream"
+        "Authorization": f"Bearer {api.token}", "Accept": "application/json, text/event-stream"
     }  # fmt: skip
     async with httpx.AsyncClient(headers=headers, timeout=LONGEST_WAIT) as http:
         answer = await http.post(
-            f"{town.url}/mcp",
+            f"{api.url}/mcp",
             json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
         )
-        others = [await http.request(method, f"{town.url}/mcp") for method in ("GET", "DELETE")]
+        others = [await http.request(method, f"{api.url}/mcp") for method in ("GET", "DELETE")]
 
     assert answer.status_code == 503
     assert "0.05 s" in answer.json()["detail"]
@@ -311,7 +311,7 @@ async def test_a_request_that_waits_for_ever_has_a_deadline(
 
 
 async def test_faults_of_the_bridge_are_told_without_their_words(
-    town: Town, monkeypatch: pytest.MonkeyPatch
+    api: ServedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def full(*_: Any, **__: Any) -> Any:
         raise StoreError("The store '/srv/secret.sqlite3' failed")
@@ -319,11 +319,11 @@ async def test_faults_of_the_bridge_are_told_without_their_words(
     async def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("/srv/secret.sqlite3")
 
-    async with town.over_http() as client:
+    async with api.over_http() as client:
         await _call(client, "post_message", room=ROOM, text="something to read")
-        monkeypatch.setattr(town.bridge.store, "page", full)
+        monkeypatch.setattr(api.bridge.store, "page", full)
         store = await _refused(client, "read_conversation", room=ROOM)
-        monkeypatch.setattr(town.bridge.store, "page", broken)
+        monkeypatch.setattr(api.bridge.store, "page", broken)
         fault = await _refused(client, "read_conversation", room=ROOM)
 
     assert "store cannot be used" in store

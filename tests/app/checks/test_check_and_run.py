@@ -28,7 +28,7 @@ from bridge.tools import mcp_server
 from connectors.discord.capabilities import INTENTS
 from connectors.discord.sandbox.permissions import Permission
 from tests.app.running import STARTED, child, cli, write
-from tests.e2e.house import Street, configuration, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox
 from tests.free_ports import free_port
 from tests.waiting import LONGEST_WAIT
 
@@ -37,13 +37,13 @@ NOWHERE = {"env": "NOWHERE_TO_BE_FOUND"}
 
 
 @pytest_asyncio.fixture
-async def local() -> AsyncGenerator[Street]:
-    async with street(names=("slack", "discord")) as found:
+async def local() -> AsyncGenerator[Sandbox]:
+    async with local_sandbox(names=("slack", "discord")) as found:
         yield found
 
 
 @pytest.fixture
-def settings(local: Street, tmp_path: Path) -> dict[str, Any]:
+def settings(local: Sandbox, tmp_path: Path) -> dict[str, Any]:
     return configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
 
 
@@ -222,40 +222,40 @@ async def test_what_check_calls_an_error_run_refuses_or_reports(
     assert bool(await errors_of_check(settings, tmp_path, "--offline")) == (name in OFFLINE)
 
 
-def _slack_app(local: Street) -> Any:
+def _slack_app(local: Sandbox) -> Any:
     slack: Any = local.platforms["slack"]
     return next(app for app in slack.slack.apps.values() if app.name == "Bridge")
 
 
-def _not_in_the_channel(local: Street, settings: dict[str, Any]) -> None:
+def _not_in_the_channel(local: Sandbox, settings: dict[str, Any]) -> None:
     slack: Any = local.platforms["slack"]
     workspace, channel = local.place("slack", "general")
     slack.slack.workspaces[workspace].channels[channel].members.pop(_slack_app(local).bot_user)
 
 
-def _missing_scope(local: Street, settings: dict[str, Any]) -> None:
+def _missing_scope(local: Sandbox, settings: dict[str, Any]) -> None:
     _slack_app(local).scopes -= {"chat:write.customize"}
 
 
-def _missing_intent(local: Street, settings: dict[str, Any]) -> None:
+def _missing_intent(local: Sandbox, settings: dict[str, Any]) -> None:
     discord: Any = local.platforms["discord"]
     for app in discord.state.apps.values():
         app.granted &= ~INTENTS["MESSAGE_CONTENT"]
 
 
-def _missing_permission(local: Street, settings: dict[str, Any]) -> None:
+def _missing_permission(local: Sandbox, settings: dict[str, Any]) -> None:
     discord: Any = local.platforms["discord"]
     for guild in discord.state.guilds.values():
         for role in guild.roles.values():
             role.permissions &= ~int(Permission.MANAGE_WEBHOOKS | Permission.ADMINISTRATOR)
 
 
-def _another_tenant(local: Street, settings: dict[str, Any]) -> None:
+def _another_tenant(local: Sandbox, settings: dict[str, Any]) -> None:
     settings["rooms"]["general"]["members"][-1]["workspace"] = str(UUID(int=7))
 
 
 # What the platforms alone know: how it is made, and what is said of it.
-BROKEN_THERE: dict[str, tuple[Callable[[Street, dict[str, Any]], None], str]] = {
+BROKEN_THERE: dict[str, tuple[Callable[[Sandbox, dict[str, Any]], None], str]] = {
     "slack: not in the channel": (_not_in_the_channel, "the bot is not in channel"),
     "slack: a scope": (_missing_scope, "scope chat:write.customize is missing"),
     "discord: an intent": (_missing_intent, "The intent MESSAGE CONTENT is missing"),
@@ -265,12 +265,12 @@ BROKEN_THERE: dict[str, tuple[Callable[[Street, dict[str, Any]], None], str]] = 
 
 
 @pytest_asyncio.fixture
-async def all_three() -> AsyncGenerator[Street]:
-    async with street() as found:
+async def all_three() -> AsyncGenerator[Sandbox]:
+    async with local_sandbox() as found:
         yield found
 
 
-def _with_teams(local: Street, tmp_path: Path) -> dict[str, Any]:
+def _with_teams(local: Sandbox, tmp_path: Path) -> dict[str, Any]:
     found = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
     found["web"]["public_url"] = "https://bridge.example.org"
     return found
@@ -278,7 +278,7 @@ def _with_teams(local: Street, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", BROKEN_THERE)
 async def test_what_a_platform_refuses_is_told_by_check_and_by_a_bridge_that_runs(
-    all_three: Street, tmp_path: Path, name: str
+    all_three: Sandbox, tmp_path: Path, name: str
 ) -> None:
     change, said = BROKEN_THERE[name]
     settings = _with_teams(all_three, tmp_path)
@@ -391,7 +391,7 @@ class TurnedClock(SystemClock):
 
 
 async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
-    local: Street, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    local: Sandbox, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their platforms count the requests; an account that is not connected is left alone."""
     looked: list[str] = []
@@ -439,7 +439,7 @@ async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
 
 
 async def test_without_a_network_nothing_is_said_of_tokens(
-    all_three: Street, tmp_path: Path
+    all_three: Sandbox, tmp_path: Path
 ) -> None:
     settings = _with_teams(all_three, tmp_path)
     dead = f"http://127.0.0.1:{free_port()}"

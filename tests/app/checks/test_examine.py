@@ -16,19 +16,19 @@ from bridge.app.checks.origin import check_one_place, place_of_code
 from bridge.errors import ConfigError
 from connectors.slack.sandbox.local import LocalSlack
 from tests.app.running import cli, write
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 Change = Callable[[dict[str, Any]], None]
 
 
 @pytest_asyncio.fixture
-async def local() -> AsyncGenerator[Street]:
-    async with street(names=("slack", "discord")) as found:
+async def local() -> AsyncGenerator[Sandbox]:
+    async with local_sandbox(names=("slack", "discord")) as found:
         yield found
 
 
 @pytest.fixture
-def settings(local: Street, tmp_path: Path) -> dict[str, Any]:
+def settings(local: Sandbox, tmp_path: Path) -> dict[str, Any]:
     return configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
 
 
@@ -155,7 +155,7 @@ async def test_a_pattern_that_means_nothing_yet_is_told_and_one_for_all_accounts
 
 
 async def test_groups_that_are_not_there_and_scopes_to_know_them_are_told(
-    local: Street, settings: dict[str, Any], tmp_path: Path
+    local: Sandbox, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     guild, _ = local.place("discord", "general")
     settings["people"] = {
@@ -231,7 +231,7 @@ async def test_a_store_that_is_none_is_found(
 
 
 async def test_beside_a_running_bridge_its_own_port_is_no_error(
-    local: Street, settings: dict[str, Any], tmp_path: Path
+    local: Sandbox, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     async with running(local, settings):
         code, findings = await check(settings, tmp_path)

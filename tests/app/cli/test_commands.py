@@ -24,14 +24,14 @@ from bridge.store.sqlite import open_sqlite
 from bridge.testing import store_contract
 from bridge.uacs import read_conversation
 from tests.app.running import cli, write
-from tests.e2e.house import Street, configuration, running, street
+from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 
 @dataclass
-class House:
+class CliRig:
     """A bridge that runs, two messages said, and the file that it was started from."""
 
-    local: Street
+    local: Sandbox
     bridge: Bridge
     url: str
     config: Path
@@ -47,34 +47,34 @@ class House:
 
 
 @pytest_asyncio.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
-    async with street(names=("slack", "discord")) as local:
+async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
+    async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
         config = write(tmp_path / "bridge.yaml", json.dumps(settings))
         async with running(local, settings) as (bridge, url):
             said = await local.say("slack", "general", "hello there")
             await local.until(lambda: len(local.standing("discord", "general")) == 1)
             await bridge.router.settled()
-            yield House(local, bridge, url, config, said)
+            yield CliRig(local, bridge, url, config, said)
 
 
-async def test_status_tells_accounts_queues_and_counts(house: House) -> None:
-    found = await house.json("status", "--json")
+async def test_status_tells_accounts_queues_and_counts(rig: CliRig) -> None:
+    found = await rig.json("status", "--json")
 
-    assert found["running"] == {"pid": os.getpid(), "url": house.url}
+    assert found["running"] == {"pid": os.getpid(), "url": rig.url}
     assert {n: a["state"] for n, a in found["accounts"].items()} == {
         "slack": "connected", "discord": "connected"
     }  # fmt: skip
     assert (found["deaf"], found["messages"], found["outbox"]) == ([], 1, {"done": 1})
-    text = (await house.cli("status")).stdout
+    text = (await rig.cli("status")).stdout
     assert "running, pid" in text
     assert "slack    slack     connected" in text
 
 
-async def test_rooms_tells_members_agents_and_counts(house: House) -> None:
-    found = await house.json("rooms", "--json")
+async def test_rooms_tells_members_agents_and_counts(rig: CliRig) -> None:
+    found = await rig.json("rooms", "--json")
 
-    assert "  1 message, conversation " in (await house.cli("rooms")).stdout
+    assert "  1 message, conversation " in (await rig.cli("rooms")).stdout
     assert list(found) == ["general"]
     assert (found["general"]["messages"], len(found["general"]["members"])) == (1, 2)
     (membership,) = found["general"]["agents"]
@@ -83,49 +83,49 @@ async def test_rooms_tells_members_agents_and_counts(house: House) -> None:
         "mentions",
         "queue",
     )
-    shown = (await house.cli("rooms")).stdout
+    shown = (await rig.cli("rooms")).stdout
     assert "agent @echo, listens to mentions" in shown
     assert shown.count("(#general)") == 2  # configured by their ids, called by their names
 
 
-async def test_explain_finds_a_message_by_whatever_people_paste(house: House) -> None:
-    workspace, channel = house.local.place("slack", "general")
-    copy = house.local.standing("discord", "general")[0].id
-    guild, there = house.local.place("discord", "general")
-    message = f"slack:{workspace}:{channel}:{house.said}"
+async def test_explain_finds_a_message_by_whatever_people_paste(rig: CliRig) -> None:
+    workspace, channel = rig.local.place("slack", "general")
+    copy = rig.local.standing("discord", "general")[0].id
+    guild, there = rig.local.place("discord", "general")
+    message = f"slack:{workspace}:{channel}:{rig.said}"
 
     for pasted in (
         message,
-        house.said,
-        f"{channel}:{house.said}",
-        f"https://acme.slack.com/archives/{channel}/p{house.said.replace('.', '')}?thread_ts=1.2",
+        rig.said,
+        f"{channel}:{rig.said}",
+        f"https://acme.slack.com/archives/{channel}/p{rig.said.replace('.', '')}?thread_ts=1.2",
         f"https://discord.com/channels/{guild}/{there}/{copy}",
         f"<https://discord.com/channels/{guild}/{there}/{copy}>",
         f"{there}-{copy}",  # what Discord copies with Shift held
-        house.said.replace(".", ""),
+        rig.said.replace(".", ""),
     ):
-        assert (await house.json("explain", pasted, "--json"))["message"]["id"] == message, pasted
+        assert (await rig.json("explain", pasted, "--json"))["message"]["id"] == message, pasted
 
 
-async def test_explain_tells_every_step(house: House) -> None:
-    way = await house.json("explain", house.said, "--json")
+async def test_explain_tells_every_step(rig: CliRig) -> None:
+    way = await rig.json("explain", rig.said, "--json")
 
     assert list(way) == ["message", "receive", "inbox", "decode", "stages", "outbox", "lane",
                          "encode", "send", "receipt"]  # fmt: skip
-    assert way["inbox"]["payload"]["event"]["ts"] == house.said
+    assert way["inbox"]["payload"]["event"]["ts"] == rig.said
     assert [event["type"] for event in way["decode"]] == ["message_posted"]
     assert way["stages"]["outcome"] == "routed"
     assert [t["sequence"] for t in way["stages"]["timelines"]] == [1, 1]
-    assert way["receipt"][0]["native_ids"] == [house.local.standing("discord", "general")[0].id]
-    text = (await house.cli("explain", house.said)).stdout
+    assert way["receipt"][0]["native_ids"] == [rig.local.standing("discord", "general")[0].id]
+    text = (await rig.cli("explain", rig.said)).stdout
     words = [line for line in text.splitlines() if line[:1].isdigit()]
     assert [line.split()[1] for line in words] == [
         "receive", "inbox", "decode", "stages", "outbox", "lane", "encode", "send", "receipt"
     ]  # fmt: skip
 
 
-async def test_explain_draws_who_sent_what_to_whom(house: House) -> None:
-    drawn = (await house.cli("explain", "--sequence", "general")).stdout.splitlines()
+async def test_explain_draws_who_sent_what_to_whom(rig: CliRig) -> None:
+    drawn = (await rig.cli("explain", "--sequence", "general")).stdout.splitlines()
 
     assert drawn[:2] == ["sequenceDiagram", "    participant B as bridge"]
     names = [line.split(" as ")[1] for line in drawn[2:4]]
@@ -135,43 +135,43 @@ async def test_explain_draws_who_sent_what_to_whom(house: House) -> None:
     assert drawn[5] == "    B->>C2: hello there"
 
 
-async def test_explain_wants_a_message_or_a_room_that_there_is(house: House) -> None:
-    both = await house.cli("explain", house.said, "--sequence", "general")
+async def test_explain_wants_a_message_or_a_room_that_there_is(rig: CliRig) -> None:
+    both = await rig.cli("explain", rig.said, "--sequence", "general")
     assert "either a MESSAGE, or a room" in both.output
     for more in (["--json"], ["--newest", "0"]):
-        assert (await house.cli("explain", "--sequence", "general", *more)).exit_code == 2
-    other = await house.cli("explain", "--sequence", "nowhere")
+        assert (await rig.cli("explain", "--sequence", "general", *more)).exit_code == 2
+    other = await rig.cli("explain", "--sequence", "nowhere")
     assert "no" in other.output
     assert "general" in other.output
 
 
-async def test_explain_of_nothing_says_where_to_look(house: House) -> None:
-    result = await house.cli("explain", "slack:T0:C0:1.2")
+async def test_explain_of_nothing_says_where_to_look(rig: CliRig) -> None:
+    result = await rig.cli("explain", "slack:T0:C0:1.2")
 
     assert (result.exit_code, "uacs-bridge status" in result.stderr) == (1, True)
 
 
-async def test_archive_show_prints_a_valid_conversation(house: House) -> None:
-    workspace, channel = house.local.place("slack", "general")
+async def test_archive_show_prints_a_valid_conversation(rig: CliRig) -> None:
+    workspace, channel = rig.local.place("slack", "general")
 
-    room = read_conversation((await house.cli("archive", "show", "general")).stdout.encode())
-    by_id = await house.cli("archive", "show", room.conversation_id, "--newest", "1")
-    own = await house.cli("archive", "show", "--channel", f"slack:{workspace}:{channel}")
+    room = read_conversation((await rig.cli("archive", "show", "general")).stdout.encode())
+    by_id = await rig.cli("archive", "show", room.conversation_id, "--newest", "1")
+    own = await rig.cli("archive", "show", "--channel", f"slack:{workspace}:{channel}")
 
-    assert [m.message_id for m in room.messages] == [f"slack:{workspace}:{channel}:{house.said}"]
+    assert [m.message_id for m in room.messages] == [f"slack:{workspace}:{channel}:{rig.said}"]
     assert read_conversation(by_id.stdout.encode()) == room
     assert read_conversation(own.stdout.encode()).messages == room.messages
 
 
-async def test_archive_show_prints_what_a_member_may_know(house: House) -> None:
+async def test_archive_show_prints_what_a_member_may_know(rig: CliRig) -> None:
     async def shown(*args: str) -> int:
-        return len((await house.json("archive", "show", "general", *args))["messages"])
+        return len((await rig.json("archive", "show", "general", *args))["messages"])
 
     assert await shown("--member", "agent:echo", "--reader", "slack:T1:U1") == 1
     assert await shown("--member", "agent:nobody") == 0
 
 
-async def test_archive_show_of_what_is_not_there_is_told(house: House) -> None:
+async def test_archive_show_of_what_is_not_there_is_told(rig: CliRig) -> None:
     for args, code, told in (
         (["nowhere"], 1, "known are: general"),
         (["--channel", "slack:T0:C9"], 1, "no conversation"),
@@ -180,175 +180,173 @@ async def test_archive_show_of_what_is_not_there_is_told(house: House) -> None:
         (["--channel", "slack:T0:C9", "--member", "agent:echo"], 2, "--member is of a room"),
         (["general", "--newest", "0"], 2, "newest"),
     ):
-        result = await house.cli("archive", "show", *args)
+        result = await rig.cli("archive", "show", *args)
         assert (result.exit_code, told in result.stderr) == (code, True), args
 
 
-async def _dead_letter(house: House) -> str:
+async def _dead_letter(rig: CliRig) -> str:
     """A post to Discord that was refused."""
     fault = Fault(kind="status", where="discord:webhook.execute:*", status=400, times=1)
-    house.local.around.faults.add(fault)
-    await house.local.say("slack", "general", "this one is refused")
-    await house.local.until(lambda: bool(house.local.standing("slack", "general")[1:]))
+    rig.local.around.faults.add(fault)
+    await rig.local.say("slack", "general", "this one is refused")
+    await rig.local.until(lambda: bool(rig.local.standing("slack", "general")[1:]))
     for _ in range(500):
-        if letters := await house.bridge.store.dead_letters():
+        if letters := await rig.bridge.store.dead_letters():
             return letters[0].operation.id
         await asyncio.sleep(0.01)
-    pytest.fail(f"nothing was refused: {await house.bridge.store.status()}")
+    pytest.fail(f"nothing was refused: {await rig.bridge.store.status()}")
 
 
 async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
-    house: House,
+    rig: CliRig,
 ) -> None:
-    operation = await _dead_letter(house)
+    operation = await _dead_letter(rig)
 
-    listed = await house.json("dead-letters", "list", "--json")
-    shown = await house.json("dead-letters", "show", operation[:6], "--json")
-    replayed = await house.cli("dead-letters", "replay", operation[:6])
-    await house.local.until(lambda: len(house.local.standing("discord", "general")) == 2)
+    listed = await rig.json("dead-letters", "list", "--json")
+    shown = await rig.json("dead-letters", "show", operation[:6], "--json")
+    replayed = await rig.cli("dead-letters", "replay", operation[:6])
+    await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == 2)
 
     assert [letter["operation"] for letter in listed] == [operation]
     assert (shown["excerpt"], shown["state"]) == ("this one is refused", "dead")
     assert replayed.stdout == "1 set waiting again, and sent now\n"
-    assert "this one is refused" in house.local.standing("discord", "general")[1].text
-    assert (await house.cli("dead-letters", "replay", "--all")).stdout == (
+    assert "this one is refused" in rig.local.standing("discord", "general")[1].text
+    assert (await rig.cli("dead-letters", "replay", "--all")).stdout == (
         "There is nothing to replay\n"
     )
 
 
-async def _held_up(house: House, text: str) -> str:
+async def _held_up(rig: CliRig, text: str) -> str:
     """A post to Discord that fails for as long as the fault lasts."""
     fault = Fault(kind="status", where="discord:webhook.execute:*", status=500, times=None)
-    house.local.around.faults.add(fault)
-    await house.local.say("slack", "general", text)
+    rig.local.around.faults.add(fault)
+    await rig.local.say("slack", "general", text)
     for _ in range(1000):
-        if letters := await house.bridge.store.held_up():
+        if letters := await rig.bridge.store.held_up():
             return letters[0].operation.id
         await asyncio.sleep(0.01)
-    pytest.fail(f"nothing is held up: {await house.bridge.store.status()}")
+    pytest.fail(f"nothing is held up: {await rig.bridge.store.status()}")
 
 
 async def test_what_is_held_up_is_listed_retried_and_skipped_while_the_bridge_runs(
-    house: House,
+    rig: CliRig,
 ) -> None:
-    operation = await _held_up(house, "this one fails")
-    standing = len(house.local.standing("discord", "general"))
+    operation = await _held_up(rig, "this one fails")
+    standing = len(rig.local.standing("discord", "general"))
 
-    (listed,) = await house.json("dead-letters", "list", "--json")
-    skipped = await house.cli("dead-letters", "skip", operation[:6])
+    (listed,) = await rig.json("dead-letters", "list", "--json")
+    skipped = await rig.cli("dead-letters", "skip", operation[:6])
 
     assert (listed["operation"], listed["excerpt"]) == (operation, "this one fails")
     assert listed["state"] in ("waiting", "sending")
     assert "500" in listed["error"]
     assert skipped.stdout == "1 operation skipped\n"
-    (letter,) = await house.bridge.store.dead_letters()
+    (letter,) = await rig.bridge.store.dead_letters()
     assert letter.error.startswith("skipped by an operator: ")
-    again = await house.cli("dead-letters", "skip", operation)
+    again = await rig.cli("dead-letters", "skip", operation)
     assert (again.exit_code, "is dead already" in again.stderr) == (1, True)
 
-    house.local.around.faults.clear()
-    retried = await house.cli("dead-letters", "retry", operation)
-    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 1)
+    rig.local.around.faults.clear()
+    retried = await rig.cli("dead-letters", "retry", operation)
+    await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
     assert retried.stdout == "1 operation tried now\n"
 
 
-async def test_what_waits_can_be_tried_now(house: House) -> None:
-    operation = await _held_up(house, "this one waits")
-    standing = len(house.local.standing("discord", "general"))
+async def test_what_waits_can_be_tried_now(rig: CliRig) -> None:
+    operation = await _held_up(rig, "this one waits")
+    standing = len(rig.local.standing("discord", "general"))
 
-    retried = await house.cli("dead-letters", "retry", operation[:6])
-    house.local.around.faults.clear()
-    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 1)
+    retried = await rig.cli("dead-letters", "retry", operation[:6])
+    rig.local.around.faults.clear()
+    await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
 
     assert retried.stdout == "1 operation tried now\n"
-    assert await house.bridge.store.dead_letters() == []
+    assert await rig.bridge.store.dead_letters() == []
 
 
-async def test_people_are_blocked_while_the_bridge_runs(house: House) -> None:
-    workspace, _ = house.local.place("slack", "general")
-    said = f"slack:{workspace}:{house.local.person('slack', workspace)}"
-    standing = len(house.local.standing("discord", "general"))
+async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
+    workspace, _ = rig.local.place("slack", "general")
+    said = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
+    standing = len(rig.local.standing("discord", "general"))
 
-    told = await house.cli("people", "block", said)
+    told = await rig.cli("people", "block", said)
     assert told.stdout == f"{said} is blocked in all rooms\n"
-    (barred,) = house.bridge.router.parts.rooms.bans.barred()
+    (barred,) = rig.bridge.router.parts.rooms.bans.barred()
     assert (barred.actor, barred.why, barred.room) == (said, "blocked", None)
-    await house.local.say("slack", "general", "unheard")
-    await house.local.say("slack", "general", "of another", person=1)
-    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 1)
+    await rig.local.say("slack", "general", "unheard")
+    await rig.local.say("slack", "general", "of another", person=1)
+    await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
     assert (
-        "were not before"
-        in (await house.cli("people", "unblock", said, "--room", "general")).stdout
+        "were not before" in (await rig.cli("people", "unblock", said, "--room", "general")).stdout
     )
-    told = await house.cli("people", "unblock", said)
+    told = await rig.cli("people", "unblock", said)
     assert told.stdout == f"{said} is not blocked in all rooms\n"
-    await house.local.say("slack", "general", "heard")
-    await house.local.until(lambda: len(house.local.standing("discord", "general")) == standing + 2)
-    found = [one.text for one in house.local.standing("discord", "general")[standing:]]
+    await rig.local.say("slack", "general", "heard")
+    await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 2)
+    found = [one.text for one in rig.local.standing("discord", "general")[standing:]]
     assert found == ["of another", "heard"]
 
-    await house.cli("people", "block", said, "--room", "general")
-    assert [one.room for one in house.bridge.router.parts.rooms.bans.barred()] == ["general"]
-    await house.cli("people", "unblock", said, "--room", "general")
-    wrong = await house.cli("people", "block", said, "--room", "nowhere")
+    await rig.cli("people", "block", said, "--room", "general")
+    assert [one.room for one in rig.bridge.router.parts.rooms.bans.barred()] == ["general"]
+    await rig.cli("people", "unblock", said, "--room", "general")
+    wrong = await rig.cli("people", "block", said, "--room", "nowhere")
     assert (wrong.exit_code, "There is no room 'nowhere'" in wrong.stderr) == (2, True)
 
 
-async def test_people_are_linked_while_the_bridge_runs(house: House) -> None:
-    workspace, _ = house.local.place("slack", "general")
-    guild, _ = house.local.place("discord", "general")
-    said = f"slack:{workspace}:{house.local.person('slack', workspace)}"
-    other = f"discord:{guild}:{house.local.person('discord', guild)}"
-    author = (await house.bridge.store.person(ActorId(said)) or pytest.fail("nobody")).name
+async def test_people_are_linked_while_the_bridge_runs(rig: CliRig) -> None:
+    workspace, _ = rig.local.place("slack", "general")
+    guild, _ = rig.local.place("discord", "general")
+    said = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
+    other = f"discord:{guild}:{rig.local.person('discord', guild)}"
+    author = (await rig.bridge.store.person(ActorId(said)) or pytest.fail("nobody")).name
 
-    assert (await house.json("people", "list", "--json")) == []
-    linked = await house.cli("people", "link", f"slack:{author}", other)
+    assert (await rig.json("people", "list", "--json")) == []
+    linked = await rig.cli("people", "link", f"slack:{author}", other)
     assert linked.stdout == f"{said} and {other} are one person\n"
-    shown = await house.json("people", "show", author, "--json")
+    shown = await rig.json("people", "show", author, "--json")
     assert [(one["account"], one["how"]) for one in shown] == [
         (other, "command"), (said, "command"),
     ]  # fmt: skip
     assert (
-        await house.bridge.router.parts.rooms.linking.person_of(ActorId(other))
-        == shown[0]["person"]
+        await rig.bridge.router.parts.rooms.linking.person_of(ActorId(other)) == shown[0]["person"]
     )
-    assert said in (await house.cli("people", "list")).stdout
+    assert said in (await rig.cli("people", "list")).stdout
 
-    assert "no other account\n" in (await house.cli("people", "unlink", said)).stdout
-    assert "it was not before" in (await house.cli("people", "unlink", said)).stdout
-    assert await house.bridge.router.parts.rooms.linking.person_of(ActorId(other)) is None
+    assert "no other account\n" in (await rig.cli("people", "unlink", said)).stdout
+    assert "it was not before" in (await rig.cli("people", "unlink", said)).stdout
+    assert await rig.bridge.router.parts.rooms.linking.person_of(ActorId(other)) is None
     for args, told in (
         (("link", said, said), "are one account"),
         (("link", "Nobody", other), "Nobody called 'Nobody' is known"),
         (("show", "teams:x"), "Nobody called 'teams:x' is known"),
     ):
-        result = await house.cli("people", *args)
+        result = await rig.cli("people", *args)
         assert (result.exit_code, told in result.stderr) == (1, True)
 
 
-async def test_a_dead_letter_that_is_not_there_is_told(house: House) -> None:
+async def test_a_dead_letter_that_is_not_there_is_told(rig: CliRig) -> None:
     for args in (["show", "x"], ["replay", "x"], ["retry", "x"], ["skip", "x"]):
-        result = await house.cli("dead-letters", *args)
+        result = await rig.cli("dead-letters", *args)
         assert (result.exit_code, "There is no operation 'x' here" in result.stderr) == (1, True)
-    assert (await house.cli("dead-letters", "replay")).exit_code == 2
+    assert (await rig.cli("dead-letters", "replay")).exit_code == 2
 
 
-async def test_a_secret_set_while_the_bridge_runs_reaches_it(house: House) -> None:
-    kept = await house.cli("secrets", "set", "slack-bot", stdin="xoxb-new\n")
+async def test_a_secret_set_while_the_bridge_runs_reaches_it(rig: CliRig) -> None:
+    kept = await rig.cli("secrets", "set", "slack-bot", stdin="xoxb-new\n")
 
     assert (kept.exit_code, "xoxb" in kept.output) == (0, False)
-    assert await house.bridge.store.credential("slack-bot") == "xoxb-new"
-    assert (await house.cli("secrets", "list")).stdout == "slack-bot\n"
+    assert await rig.bridge.store.credential("slack-bot") == "xoxb-new"
+    assert (await rig.cli("secrets", "list")).stdout == "slack-bot\n"
 
 
 async def test_a_backup_is_taken_while_the_bridge_runs_and_restore_waits_for_its_end(
-    house: House, tmp_path: Path
+    rig: CliRig, tmp_path: Path
 ) -> None:
     target = str(tmp_path / "copy.sqlite3")
 
-    assert (await house.cli("db", "backup", target)).exit_code == 0
-    again = await house.cli("db", "backup", target)
-    refused = await house.cli("db", "restore", target)
+    assert (await rig.cli("db", "backup", target)).exit_code == 0
+    again = await rig.cli("db", "backup", target)
+    refused = await rig.cli("db", "restore", target)
 
     assert (again.exit_code, "exists already" in again.stderr) == (1, True)
     assert (refused.exit_code, "in use by another process" in refused.stderr) == (1, True)
@@ -436,12 +434,12 @@ def test_schema_prints_and_writes_what_docs_hold(tmp_path: Path) -> None:
     assert (tmp_path / "s.json").read_text() == docs
 
 
-async def test_archive_show_between_two_people_is_of_them_alone(house: House) -> None:
+async def test_archive_show_between_two_people_is_of_them_alone(rig: CliRig) -> None:
     """Nobody wrote anything yet, so there is none; and no other option goes with it."""
     ann, bob = ActorId("slack:T1:U1"), ActorId("discord:G1:2")
 
-    nothing = await house.cli("archive", "show", "--between", ann, bob)
-    mixed = await house.cli("archive", "show", "general", "--between", ann, bob)
+    nothing = await rig.cli("archive", "show", "--between", ann, bob)
+    mixed = await rig.cli("archive", "show", "general", "--between", ann, bob)
 
     assert (nothing.exit_code, "no conversation" in nothing.stderr) == (1, True)
     assert (mixed.exit_code, "stands alone" in mixed.stderr) == (2, True)

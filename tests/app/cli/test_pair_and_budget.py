@@ -12,18 +12,18 @@ import pytest_asyncio
 
 from bridge.model import ActorId
 from bridge.router.rooms.codes import digest_of
-from tests.app.cli.test_commands import House
+from tests.app.cli.test_commands import CliRig
 from tests.app.running import cli, write
-from tests.e2e.house import configuration, running, street
+from tests.e2e.local_sandbox import configuration, local_sandbox, running
 
 CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}")
 ANN = ActorId("slack:T0ACME:U0ACME01")
 
 
 @pytest_asyncio.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
+async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
     """With an agent that may begin one turn in an hour."""
-    async with street(names=("slack",)) as local:
+    async with local_sandbox(names=("slack",)) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
         room = settings["rooms"]["general"]
         room["agents"] = [{"agent": "echo", "listen": "always"}]
@@ -33,44 +33,44 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
             said = await local.say("slack", "general", "hello there")
             await local.until(lambda: len(local.standing("slack", "general")) == 2)
             await bridge.router.settled()
-            yield House(local, bridge, url, config, said)
+            yield CliRig(local, bridge, url, config, said)
 
 
-async def test_a_code_of_a_running_bridge_is_good_at_once(house: House) -> None:
-    made = await house.cli("pair", "new", "echo")
+async def test_a_code_of_a_running_bridge_is_good_at_once(rig: CliRig) -> None:
+    made = await rig.cli("pair", "new", "echo")
     assert made.exit_code == 0, made.output
     assert CODE.fullmatch(code := made.stdout.strip())
-    assert (await house.json("pair", "list", "--json")) == {"paired": [], "codes": 1}
+    assert (await rig.json("pair", "list", "--json")) == {"paired": [], "codes": 1}
 
-    assert await house.bridge.store.use_pairing_code(digest_of(code), ANN) == "paired"
-    await house.bridge.router.parts.turns.access.load()
+    assert await rig.bridge.store.use_pairing_code(digest_of(code), ANN) == "paired"
+    await rig.bridge.router.parts.turns.access.load()
 
-    (paired,) = (await house.json("pair", "list", "--json"))["paired"]
+    (paired,) = (await rig.json("pair", "list", "--json"))["paired"]
     assert (paired["actor"], paired["agent"]) == (ANN, "echo")
-    assert ANN in (await house.cli("pair", "list")).stdout
-    first = await house.cli("pair", "revoke", ANN, "--agent", "echo")
-    again = await house.cli("pair", "revoke", ANN)
+    assert ANN in (await rig.cli("pair", "list")).stdout
+    first = await rig.cli("pair", "revoke", ANN, "--agent", "echo")
+    again = await rig.cli("pair", "revoke", ANN)
     assert (first.stdout, again.stdout) == (
         f"{ANN} is not paired\n", f"{ANN} is not paired; it was not before\n"
     )  # fmt: skip
-    assert await house.bridge.router.parts.turns.access.pairings() == []
+    assert await rig.bridge.router.parts.turns.access.pairings() == []
 
 
-async def test_budgets_are_shown_and_opened_again_while_the_bridge_runs(house: House) -> None:
-    shown = await house.json("budget", "show", "--json")
+async def test_budgets_are_shown_and_opened_again_while_the_bridge_runs(rig: CliRig) -> None:
+    shown = await rig.json("budget", "show", "--json")
     assert {one["purse"]: one["messages"] for one in shown}["room:general"] == 1
-    assert "room:general" in (await house.cli("budget", "show", "--hours", "1")).stdout
+    assert "room:general" in (await rig.cli("budget", "show", "--hours", "1")).stdout
 
-    await house.local.say("slack", "general", "and again")
-    await house.local.until(lambda: any(
-        "⏳" in one.text for one in house.local.standing("slack", "general")
+    await rig.local.say("slack", "general", "and again")
+    await rig.local.until(lambda: any(
+        "⏳" in one.text for one in rig.local.standing("slack", "general")
     ))  # fmt: skip
-    reset = await house.cli("budget", "reset", "room:general")
+    reset = await rig.cli("budget", "reset", "room:general")
     assert (reset.exit_code, reset.stdout) == (0, "room:general is full again\n")
-    await house.local.say("slack", "general", "and now?")
-    await house.local.until(lambda: any(
+    await rig.local.say("slack", "general", "and now?")
+    await rig.local.until(lambda: any(
         "and now?" in one.text and one.author == "echo"
-        for one in house.local.standing("slack", "general")
+        for one in rig.local.standing("slack", "general")
     ))  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def message(*parts: Mapping[str, object], **additions: object) -> Message:
     document = {
         "message_id": "m1",
         "timestamp": "2026-11-21T12:00:00Z",
-        "actor": {"id": "slate:w:u", "role": "human"},
+        "actor": {"id": "fake:w:u", "role": "human"},
         "content": list(parts),
         "metadata": {"uacs_bridge": {"version": 1, **additions}},
     }

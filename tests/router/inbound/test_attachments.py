@@ -21,16 +21,16 @@ from bridge.router import Timeouts
 from bridge.store import SqliteStore
 from bridge.testing.memory_blobs import MemoryBlobs
 from bridge.uacs import Message, read_message
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
-PRIVATE = "https://files.paper.example/cat"
+PRIVATE = "https://files.fake.example/cat"
 OPEN = "https://b.example/dog"
 BLOB = BlobRef("blob:sha256-" + "0" * 64, 7, "image/png")
 
 
-class PaperWithFiles(PaperConnector):
+class FakeWithFiles(FakeConnector):
     """Its own files need a token."""
 
     def decode(self, raw: Raw) -> list[Event]:
@@ -47,10 +47,10 @@ class PaperWithFiles(PaperConnector):
     async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         if asset.url != PRIVATE:
             return None
-        return FileAddress(asset.url, Bearer("secret", ("files.paper.example",)))
+        return FileAddress(asset.url, Bearer("secret", ("files.fake.example",)))
 
 
-class PaperFetcher:
+class FakeFetcher:
     """Remembers what it was asked for; while it has an `error` it gives nothing."""
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -74,26 +74,26 @@ class PaperFetcher:
         return
 
 
-async def told(clock: FakeClock, fetcher: PaperFetcher) -> Message:
+async def told(clock: FakeClock, fetcher: FakeFetcher) -> Message:
     """What the archive has after one post with two pictures."""
-    slate, board = PaperWithFiles("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.files = Files(MemoryBlobs(clock), fetcher)
-    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
-    async with house.run():
-        await slate.say("s", "look")
+    sales, billing = FakeWithFiles("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.files = Files(MemoryBlobs(clock), fetcher)
+    rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
+    async with rig.run():
+        await sales.say("s", "look")
         await clock.let_work()
-        return (await house.store.conversation(house.rooms[0].conversation)).messages[0]
+        return (await rig.store.conversation(rig.rooms[0].conversation)).messages[0]
 
 
 async def test_a_file_of_the_platform_is_fetched_with_its_token_and_an_open_one_is_left(
     clock: FakeClock,
 ) -> None:
-    fetcher = PaperFetcher()
+    fetcher = FakeFetcher()
 
     message = await told(clock, fetcher)
 
-    assert fetcher.asked == [(PRIVATE, Bearer("secret", ("files.paper.example",)))]
+    assert fetcher.asked == [(PRIVATE, Bearer("secret", ("files.fake.example",)))]
     assert _sources(message) == [{"file_id": BLOB.file_id}, {"url": OPEN}]
     kept = read_bridge_metadata(message)[0].kept
     assert {key: (one.file_id, one.size) for key, one in kept.items()} == {
@@ -102,7 +102,7 @@ async def test_a_file_of_the_platform_is_fetched_with_its_token_and_an_open_one_
 
 
 async def test_a_message_whose_file_is_gone_goes_on_without_it(clock: FakeClock) -> None:
-    message = await told(clock, fetcher := PaperFetcher(FileGone("no such file")))
+    message = await told(clock, fetcher := FakeFetcher(FileGone("no such file")))
 
     assert _sources(message) == [{"url": PRIVATE}, {"url": OPEN}]
     assert len(fetcher.asked) == 1
@@ -110,25 +110,25 @@ async def test_a_message_whose_file_is_gone_goes_on_without_it(clock: FakeClock)
 
 # --- what cannot be had now -------------------------------------------------------------------
 
-NOT_NOW = FileUnavailable("files.paper.example answers 503; try again later")
+NOT_NOW = FileUnavailable("files.fake.example answers 503; try again later")
 KEPT, WANTED = {"file_id": BLOB.file_id}, {"url": PRIVATE}
 
 
 class Gallery:
-    """People of `slate` post pictures; `board` shows them."""
+    """People of `sales` post pictures; `billing` shows them."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.fetcher = PaperFetcher()
-        self.slate = PaperWithFiles("slate", clock)
-        self.board = PaperConnector("board", clock)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
-        self.house.files = Files(MemoryBlobs(clock), self.fetcher)
-        self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.fetcher = FakeFetcher()
+        self.sales = FakeWithFiles("sales", clock)
+        self.billing = FakeConnector("billing", clock)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
+        self.rig.files = Files(MemoryBlobs(clock), self.fetcher)
+        self.rig.room("plaza", (self.sales, "s", "both"), (self.billing, "b", "both"))
 
     async def archived(self) -> Sequence[Message]:
-        conversation = self.house.rooms[0].conversation
-        return (await self.house.store.conversation(conversation)).messages
+        conversation = self.rig.rooms[0].conversation
+        return (await self.rig.store.conversation(conversation)).messages
 
     async def picture(self) -> JsonValue:
         """Where the picture of the first message is."""
@@ -137,7 +137,7 @@ class Gallery:
     def shown(self) -> list[tuple[str, bool]]:
         """First words in the other channel, and whether the picture stands there with them."""
         texts: dict[str | None, str] = {}
-        for post in self.board.channels["b"]:  # one message, in as many as it needs
+        for post in self.billing.channels["b"]:  # one message, in as many as it needs
             texts[post.operation] = texts.get(post.operation, "") + post.text
         return [(text.split()[0], text.count("https://") == 1) for text in texts.values()]
 
@@ -151,9 +151,9 @@ async def test_a_message_waits_a_moment_for_its_file_and_the_next_one_for_it(
     gallery: Gallery,
 ) -> None:
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run():
-        await gallery.slate.say("s", "look")
-        await gallery.slate.say("s", "no pictures")
+    async with gallery.rig.run():
+        await gallery.sales.say("s", "look")
+        await gallery.sales.say("s", "no pictures")
         await gallery.clock.advance(3)
         assert gallery.shown() == []
         gallery.fetcher.error = None
@@ -167,9 +167,9 @@ async def test_a_message_goes_on_without_its_file_and_has_it_when_it_can_be_had(
     gallery: Gallery,
 ) -> None:
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run() as router:
-        await gallery.slate.say("s", "look")
-        await gallery.slate.say("s", "no pictures")
+    async with gallery.rig.run() as router:
+        await gallery.sales.say("s", "look")
+        await gallery.sales.say("s", "no pictures")
         await gallery.clock.advance(12)
         assert gallery.shown() == [("look", False), ("no", False)]
         assert await gallery.picture() == WANTED
@@ -186,24 +186,24 @@ async def test_a_message_goes_on_without_its_file_and_has_it_when_it_can_be_had(
 
 async def test_a_file_that_is_awaited_is_awaited_after_a_restart(gallery: Gallery) -> None:
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run():
-        await gallery.slate.say("s", "look")
+    async with gallery.rig.run():
+        await gallery.sales.say("s", "look")
         await gallery.clock.advance(12)
         assert gallery.shown() == [("look", False)]
     gallery.fetcher.error = None
-    async with gallery.house.run():
+    async with gallery.rig.run():
         await gallery.clock.advance(60)
 
     assert gallery.shown() == [("look", True)]
     assert await gallery.picture() == KEPT
-    assert await gallery.house.store.waiting_rows() == []
+    assert await gallery.rig.store.waiting_rows() == []
 
 
 async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
-    gallery.house.policy = Timeouts(files_awaited=600.0)
+    gallery.rig.policy = Timeouts(files_awaited=600.0)
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run() as router:
-        await gallery.slate.say("s", "look")
+    async with gallery.rig.run() as router:
+        await gallery.sales.say("s", "look")
         await gallery.clock.advance(500)
         assert router.operations.files_awaited == 1
         await gallery.clock.advance(200)
@@ -211,13 +211,13 @@ async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
 
     assert gallery.shown() == [("look", False)]
     assert len(gallery.fetcher.asked) < 30
-    assert await gallery.house.store.waiting_rows() == []
+    assert await gallery.rig.store.waiting_rows() == []
 
 
 async def test_a_host_that_asks_for_time_is_not_asked_before(gallery: Gallery) -> None:
     gallery.fetcher.error = FileUnavailable("answers 429", retry_after=300.0)
-    async with gallery.house.run():
-        await gallery.slate.say("s", "look")
+    async with gallery.rig.run():
+        await gallery.sales.say("s", "look")
         await gallery.clock.advance(20)
         asked = len(gallery.fetcher.asked)
         gallery.fetcher.error = None
@@ -232,10 +232,10 @@ async def test_a_file_that_comes_after_its_message_was_deleted_is_shown_nowhere(
     gallery: Gallery,
 ) -> None:
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run():
-        first = await gallery.slate.say("s", "look")
+    async with gallery.rig.run():
+        first = await gallery.sales.say("s", "look")
         await gallery.clock.advance(12)
-        await gallery.slate.delete("s", first)
+        await gallery.sales.delete("s", first)
         gallery.fetcher.error = None
         await gallery.clock.advance(60)
 
@@ -244,29 +244,29 @@ async def test_a_file_that_comes_after_its_message_was_deleted_is_shown_nowhere(
 
 async def test_a_file_that_an_edit_took_away_does_not_come_back(gallery: Gallery) -> None:
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run():
-        first = await gallery.slate.say("s", "look")
+    async with gallery.rig.run():
+        first = await gallery.sales.say("s", "look")
         await gallery.clock.advance(12)
-        await gallery.slate.edit("s", first, "no pictures")
+        await gallery.sales.edit("s", first, "no pictures")
         gallery.fetcher.error = None
         await gallery.clock.advance(60)
 
-    assert gallery.board.texts("b") == ["no pictures"]
+    assert gallery.billing.texts("b") == ["no pictures"]
 
 
 async def test_an_edit_of_the_words_is_not_undone_by_the_file_that_comes_later(
     gallery: Gallery,
 ) -> None:
     gallery.fetcher.error = NOT_NOW
-    async with gallery.house.run():
-        first = await gallery.slate.say("s", "look")
+    async with gallery.rig.run():
+        first = await gallery.sales.say("s", "look")
         await gallery.clock.advance(12)
-        await gallery.slate.edit("s", first, "see")
+        await gallery.sales.edit("s", first, "see")
         await gallery.clock.advance(12)
         gallery.fetcher.error = None
         await gallery.clock.advance(120)
         assert gallery.shown() == [("see", True)]
-        await gallery.slate.edit("s", first, "behold")
+        await gallery.sales.edit("s", first, "behold")
         await gallery.clock.advance(12)
 
     assert gallery.shown() == [("behold", True)]
@@ -274,11 +274,11 @@ async def test_an_edit_of_the_words_is_not_undone_by_the_file_that_comes_later(
 
 
 async def test_an_edit_of_the_words_keeps_the_file_that_we_have(gallery: Gallery) -> None:
-    async with gallery.house.run():
-        first = await gallery.slate.say("s", "look")
+    async with gallery.rig.run():
+        first = await gallery.sales.say("s", "look")
         await gallery.clock.let_work()
         gallery.fetcher.error = FileGone("its address is dead by now")
-        await gallery.slate.edit("s", first, "see")
+        await gallery.sales.edit("s", first, "see")
         await gallery.clock.let_work()
 
     assert gallery.shown() == [("see", True)]
@@ -300,7 +300,7 @@ INVOICE: dict[str, JsonValue] = {
 HOLOGRAM: dict[str, JsonValue] = {"type": "hologram", "depth": 3}
 
 
-class PaperWithParts(PaperConnector):
+class FakeWithParts(FakeConnector):
     """Its people say what no schema of ours knows."""
 
     def decode(self, raw: Raw) -> list[Event]:
@@ -316,20 +316,20 @@ class FullBlobs(MemoryBlobs):
         raise StoreFull("the disk is full")
 
 
-async def archived(clock: FakeClock, slate: PaperConnector, blobs: MemoryBlobs) -> Message:
-    house = House(clock, SqliteStore.in_memory(clock), (slate,))
-    house.files = Files(blobs, PaperFetcher())
-    house.room("plaza", (slate, "s", "both"))
-    async with house.run():
-        await slate.say("s", "look")
+async def archived(clock: FakeClock, sales: FakeConnector, blobs: MemoryBlobs) -> Message:
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales,))
+    rig.files = Files(blobs, FakeFetcher())
+    rig.room("plaza", (sales, "s", "both"))
+    async with rig.run():
+        await sales.say("s", "look")
         await clock.let_work()
-        return (await house.store.conversation(house.rooms[0].conversation)).messages[0]
+        return (await rig.store.conversation(rig.rooms[0].conversation)).messages[0]
 
 
 async def test_parts_that_nobody_can_show_are_kept_as_files_of_their_json(clock: FakeClock) -> None:
     blobs = MemoryBlobs(clock)
 
-    message = await archived(clock, PaperWithParts("slate", clock), blobs)
+    message = await archived(clock, FakeWithParts("sales", clock), blobs)
 
     assert [part.type for part in message.content] == ["text", "structured_data", "hologram"]
     kept = read_bridge_metadata(message)[0].kept
@@ -343,7 +343,7 @@ async def test_parts_that_nobody_can_show_are_kept_as_files_of_their_json(clock:
 
 
 async def test_what_cannot_be_kept_goes_on_as_it_is(clock: FakeClock) -> None:
-    message = await archived(clock, PaperWithParts("slate", clock), FullBlobs(clock))
+    message = await archived(clock, FakeWithParts("sales", clock), FullBlobs(clock))
 
     assert [part.type for part in message.content] == ["text", "structured_data", "hologram"]
     assert read_bridge_metadata(message)[0].kept == {}

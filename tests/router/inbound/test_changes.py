@@ -10,116 +10,116 @@ from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import RateLimited, Unavailable
 from bridge.model import Call
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 from tests.router.inbound.test_routing import said
-from tests.router.paper import PaperConnector, PaperWithHistory
 
 
 @pytest.fixture
-def trio(clock: FakeClock) -> tuple[House, PaperConnector, PaperConnector]:
-    slate, board = PaperWithHistory("slate", clock), PaperWithHistory("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
-    return house, slate, board
+def trio(clock: FakeClock) -> tuple[RouterRig, FakeConnector, FakeConnector]:
+    sales, billing = FakeWithHistory("sales", clock), FakeWithHistory("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "c", "both"))
+    return rig, sales, billing
 
 
-Trio = tuple[House, PaperConnector, PaperConnector]
+Trio = tuple[RouterRig, FakeConnector, FakeConnector]
 
 
 async def test_an_edit_changes_every_copy_and_the_archive(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        first = await slate.say("s", "helo")
-        await slate.say("s", "world")
-        await house.clock.let_work()
-        await slate.edit("s", first, "hello")
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        first = await sales.say("s", "helo")
+        await sales.say("s", "world")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "hello")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == board.texts("c") == ["hello", "world"]
-    known = (await house.store.conversation(house.rooms[0].conversation)).messages
+    assert billing.texts("b") == billing.texts("c") == ["hello", "world"]
+    known = (await rig.store.conversation(rig.rooms[0].conversation)).messages
     assert [read_bridge_metadata(one)[0].state for one in known] == ["edited", None]
-    assert await said(house.store, house.rooms[0].conversation) == ["hello", "world"]
+    assert await said(rig.store, rig.rooms[0].conversation) == ["hello", "world"]
 
 
 async def test_a_longer_edit_makes_more_copies_and_a_shorter_one_keeps_order(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        first = await slate.say("s", "short")
-        await house.clock.let_work()
-        await slate.edit("s", first, "x" * 150)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        first = await sales.say("s", "short")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "x" * 150)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["x" * 100, "x" * 50]
+    assert billing.texts("b") == ["x" * 100, "x" * 50]
 
 
 async def test_a_deletion_takes_every_copy_away_and_out_of_the_archive(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        first = await slate.say("s", "a" * 150)
-        await slate.say("s", "stays")
-        await house.clock.let_work()
-        await slate.delete("s", first)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        first = await sales.say("s", "a" * 150)
+        await sales.say("s", "stays")
+        await rig.clock.let_work()
+        await sales.delete("s", first)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == board.texts("c") == ["stays"]
-    assert await said(house.store, house.rooms[0].conversation) == ["stays"]
+    assert billing.texts("b") == billing.texts("c") == ["stays"]
+    assert await said(rig.store, rig.rooms[0].conversation) == ["stays"]
 
 
 async def test_many_deletions_at_once_are_each_carried(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        ids = [await slate.say("s", text) for text in ("one", "two", "three")]
-        await house.clock.let_work()
-        await slate.delete("s", ids[0], ids[2], "unknown")
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        ids = [await sales.say("s", text) for text in ("one", "two", "three")]
+        await rig.clock.let_work()
+        await sales.delete("s", ids[0], ids[2], "unknown")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["two"]
+    assert billing.texts("b") == ["two"]
 
 
 async def test_an_older_edit_never_wins_and_a_deletion_is_final(trio: Trio) -> None:
-    house, slate, board = trio
-    now = house.clock.time()
-    async with house.run():
-        first, second = [await slate.say("s", text) for text in ("a", "b")]
-        await house.clock.let_work()
-        await slate.edit("s", first, "newest", at=now + 20)
-        await slate.edit("s", first, "late news of an older state", at=now + 10)
-        await slate.edit("s", second, "seen", at=now + 20)
-        await house.clock.let_work()
-        await slate.delete("s", second, at=now + 30)
-        slate.channels["s"] = []
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    now = rig.clock.time()
+    async with rig.run():
+        first, second = [await sales.say("s", text) for text in ("a", "b")]
+        await rig.clock.let_work()
+        await sales.edit("s", first, "newest", at=now + 20)
+        await sales.edit("s", first, "late news of an older state", at=now + 10)
+        await sales.edit("s", second, "seen", at=now + 20)
+        await rig.clock.let_work()
+        await sales.delete("s", second, at=now + 30)
+        sales.channels["s"] = []
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["newest"]
+    assert billing.texts("b") == ["newest"]
 
 
 async def test_an_edit_before_the_post_went_out_is_one_post(trio: Trio) -> None:
-    house, slate, board = trio
-    board.before_send = busy_for_a_while(house.clock)
-    async with house.run():
-        first = await slate.say("s", "helo")
-        await house.clock.let_work()
-        await slate.edit("s", first, "hello")
-        await house.clock.advance(60)
+    rig, sales, billing = trio
+    billing.before_send = busy_for_a_while(rig.clock)
+    async with rig.run():
+        first = await sales.say("s", "helo")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "hello")
+        await rig.clock.advance(60)
 
-    assert board.texts("b") == board.texts("c") == ["hello"]
-    assert {text for _, _, text in board.sent} == {"hello"}
+    assert billing.texts("b") == billing.texts("c") == ["hello"]
+    assert {text for _, _, text in billing.sent} == {"hello"}
 
 
 async def test_what_is_deleted_before_it_went_out_is_never_sent(trio: Trio) -> None:
-    house, slate, board = trio
-    board.before_send = busy_for_a_while(house.clock)
-    async with house.run():
-        first = await slate.say("s", "oops")
-        await slate.say("s", "good")
-        await house.clock.let_work()
-        await slate.delete("s", first)
-        await house.clock.advance(60)
+    rig, sales, billing = trio
+    billing.before_send = busy_for_a_while(rig.clock)
+    async with rig.run():
+        first = await sales.say("s", "oops")
+        await sales.say("s", "good")
+        await rig.clock.let_work()
+        await sales.delete("s", first)
+        await rig.clock.advance(60)
 
-    assert board.texts("b") == board.texts("c") == ["good"]
-    assert {text for _, _, text in board.sent} == {"good"}
-    assert await house.store.dead_letters() == []
+    assert billing.texts("b") == billing.texts("c") == ["good"]
+    assert {text for _, _, text in billing.sent} == {"good"}
+    assert await rig.store.dead_letters() == []
 
 
 def busy_for_a_while(clock: FakeClock) -> Callable[[Call], None]:
@@ -133,80 +133,80 @@ def busy_for_a_while(clock: FakeClock) -> Callable[[Call], None]:
 
 
 async def test_an_edit_that_fails_for_a_while_arrives_in_its_order(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        first = await slate.say("s", "helo")
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        first = await sales.say("s", "helo")
+        await rig.clock.let_work()
         failures = [Unavailable("gone")] * 2
 
         def harm(call: Call) -> None:
             if call.kind == "edit" and failures:
                 raise failures.pop()
 
-        board.before_send = harm
-        await slate.edit("s", first, "hello")
-        await slate.say("s", "after")
-        await house.clock.advance(100)
+        billing.before_send = harm
+        await sales.edit("s", first, "hello")
+        await sales.say("s", "after")
+        await rig.clock.advance(100)
 
-    assert board.texts("b") == board.texts("c") == ["hello", "after"]
+    assert billing.texts("b") == billing.texts("c") == ["hello", "after"]
 
 
 async def test_changes_of_unknown_messages_and_of_our_copies_are_kept_and_go_nowhere(
     trio: Trio,
 ) -> None:
-    house, slate, board = trio
-    async with house.run():
-        await slate.say("s", "hello")
-        await house.clock.let_work()
-        copy = board.channels["b"][0].id
-        await board.edit("b", copy, "forged")
-        await board.delete("b", copy)
-        await slate.delete("s", "of long ago")
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        await sales.say("s", "hello")
+        await rig.clock.let_work()
+        copy = billing.channels["b"][0].id
+        await billing.edit("b", copy, "forged")
+        await billing.delete("b", copy)
+        await sales.delete("s", "of long ago")
+        await rig.clock.let_work()
 
-    assert board.texts("c") == ["hello"]
-    assert slate.texts("s") == ["hello"]
-    assert await said(house.store, house.rooms[0].conversation) == ["hello"]
+    assert billing.texts("c") == ["hello"]
+    assert sales.texts("s") == ["hello"]
+    assert await said(rig.store, rig.rooms[0].conversation) == ["hello"]
 
 
 async def test_an_edit_that_says_the_same_sends_nothing(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        first = await slate.say("s", "hello")
-        await house.clock.let_work()
-        sent = len(board.sent)
-        await slate.edit("s", first, "hello")
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        first = await sales.say("s", "hello")
+        await rig.clock.let_work()
+        sent = len(billing.sent)
+        await sales.edit("s", first, "hello")
+        await rig.clock.let_work()
 
-    assert len(board.sent) == sent
+    assert len(billing.sent) == sent
 
 
 async def test_our_own_edit_coming_back_goes_nowhere(trio: Trio) -> None:
-    house, slate, board = trio
-    async with house.run():
-        first = await slate.say("s", "hello")
-        await house.clock.let_work()
-        await slate.edit("s", first, "ours", own=True)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    async with rig.run():
+        first = await sales.say("s", "hello")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "ours", own=True)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["hello"]
+    assert billing.texts("b") == ["hello"]
 
 
 async def test_a_channel_that_joined_later_gets_no_edit_of_what_it_never_had(
     clock: FakeClock,
 ) -> None:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
     store = SqliteStore.in_memory(clock)
-    house = House(clock, store, (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    async with house.run():
-        first = await slate.say("s", "hello")
+    rig = RouterRig(clock, store, (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    async with rig.run():
+        first = await sales.say("s", "hello")
         await clock.let_work()
-    again = House(clock, store, (slate, board))
-    again.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "new", "both"))
+    again = RouterRig(clock, store, (sales, billing))
+    again.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "new", "both"))
     async with again.run():
-        await slate.edit("s", first, "hello there")
+        await sales.edit("s", first, "hello there")
         await clock.let_work()
 
-    assert board.texts("b") == ["hello there"]
-    assert board.texts("new") == []
+    assert billing.texts("b") == ["hello there"]
+    assert billing.texts("new") == []

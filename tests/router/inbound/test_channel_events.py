@@ -22,39 +22,39 @@ from bridge.model import (
 from bridge.router.rooms.options import RoomOptions, Tells
 from bridge.router.rooms.rooms import AgentMembership, Member
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_routing import said
-from tests.router.paper import PaperConnector
 
-Duo = tuple[House, PaperConnector, PaperConnector]
+Duo = tuple[RouterRig, FakeConnector, FakeConnector]
 
 
 @pytest.fixture
 def duo(clock: FakeClock) -> Duo:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    return house, slate, board
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig, sales, billing
 
 
-def telling(house: House, *tells: Tells) -> None:
+def telling(rig: RouterRig, *tells: Tells) -> None:
     options = RoomOptions(tells=frozenset(tells))
-    house.rooms = [replace(room, options=options) for room in house.rooms]
+    rig.rooms = [replace(room, options=options) for room in rig.rooms]
 
 
 async def test_topics_names_and_threads_are_said_where_they_did_not_happen(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run():
-        root = await slate.say("s", "lunch?")
-        await slate.happen(TopicChanged, "s", topic="Plans for\nfriday")
-        await slate.happen(TopicChanged, "s", topic="")
-        await slate.happen(ChannelRenamed, "s", name="#plans")
-        await slate.happen(ThreadStarted, "s", thread=root, root=root, name="Where to?", by="bea")
-        await slate.happen(ChannelRenamed, "s", thread=root, name="Where and when?")
-        await house.clock.let_work()
+    rig, sales, billing = duo
+    async with rig.run():
+        root = await sales.say("s", "lunch?")
+        await sales.happen(TopicChanged, "s", topic="Plans for\nfriday")
+        await sales.happen(TopicChanged, "s", topic="")
+        await sales.happen(ChannelRenamed, "s", name="#plans")
+        await sales.happen(ThreadStarted, "s", thread=root, root=root, name="Where to?", by="bea")
+        await sales.happen(ChannelRenamed, "s", thread=root, name="Where and when?")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == [
+    assert billing.texts("b") == [
         "lunch?",
         "The topic is now: **Plans for friday**",
         "The topic was taken away",
@@ -62,157 +62,157 @@ async def test_topics_names_and_threads_are_said_where_they_did_not_happen(duo: 
         "**bea** started a thread: **Where to?**",
         "The thread is now called **Where and when?**",
     ]
-    assert slate.texts("s") == ["lunch?"]
-    posts = board.channels["b"]
+    assert sales.texts("s") == ["lunch?"]
+    posts = billing.channels["b"]
     assert [post.thread for post in posts] == [None] * 4 + [posts[0].id] * 2
     assert {post.author for post in posts[1:]} == {"Bridge"}
 
 
 async def test_who_comes_and_goes_is_said_in_rooms_that_want_it(duo: Duo) -> None:
-    house, slate, board = duo
-    dan = Person(id=actor_id_of("paper", "slate", "dan"), name="Dan *the* @everyone")
-    async with house.run():
-        await slate.happen(MemberJoined, "s", person=dan, by="dan")
-        await house.clock.let_work()
-    assert board.texts("b") == []
+    rig, sales, billing = duo
+    dan = Person(id=actor_id_of("fake", "sales", "dan"), name="Dan *the* @everyone")
+    async with rig.run():
+        await sales.happen(MemberJoined, "s", person=dan, by="dan")
+        await rig.clock.let_work()
+    assert billing.texts("b") == []
 
-    telling(house, "joins")
-    async with house.run():
-        await slate.happen(MemberJoined, "s", person=dan, by="dan")
-        await slate.happen(MemberLeft, "s", by="dan")
-        await slate.happen(TopicChanged, "s", topic="nobody asked for topics")
-        await house.clock.let_work()
-    assert board.texts("b") == [
-        r"**Dan \*the\* @everyone** joined (Paper)",
-        r"**Dan \*the\* @everyone** left (Paper)",
+    telling(rig, "joins")
+    async with rig.run():
+        await sales.happen(MemberJoined, "s", person=dan, by="dan")
+        await sales.happen(MemberLeft, "s", by="dan")
+        await sales.happen(TopicChanged, "s", topic="nobody asked for topics")
+        await rig.clock.let_work()
+    assert billing.texts("b") == [
+        r"**Dan \*the\* @everyone** joined (Fake)",
+        r"**Dan \*the\* @everyone** left (Fake)",
     ]
 
 
 async def test_a_result_answers_its_poll_in_the_polls_order_and_is_said_once(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run():
-        poll = await slate.say("s", "Lunch? Pizza, Soup, Salad")
+    rig, sales, billing = duo
+    async with rig.run():
+        poll = await sales.say("s", "Lunch? Pizza, Soup, Salad")
         counts = (("Pizza", 1), ("Soup", 4), ("*Salad*", 0))
-        await slate.happen(PollEnded, "s", target=poll, counts=counts)
-        await slate.happen(PollEnded, "s", target=poll, counts=counts)
-        await house.clock.let_work()
+        await sales.happen(PollEnded, "s", target=poll, counts=counts)
+        await sales.happen(PollEnded, "s", target=poll, counts=counts)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == [
+    assert billing.texts("b") == [
         "Lunch? Pizza, Soup, Salad",
         "The poll has ended:\n\n- Pizza: 1\n- **Soup: 4**\n- \\*Salad\\*: 0",
     ]
-    told = message_id_of(slate.channel("s"), f"poll ended {poll}")
-    (post,) = await house.store.posts_of(told)
-    assert post.reply_to == message_id_of(slate.channel("s"), poll)
+    told = message_id_of(sales.channel("s"), f"poll ended {poll}")
+    (post,) = await rig.store.posts_of(told)
+    assert post.reply_to == message_id_of(sales.channel("s"), poll)
 
 
 async def test_it_is_archived_as_words_of_the_system_and_calls_no_agent(duo: Duo) -> None:
-    house, slate, _ = duo
+    rig, sales, _ = duo
     memberships = (AgentMembership("echo", "always"),)
-    house.rooms = [replace(room, agents=memberships) for room in house.rooms]
-    async with house.run():
-        await slate.happen(TopicChanged, "s", topic="ask @echo")
-        await house.clock.let_work()
+    rig.rooms = [replace(room, agents=memberships) for room in rig.rooms]
+    async with rig.run():
+        await sales.happen(TopicChanged, "s", topic="ask @echo")
+        await rig.clock.let_work()
 
-    room = house.rooms[0].conversation
-    assert await said(house.store, room) == ["The topic is now: **ask @echo**"]
-    (message,) = (await house.store.conversation(room)).messages
+    room = rig.rooms[0].conversation
+    assert await said(rig.store, room) == ["The topic is now: **ask @echo**"]
+    (message,) = (await rig.store.conversation(room)).messages
     assert (message.actor.role, message.actor.name) == ("system", "Bridge")
-    assert (await house.store.status()).turns == {}
+    assert (await rig.store.status()).turns == {}
 
 
 async def test_a_thread_that_is_called_as_its_first_message_begins_is_not_told(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run():
-        root = await slate.say("s", "Where do we have **lunch**? And when?")
+    rig, sales, billing = duo
+    async with rig.run():
+        root = await sales.say("s", "Where do we have **lunch**? And when?")
         name = "Where do we have __lunch__"
-        await slate.happen(ThreadStarted, "s", thread=root, root=root, name=name)
-        await house.clock.let_work()
+        await sales.happen(ThreadStarted, "s", thread=root, root=root, name=name)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["Where do we have **lunch**? And when?"]
+    assert billing.texts("b") == ["Where do we have **lunch**? And when?"]
 
 
 async def test_our_own_threads_and_those_without_a_name_are_not_told(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run():
-        root = await slate.say("s", "hello")
-        await slate.happen(ThreadStarted, "s", thread=root, root=root, name="hello", own=True)
-        await slate.happen(ThreadStarted, "s", thread="another", root="another", name=" ")
-        await slate.happen(ChannelRenamed, "s", name="")
-        await house.clock.let_work()
+    rig, sales, billing = duo
+    async with rig.run():
+        root = await sales.say("s", "hello")
+        await sales.happen(ThreadStarted, "s", thread=root, root=root, name="hello", own=True)
+        await sales.happen(ThreadStarted, "s", thread="another", root="another", name=" ")
+        await sales.happen(ChannelRenamed, "s", name="")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["hello"]
+    assert billing.texts("b") == ["hello"]
 
 
 async def test_an_answer_to_the_whole_channel_is_in_both_places_where_a_platform_can(
     duo: Duo,
 ) -> None:
-    house, slate, board = duo
-    able = PaperConnector("able", house.clock)
+    rig, sales, billing = duo
+    able = FakeConnector("able", rig.clock)
     features = {**able.capabilities.features, "broadcast": Level.FULL}
     able.capabilities = able.capabilities.model_copy(update={"features": features})
-    house.connectors[able.account] = able
-    house.rooms = [
+    rig.connectors[able.account] = able
+    rig.rooms = [
         replace(room, members=(*room.members, Member(able.account, able.channel("a"))))
-        for room in house.rooms
+        for room in rig.rooms
     ]
-    async with house.run():
-        root = await slate.say("s", "root")
-        await slate.say("s", "to all", thread=root, broadcast=True)
-        await slate.say("s", "to some", thread=root)
-        await house.clock.let_work()
+    async with rig.run():
+        root = await sales.say("s", "root")
+        await sales.say("s", "to all", thread=root, broadcast=True)
+        await sales.say("s", "to some", thread=root)
+        await rig.clock.let_work()
 
-    first = message_id_of(slate.channel("s"), root)
-    posts = await house.store.posts_of(message_id_of(slate.channel("s"), "000002"))
+    first = message_id_of(sales.channel("s"), root)
+    posts = await rig.store.posts_of(message_id_of(sales.channel("s"), "000002"))
     told = {post.account: (post.root, post.reply_to, post.broadcast) for post in posts}
-    assert told == {"board": (None, first, False), "able": (first, None, True)}
-    assert [post.thread is None for post in board.channels["b"]] == [True, True, False]
+    assert told == {"billing": (None, first, False), "able": (first, None, True)}
+    assert [post.thread is None for post in billing.channels["b"]] == [True, True, False]
     assert [post.thread is None for post in able.channels["a"]] == [True, False, False]
 
 
 async def test_where_a_platform_has_no_threads_an_answer_in_one_names_its_root(duo: Duo) -> None:
-    house, slate, board = duo
-    features = {**board.capabilities.features, "threads": Level.DROPPED}
-    board.capabilities = board.capabilities.model_copy(update={"features": features})
-    async with house.run():
-        root = await slate.say("s", "root")
-        await slate.say("s", "answer", thread=root)
-        await house.clock.let_work()
+    rig, sales, billing = duo
+    features = {**billing.capabilities.features, "threads": Level.DROPPED}
+    billing.capabilities = billing.capabilities.model_copy(update={"features": features})
+    async with rig.run():
+        root = await sales.say("s", "root")
+        await sales.say("s", "answer", thread=root)
+        await rig.clock.let_work()
 
-    first = message_id_of(slate.channel("s"), root)
-    (post,) = await house.store.posts_of(message_id_of(slate.channel("s"), "000002"))
+    first = message_id_of(sales.channel("s"), root)
+    (post,) = await rig.store.posts_of(message_id_of(sales.channel("s"), "000002"))
     assert (post.root, post.reply_to) == (None, first)
-    assert [post.thread for post in board.channels["b"]] == [None, None]
+    assert [post.thread for post in billing.channels["b"]] == [None, None]
 
 
 async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run():
-        await slate.say("s", "between us", audience="ann")
-        await slate.say("s", "to all")
-        await house.clock.let_work()
+    rig, sales, billing = duo
+    async with rig.run():
+        await sales.say("s", "between us", audience="ann")
+        await sales.say("s", "to all")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["to all"]
-    assert await said(house.store, house.rooms[0].conversation) == ["to all"]
-    kept = await house.store.message(message_id_of(slate.channel("s"), "000001"))
+    assert billing.texts("b") == ["to all"]
+    assert await said(rig.store, rig.rooms[0].conversation) == ["to all"]
+    kept = await rig.store.message(message_id_of(sales.channel("s"), "000001"))
     assert kept is not None
 
 
 async def test_what_nobody_understands_is_kept_as_it_came(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run() as router:
-        await slate.happen(Unknown, "s", kind="huddle_thread", key="the huddle")
-        await house.clock.let_work()
-        assert await router.inbox.accept(slate.last) is False  # it is in the inbox, word for word
+    rig, sales, billing = duo
+    async with rig.run() as router:
+        await sales.happen(Unknown, "s", kind="huddle_thread", key="the huddle")
+        await rig.clock.let_work()
+        assert await router.inbox.accept(sales.last) is False  # it is in the inbox, word for word
 
-    assert board.texts("b") == []
-    assert (await house.store.status()).inbox == {"done": 1}
+    assert billing.texts("b") == []
+    assert (await rig.store.status()).inbox == {"done": 1}
 
 
 async def test_what_happens_in_a_channel_of_no_room_is_told_to_nobody(duo: Duo) -> None:
-    house, slate, board = duo
-    async with house.run():
-        await slate.happen(TopicChanged, "elsewhere", topic="secret")
-        await house.clock.let_work()
+    rig, sales, billing = duo
+    async with rig.run():
+        await sales.happen(TopicChanged, "elsewhere", topic="secret")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == []
+    assert billing.texts("b") == []

@@ -15,9 +15,9 @@ from bridge.policies.guarded import GuardedAgent
 from bridge.router import AgentMembership
 from bridge.router.rooms.options import Filter, MessageFilter, RoomOptions
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
 class Judged:
@@ -43,92 +43,92 @@ class Judged:
 
 
 @pytest.fixture
-def house(clock: FakeClock) -> House:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.agents = {"judged": GuardedAgent(Judged(), [])}
-    house.memberships = (AgentMembership("judged", "always"),)
-    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
-    asks(house, RoomOptions(feedback="on"))
-    return house
+def rig(clock: FakeClock) -> RouterRig:
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.agents = {"judged": GuardedAgent(Judged(), [])}
+    rig.memberships = (AgentMembership("judged", "always"),)
+    rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
+    asks(rig, RoomOptions(feedback="on"))
+    return rig
 
 
-def asks(house: House, options: RoomOptions) -> None:
-    house.rooms = [replace(room, options=options) for room in house.rooms]
+def asks(rig: RouterRig, options: RoomOptions) -> None:
+    rig.rooms = [replace(room, options=options) for room in rig.rooms]
 
 
-def agent(house: House) -> Judged:
-    guarded = house.agents["judged"]
+def agent(rig: RouterRig) -> Judged:
+    guarded = rig.agents["judged"]
     assert isinstance(guarded, GuardedAgent)
     assert isinstance(guarded._agent, Judged)  # pyright: ignore[reportPrivateUsage]
     return guarded._agent  # pyright: ignore[reportPrivateUsage]
 
 
-async def answered(house: House) -> tuple[str, MessageId]:
-    """The answer's copy on the board, and its canonical message."""
-    slate, board = house.connectors.values()
-    assert isinstance(slate, PaperConnector)
-    assert isinstance(board, PaperConnector)
-    await slate.say("s", "Which colour?")
-    await house.clock.advance(5)
-    copy = board.channels["b"][-1].id
-    message = await house.store.resolve(board.channel("b"), copy)
+async def answered(rig: RouterRig) -> tuple[str, MessageId]:
+    """The answer's copy on the billing, and its canonical message."""
+    sales, billing = rig.connectors.values()
+    assert isinstance(sales, FakeConnector)
+    assert isinstance(billing, FakeConnector)
+    await sales.say("s", "Which colour?")
+    await rig.clock.advance(5)
+    copy = billing.channels["b"][-1].id
+    message = await rig.store.resolve(billing.channel("b"), copy)
     assert message
     return copy, message
 
 
-async def judge(house: House, copy: str, sense: str, author: str = "ann") -> None:
-    board = list(house.connectors.values())[1]
-    assert isinstance(board, PaperConnector)
-    await board.happen(FeedbackGiven, "b", by=author, target=copy, sense=sense, comment="so")
-    await house.clock.advance(5)
+async def judge(rig: RouterRig, copy: str, sense: str, author: str = "ann") -> None:
+    billing = list(rig.connectors.values())[1]
+    assert isinstance(billing, FakeConnector)
+    await billing.happen(FeedbackGiven, "b", by=author, target=copy, sense=sense, comment="so")
+    await rig.clock.advance(5)
 
 
-async def kept(house: House, message: MessageId) -> list[str]:
-    stored = await house.store.message(message)
+async def kept(rig: RouterRig, message: MessageId) -> list[str]:
+    stored = await rig.store.message(message)
     assert stored
     return [one.sense for one in read_bridge_metadata(stored.message)[0].feedback]
 
 
 async def test_an_agent_hears_each_word_of_a_person_and_the_answer_keeps_the_latest(
-    house: House,
+    rig: RouterRig,
 ) -> None:
-    async with house.run():
-        copy, message = await answered(house)
-        await judge(house, copy, "good")
-        await judge(house, copy, "bad")
-        await judge(house, copy, "good", "bob")
+    async with rig.run():
+        copy, message = await answered(rig)
+        await judge(rig, copy, "good")
+        await judge(rig, copy, "bad")
+        await judge(rig, copy, "good", "bob")
 
-        assert await kept(house, message) == ["bad", "good"]
-    heard = [(one.sense, one.actor.rpartition(":")[2], one.comment) for one in agent(house).heard]
+        assert await kept(rig, message) == ["bad", "good"]
+    heard = [(one.sense, one.actor.rpartition(":")[2], one.comment) for one in agent(rig).heard]
     assert heard == [("good", "ann", "so"), ("bad", "ann", "so"), ("good", "bob", "so")]
-    assert {(one.message, one.room) for one in agent(house).heard} == {(message, "plaza")}
+    assert {(one.message, one.room) for one in agent(rig).heard} == {(message, "plaza")}
 
 
-async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(house: House) -> None:
-    agent(house).faults = [Unavailable("it sleeps")] * 40
-    async with house.run():
-        copy, _ = await answered(house)
-        await judge(house, copy, "bad")
-    assert agent(house).heard == []
+async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(rig: RouterRig) -> None:
+    agent(rig).faults = [Unavailable("it sleeps")] * 40
+    async with rig.run():
+        copy, _ = await answered(rig)
+        await judge(rig, copy, "bad")
+    assert agent(rig).heard == []
 
-    agent(house).faults = [Unavailable("it sleeps")]
-    async with house.run():
-        await house.clock.advance(5)
+    agent(rig).faults = [Unavailable("it sleeps")]
+    async with rig.run():
+        await rig.clock.advance(5)
 
-    assert [one.sense for one in agent(house).heard] == ["bad"]
-    assert await house.store.untold_feedback() == []
+    assert [one.sense for one in agent(rig).heard] == ["bad"]
+    assert await rig.store.untold_feedback() == []
 
 
-async def test_what_an_agent_refuses_is_kept_and_not_told_again(house: House) -> None:
-    agent(house).faults = [Refused("no such address")]
-    async with house.run():
-        copy, message = await answered(house)
-        await judge(house, copy, "bad")
+async def test_what_an_agent_refuses_is_kept_and_not_told_again(rig: RouterRig) -> None:
+    agent(rig).faults = [Refused("no such address")]
+    async with rig.run():
+        copy, message = await answered(rig)
+        await judge(rig, copy, "bad")
 
-        assert await kept(house, message) == ["bad"]
-    assert agent(house).heard == []
-    assert await house.store.untold_feedback() == []
+        assert await kept(rig, message) == ["bad"]
+    assert agent(rig).heard == []
+    assert await rig.store.untold_feedback() == []
 
 
 @pytest.mark.parametrize(
@@ -142,25 +142,25 @@ async def test_what_an_agent_refuses_is_kept_and_not_told_again(house: House) ->
     ],
 )
 async def test_feedback_that_the_room_does_not_want_counts_for_nothing(
-    house: House, options: RoomOptions
+    rig: RouterRig, options: RoomOptions
 ) -> None:
-    asks(house, options)
-    async with house.run():
-        copy, message = await answered(house)
-        await judge(house, copy, "bad")
+    asks(rig, options)
+    async with rig.run():
+        copy, message = await answered(rig)
+        await judge(rig, copy, "bad")
 
-        assert await kept(house, message) == []
-    assert agent(house).heard == []
+        assert await kept(rig, message) == []
+    assert agent(rig).heard == []
 
 
-async def test_feedback_on_what_a_person_said_counts_for_nothing(house: House) -> None:
-    async with house.run():
-        await answered(house)
-        board = list(house.connectors.values())[1]
-        assert isinstance(board, PaperConnector)
-        copy = board.channels["b"][0].id
-        message = await house.store.resolve(board.channel("b"), copy)
+async def test_feedback_on_what_a_person_said_counts_for_nothing(rig: RouterRig) -> None:
+    async with rig.run():
+        await answered(rig)
+        billing = list(rig.connectors.values())[1]
+        assert isinstance(billing, FakeConnector)
+        copy = billing.channels["b"][0].id
+        message = await rig.store.resolve(billing.channel("b"), copy)
         assert message
-        await judge(house, copy, "bad")
+        await judge(rig, copy, "bad")
 
-        assert await kept(house, message) == []
+        assert await kept(rig, message) == []

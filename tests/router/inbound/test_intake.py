@@ -11,9 +11,9 @@ from bridge.model import CommandGiven, Raw
 from bridge.model.inbox_records import InboxRow
 from bridge.router.inbound import intake as arrivals
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector, PaperWithHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 
 class Failing(SqliteStore):
@@ -28,72 +28,72 @@ class Failing(SqliteStore):
 
 
 def two(
-    clock: FakeClock, kind: type[PaperConnector] = PaperConnector
-) -> tuple[House, Failing, PaperConnector, PaperConnector]:
-    slate, board = kind("slate", clock), kind("board", clock)
+    clock: FakeClock, kind: type[FakeConnector] = FakeConnector
+) -> tuple[RouterRig, Failing, FakeConnector, FakeConnector]:
+    sales, billing = kind("sales", clock), kind("billing", clock)
     store = Failing.in_memory(clock)
-    house = House(clock, store, (slate, board))
-    house.room("all", (slate, "s", "both"), (slate, "t", "both"), (board, "b", "both"))
-    return house, store, slate, board
+    rig = RouterRig(clock, store, (sales, billing))
+    rig.room("all", (sales, "s", "both"), (sales, "t", "both"), (billing, "b", "both"))
+    return rig, store, sales, billing
 
 
-async def hand_over(slate: PaperConnector, raw: Raw) -> bool:
+async def hand_over(sales: FakeConnector, raw: Raw) -> bool:
     """False where the platform would send it again."""
-    assert slate.inbox is not None
+    assert sales.inbox is not None
     try:
-        await slate.inbox.accept(raw)
+        await sales.inbox.accept(raw)
     except StoreError:
         return False
     return True
 
 
-@pytest.mark.parametrize("kind", [PaperConnector, PaperWithHistory])
+@pytest.mark.parametrize("kind", [FakeConnector, FakeWithHistory])
 async def test_what_was_told_while_the_store_failed_stands_before_what_came_after(
-    clock: FakeClock, kind: type[PaperConnector]
+    clock: FakeClock, kind: type[FakeConnector]
 ) -> None:
-    house, store, slate, board = two(clock, kind)
-    raws = [slate.raw("s", f"{number}") for number in range(101, 106)]
+    rig, store, sales, billing = two(clock, kind)
+    raws = [sales.raw("s", f"{number}") for number in range(101, 106)]
 
-    async with house.run():
+    async with rig.run():
         store.broken = True
-        early = [asyncio.create_task(hand_over(slate, raw)) for raw in raws[:3]]
+        early = [asyncio.create_task(hand_over(sales, raw)) for raw in raws[:3]]
         await clock.advance(6)
         assert [task.result() for task in early] == [False] * 3
         store.broken = False
         for raw in raws[3:]:
-            await hand_over(slate, raw)
+            await hand_over(sales, raw)
         await clock.advance(3)
 
-        assert [await hand_over(slate, raw) for raw in raws] == [True] * 5
+        assert [await hand_over(sales, raw) for raw in raws] == [True] * 5
         await clock.advance(1)
 
-    assert board.texts("b") == ["101", "102", "103", "104", "105"]
+    assert billing.texts("b") == ["101", "102", "103", "104", "105"]
 
 
 async def test_what_is_kept_within_a_moment_is_acknowledged(clock: FakeClock) -> None:
-    house, store, slate, board = two(clock)
+    rig, store, sales, billing = two(clock)
 
-    async with house.run():
+    async with rig.run():
         store.broken = True
-        told = asyncio.create_task(hand_over(slate, slate.raw("s", "hello")))
+        told = asyncio.create_task(hand_over(sales, sales.raw("s", "hello")))
         await clock.advance(0.5)
         assert not told.done()
         store.broken = False
         await clock.advance(1)
         assert told.result()
 
-    assert board.texts("b") == ["hello"]
+    assert billing.texts("b") == ["hello"]
 
 
 async def test_a_failing_store_holds_its_senders_up_once_and_not_one_after_the_other(
     clock: FakeClock,
 ) -> None:
-    house, store, slate, _ = two(clock)
+    rig, store, sales, _ = two(clock)
 
-    async with house.run():
+    async with rig.run():
         store.broken = True
         for number in range(50):
-            telling = asyncio.create_task(hand_over(slate, slate.raw("s", f"{number}")))
+            telling = asyncio.create_task(hand_over(sales, sales.raw("s", f"{number}")))
             await clock.advance(2 if number == 0 else 0)
             assert telling.result() is False
 
@@ -102,77 +102,77 @@ async def test_more_than_can_be_held_is_read_back(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "_MOST", 3)
-    house, store, slate, board = two(clock, PaperWithHistory)
+    rig, store, sales, billing = two(clock, FakeWithHistory)
 
-    async with house.run():
-        await slate.say("s", "before")
+    async with rig.run():
+        await sales.say("s", "before")
         await clock.advance(5)
         store.broken = True
         for number in range(101, 108):
-            telling = asyncio.create_task(hand_over(slate, slate.raw("s", f"{number}")))
+            telling = asyncio.create_task(hand_over(sales, sales.raw("s", f"{number}")))
             await clock.advance(2)
             assert telling.result() is False
         store.broken = False
         await clock.advance(5)
-        telling = asyncio.create_task(hand_over(slate, slate.raw("s", "108")))
+        telling = asyncio.create_task(hand_over(sales, sales.raw("s", "108")))
         await clock.advance(10)
 
-    assert board.texts("b") == ["before", *(f"{number}" for number in range(101, 109))]
+    assert billing.texts("b") == ["before", *(f"{number}" for number in range(101, 109))]
 
 
 async def test_a_command_that_failed_is_not_carried_out_later(clock: FakeClock) -> None:
-    house, store, slate, _ = two(clock)
+    rig, store, sales, _ = two(clock)
 
-    async with house.run():
+    async with rig.run():
         store.broken = True
         with pytest.raises(StoreError):
-            await slate.happen(CommandGiven, "s", command="bridge", text="status")
+            await sales.happen(CommandGiven, "s", command="bridge", text="status")
         store.broken = False
         await clock.advance(10)
         assert await store.inbox_row(1) is None
 
 
 async def test_what_is_held_when_the_bridge_stops_was_not_acknowledged(clock: FakeClock) -> None:
-    house, store, slate, board = two(clock)
-    raw = slate.raw("s", "hello")
+    rig, store, sales, billing = two(clock)
+    raw = sales.raw("s", "hello")
 
-    async with house.run():
+    async with rig.run():
         store.broken = True
-        telling = asyncio.create_task(hand_over(slate, raw))
+        telling = asyncio.create_task(hand_over(sales, raw))
         await clock.advance(3)
         assert telling.result() is False
     store.broken = False
-    async with house.run():
-        assert await hand_over(slate, raw)
+    async with rig.run():
+        assert await hand_over(sales, raw)
         await clock.advance(1)
 
-    assert board.texts("b") == ["hello"]
+    assert billing.texts("b") == ["hello"]
 
 
 async def test_a_sender_that_offers_a_payload_again_itself_learns_that_it_is_kept(
     clock: FakeClock,
 ) -> None:
-    house, store, slate, _ = two(clock)
-    raw = slate.raw("s", "hello")
+    rig, store, sales, _ = two(clock)
+    raw = sales.raw("s", "hello")
 
-    async with house.run():
-        assert slate.inbox is not None
+    async with rig.run():
+        assert sales.inbox is not None
         store.broken = True
-        telling = asyncio.create_task(hand_over(slate, raw))
+        telling = asyncio.create_task(hand_over(sales, raw))
         await clock.advance(3)
         assert telling.result() is False
         store.broken = False
         await clock.advance(3)
 
-        assert await slate.inbox.accept(raw) is True
-        assert await slate.inbox.accept(raw) is False
+        assert await sales.inbox.accept(raw) is True
+        assert await sales.inbox.accept(raw) is False
 
 
 @pytest.mark.parametrize("within_a_moment", [True, False])
 async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
     clock: FakeClock, *, within_a_moment: bool
 ) -> None:
-    house, store, slate, board = two(clock)
+    rig, store, sales, billing = two(clock)
     take = store.accept
 
     async def accept(raw: Raw, *, advance: bool) -> InboxRow | None:
@@ -181,19 +181,19 @@ async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
             raise ValueError("surrogates not allowed")
         return row or await take(raw, advance=advance)
 
-    async with house.run():
+    async with rig.run():
         store.broken, store.accept = True, accept  # pyright: ignore[reportAttributeAccessIssue]
-        raws = [slate.raw("s", f"{number}") for number in range(101, 104)]
+        raws = [sales.raw("s", f"{number}") for number in range(101, 104)]
         poison = raws[1]
-        assert slate.inbox is not None
-        telling = [asyncio.create_task(slate.inbox.accept(raw)) for raw in raws]
+        assert sales.inbox is not None
+        telling = [asyncio.create_task(sales.inbox.accept(raw)) for raw in raws]
         await clock.advance(0.5 if within_a_moment else 6)
         store.broken = False
         await clock.advance(3)
         told = await asyncio.gather(*telling, return_exceptions=True)
-        await hand_over(slate, slate.raw("s", "104"))
+        await hand_over(sales, sales.raw("s", "104"))
         await clock.advance(1)
 
     refused = ValueError if within_a_moment else StoreError
     assert isinstance(told[1], refused)
-    assert board.texts("b") == ["101", "103", "104"]
+    assert billing.texts("b") == ["101", "103", "104"]

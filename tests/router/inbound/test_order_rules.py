@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from bridge.model import Raw, message_id_of
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_orphans import deleted, edited
 from tests.router.inbound.test_routing import said
-from tests.router.paper import PaperConnector
 
 
 @dataclass(frozen=True)
@@ -80,50 +80,50 @@ def test_the_final_state_does_not_depend_on_how_events_arrive(
 
 async def _play(history: list[Happened], heard: list[tuple[Happened, float]]) -> None:
     clock = FakeClock()
-    slate, board, wall = (PaperConnector(name, clock) for name in ("slate", "board", "wall"))
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board, wall))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (wall, "w", "both"))
+    sales, billing, web = (FakeConnector(name, clock) for name in ("sales", "billing", "web"))
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing, web))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (web, "w", "both"))
     start = clock.now
-    async with house.run() as router:
+    async with rig.run() as router:
         for number, (one, pause) in enumerate(heard):
-            raw = _raw(slate, one, start)
+            raw = _raw(sales, one, start)
             if number % 3 == 2:  # a repeat under another key, as another way of hearing has
                 raw = raw.model_copy(update={"dedupe_key": f"again {number}"})
             await router.inbox.accept(raw)
             await clock.advance(pause)
         await clock.advance(60)
         await clock.let_work()
-        assert await house.store.waiting_rows() == []
+        assert await rig.store.waiting_rows() == []
 
     expected = in_the_end(history)
-    for side, channel in ((board, "b"), (wall, "w")):
-        assert await _shown(house, slate, side, channel, history) == expected
-    archived = await said(house.store, house.rooms[0].conversation)
+    for side, channel in ((billing, "b"), (web, "w")):
+        assert await _shown(rig, sales, side, channel, history) == expected
+    archived = await said(rig.store, rig.rooms[0].conversation)
     assert sorted(archived) == sorted(expected.values())
 
 
 async def _shown(
-    house: House, slate: PaperConnector, side: PaperConnector, channel: str, history: list[Happened]
+    rig: RouterRig, sales: FakeConnector, side: FakeConnector, channel: str, history: list[Happened]
 ) -> dict[str, str]:
     """Each message whole, wherever its parts stand; nothing else may stand there."""
     texts = {post.id: post.text for post in side.channels[channel]}
     found: dict[str, str] = {}
     for message in dict.fromkeys(one.message for one in history):
-        own_id = message_id_of(slate.channel("s"), message)
-        copies = await house.store.copies(own_id, side.channel(channel))
+        own_id = message_id_of(sales.channel("s"), message)
+        copies = await rig.store.copies(own_id, side.channel(channel))
         if copies:
             found[message] = "".join(texts.pop(copy.native_id) for copy in copies)
     assert texts == {}
     return found
 
 
-def _raw(slate: PaperConnector, one: Happened, start: float) -> Raw:
+def _raw(sales: FakeConnector, one: Happened, start: float) -> Raw:
     if one.kind == "edit":
-        return edited(slate, one.message, one.text, start + one.at)
+        return edited(sales, one.message, one.text, start + one.at)
     if one.kind == "delete":
-        return deleted(slate, one.message, at=start + one.at)
+        return deleted(sales, one.message, at=start + one.at)
     payload = {"id": one.message, "author": "ann", "text": one.text, "thread": None}
     return Raw(
-        account=slate.account, kind="post", dedupe_key=one.message, order_key=one.message,
-        channel=slate.channel("s"), payload=orjson.dumps(payload),
+        account=sales.account, kind="post", dedupe_key=one.message, order_key=one.message,
+        channel=sales.channel("s"), payload=orjson.dumps(payload),
     )  # fmt: skip

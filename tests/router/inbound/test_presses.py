@@ -15,9 +15,9 @@ from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Tur
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import StructuredDataPart, TextPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 KEY = bytes(range(32))
 CARD: dict[str, JsonValue] = {
@@ -49,8 +49,8 @@ class Deployer:
         yield TurnDone()
 
 
-class PressedPaper(PaperConnector):
-    """Paper with buttons; `answers` is what an answer for the presser alone names."""
+class PressedFake(FakeConnector):
+    """A fake connector with buttons; `answers` is what an answer for the presser alone names."""
 
     answers: str | None = None
 
@@ -80,42 +80,42 @@ class PressedPaper(PaperConnector):
 
 
 @pytest.fixture
-def house(clock: FakeClock) -> House:
-    slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.cards = Cards({}, KEY)
-    house.agents = {"deployer": Deployer()}
-    house.memberships = (AgentMembership("deployer", "always"),)
-    house.room("plaza", (slate, "s", "both"), (board, "b", "both"))
-    return house
+def rig(clock: FakeClock) -> RouterRig:
+    sales, billing = PressedFake("sales", clock), PressedFake("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.cards = Cards({}, KEY)
+    rig.agents = {"deployer": Deployer()}
+    rig.memberships = (AgentMembership("deployer", "always"),)
+    rig.room("plaza", (sales, "s", "both"), (billing, "b", "both"))
+    return rig
 
 
-def papers(house: House) -> tuple[PressedPaper, PressedPaper]:
-    slate, board = house.connectors.values()
-    assert isinstance(slate, PressedPaper)
-    assert isinstance(board, PressedPaper)
-    return slate, board
+def fakes(rig: RouterRig) -> tuple[PressedFake, PressedFake]:
+    sales, billing = rig.connectors.values()
+    assert isinstance(sales, PressedFake)
+    assert isinstance(billing, PressedFake)
+    return sales, billing
 
 
-async def shown(house: House) -> tuple[str, str]:
-    """The card's copy on the board, and its canonical message."""
-    slate, board = papers(house)
-    await slate.say("s", "please deploy")
-    await house.clock.advance(5)
-    copy = board.channels["b"][-1].id
-    message = await house.store.resolve(board.channel("b"), copy)
+async def shown(rig: RouterRig) -> tuple[str, str]:
+    """The card's copy on the billing, and its canonical message."""
+    sales, billing = fakes(rig)
+    await sales.say("s", "please deploy")
+    await rig.clock.advance(5)
+    copy = billing.channels["b"][-1].id
+    message = await rig.store.resolve(billing.channel("b"), copy)
     assert message
     return copy, message
 
 
-async def test_a_press_reaches_the_agent_with_its_own_id_and_value(house: House) -> None:
-    async with house.run():
-        copy, message = await shown(house)
+async def test_a_press_reaches_the_agent_with_its_own_id_and_value(rig: RouterRig) -> None:
+    async with rig.run():
+        copy, message = await shown(rig)
         token = action_token(KEY, message, "/content/0/data/nodes/1")
-        await papers(house)[1].press("b", copy, token)
-        await house.clock.advance(5)
+        await fakes(rig)[1].press("b", copy, token)
+        await rig.clock.advance(5)
 
-    agent = house.agents["deployer"]
+    agent = rig.agents["deployer"]
     assert isinstance(agent, Deployer)
     assert agent.pressed == [
         {
@@ -123,59 +123,59 @@ async def test_a_press_reaches_the_agent_with_its_own_id_and_value(house: House)
             "message": message, "path": "/content/0/data/nodes/1", "native": None,
         }
     ]  # fmt: skip
-    assert papers(house)[0].texts("s")[-1] == papers(house)[1].texts("b")[-1] == "deployed"
+    assert fakes(rig)[0].texts("s")[-1] == fakes(rig)[1].texts("b")[-1] == "deployed"
 
 
-async def test_what_a_card_says_stands_beside_it_for_readers_of_text(house: House) -> None:
-    async with house.run():
-        await shown(house)
+async def test_what_a_card_says_stands_beside_it_for_readers_of_text(rig: RouterRig) -> None:
+    async with rig.run():
+        await shown(rig)
 
-    conversation = await house.store.conversation(house.rooms[0].conversation)
+    conversation = await rig.store.conversation(rig.rooms[0].conversation)
     card, *fallback = conversation.messages[1].content
     assert isinstance(card, StructuredDataPart)
     assert [part.text for part in fallback if isinstance(part, TextPart)] == [
         "Deploy?\n\n\\[Yes\\]"
     ]
-    assert papers(house)[1].texts("b")[-1].startswith("Deploy?")
+    assert fakes(rig)[1].texts("b")[-1].startswith("Deploy?")
 
 
-async def test_a_press_is_remembered_and_shown_in_no_channel(house: House) -> None:
-    async with house.run():
-        copy, message = await shown(house)
+async def test_a_press_is_remembered_and_shown_in_no_channel(rig: RouterRig) -> None:
+    async with rig.run():
+        copy, message = await shown(rig)
         token = action_token(KEY, message, "/content/0/data/nodes/1")
-        await papers(house)[1].press("b", copy, token)
-        await house.clock.advance(5)
+        await fakes(rig)[1].press("b", copy, token)
+        await rig.clock.advance(5)
 
-    conversation = await house.store.conversation(house.rooms[0].conversation)
+    conversation = await rig.store.conversation(rig.rooms[0].conversation)
     press = conversation.messages[2]
     assert isinstance(press.content[1], TextPart)
     assert press.content[1].text == "pressed “Yes”"
-    everything = papers(house)[0].texts("s") + papers(house)[1].texts("b")
+    everything = fakes(rig)[0].texts("s") + fakes(rig)[1].texts("b")
     assert not [text for text in everything if "pressed" in text]
 
 
 @pytest.mark.parametrize("token", ["", "x" * 22, "ünfug"])
-async def test_a_forged_token_presses_nothing(house: House, token: str) -> None:
-    async with house.run():
-        copy, _ = await shown(house)
-        await papers(house)[1].press("b", copy, token)
-        await house.clock.advance(5)
+async def test_a_forged_token_presses_nothing(rig: RouterRig, token: str) -> None:
+    async with rig.run():
+        copy, _ = await shown(rig)
+        await fakes(rig)[1].press("b", copy, token)
+        await rig.clock.advance(5)
 
-    agent = house.agents["deployer"]
+    agent = rig.agents["deployer"]
     assert isinstance(agent, Deployer)
     assert agent.pressed == []
 
 
-async def test_a_press_on_what_a_person_said_or_nobody_knows_goes_nowhere(house: House) -> None:
-    async with house.run():
-        copy, message = await shown(house)
-        said = papers(house)[0].channels["s"][0].id
+async def test_a_press_on_what_a_person_said_or_nobody_knows_goes_nowhere(rig: RouterRig) -> None:
+    async with rig.run():
+        copy, message = await shown(rig)
+        said = fakes(rig)[0].channels["s"][0].id
         token = action_token(KEY, message, "/content/0/data/nodes/1")
-        await papers(house)[0].press("s", said, token)
-        await papers(house)[0].press("s", "no such message", token)
-        await house.clock.advance(5)
+        await fakes(rig)[0].press("s", said, token)
+        await fakes(rig)[0].press("s", "no such message", token)
+        await rig.clock.advance(5)
 
-    agent = house.agents["deployer"]
+    agent = rig.agents["deployer"]
     assert isinstance(agent, Deployer)
     assert agent.pressed == []
     assert copy

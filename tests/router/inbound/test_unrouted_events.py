@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from bridge.model import AccountRevoked, ChannelClosed, Ignored, Unknown
 from bridge.model.admission import Admission
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 
 
 @pytest.mark.parametrize(
@@ -20,25 +20,25 @@ from tests.router.conftest import House
     ],
 )
 async def test_what_is_carried_to_nobody_is_kept_with_its_outcome(
-    house: House,
+    rig: RouterRig,
     monkeypatch: pytest.MonkeyPatch,
     kind: type[BaseModel],
     what: dict[str, str],
     outcome: str,
 ) -> None:
-    slate, board, wall = house.connectors.values()
+    sales, billing, web = rig.connectors.values()
     outcomes: list[str] = []
-    admit = house.store.admit
+    admit = rig.store.admit
 
     async def noting(admission: Admission) -> object:
         outcomes.append(admission.outcome)
         return await admit(admission)
 
-    monkeypatch.setattr(house.store, "admit", noting)
-    async with house.run():
-        await slate.happen(kind, "s", **what)
-        await house.clock.let_work()
-        assert await house.store.accept(slate.last, advance=False) is None  # it is there
+    monkeypatch.setattr(rig.store, "admit", noting)
+    async with rig.run():
+        await sales.happen(kind, "s", **what)
+        await rig.clock.let_work()
+        assert await rig.store.accept(sales.last, advance=False) is None  # it is there
 
     assert outcomes == [outcome]
-    assert board.sent == wall.sent == []
+    assert billing.sent == web.sent == []

@@ -18,9 +18,9 @@ from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams
 from tests.router.commands.test_commands import posts_of
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.inbound.test_presses import KEY, Deployer, PressedPaper
+from tests.router.inbound.test_presses import KEY, Deployer, PressedFake
 
 CARD: dict[str, Any] = {
     "type": "card",
@@ -60,36 +60,36 @@ class Asker(Deployer):
 
 
 class Form:
-    """A card of an agent on paper, and what came of a press on it."""
+    """A card of an agent in a fake channel, and the outcome of a press on it."""
 
     def __init__(self, clock: FakeClock, codec: Any, schema_id: str, data: JsonValue) -> None:
-        self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
-        self.house.cards = Cards.over([codec], KEY)
+        self.sales, self.billing = PressedFake("sales", clock), PressedFake("billing", clock)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
+        self.rig.cards = Cards.over([codec], KEY)
         self.agent = Asker(schema_id, data)
-        self.house.agents = {"deployer": self.agent}
-        self.house.memberships = (AgentMembership("deployer", "always"),)
-        self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.rig.agents = {"deployer": self.agent}
+        self.rig.memberships = (AgentMembership("deployer", "always"),)
+        self.rig.room("plaza", (self.sales, "s", "both"), (self.billing, "b", "both"))
         self.schema_id = schema_id
         self.shown = True
 
     async def send(self, why: JsonValue, many: JsonValue = None) -> str:
         """What the presser's channel shows after it."""
-        async with self.house.run():
-            await self.slate.say("s", "please deploy")
-            await self.house.clock.advance(5)
-            copy = self.board.channels["b"][-1].id
-            message = await self.house.store.resolve(self.board.channel("b"), copy)
+        async with self.rig.run():
+            await self.sales.say("s", "please deploy")
+            await self.rig.clock.advance(5)
+            copy = self.billing.channels["b"][-1].id
+            message = await self.rig.store.resolve(self.billing.channel("b"), copy)
             assert message
             name = action_token(KEY, message, WHY[self.schema_id])
             values = {name: why} if self.shown else {}
             if many is not None:
                 values[action_token(KEY, message, "/content/0/data/nodes/1")] = many
             token = action_token(KEY, message, SUBMIT[self.schema_id])
-            before = len(self.board.texts("b"))
-            await self.board.press("b", copy, token, "ann", **values)
-            await self.house.clock.advance(5)
-        return " ".join("".join(self.board.texts("b")[before:]).split())
+            before = len(self.billing.texts("b"))
+            await self.billing.press("b", copy, token, "ann", **values)
+            await self.rig.clock.advance(5)
+        return " ".join("".join(self.billing.texts("b")[before:]).split())
 
 
 CODECS = pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_a_form_that_is_not_filled_in_is_sent_back_with_the_inputs_own_wor
     assert form.agent.pressed == []
     assert "was not sent" in told
     assert WORDS in told
-    assert len(form.slate.texts("s")) == 2  # the question and the card
+    assert len(form.sales.texts("s")) == 2  # the question and the card
 
 
 @CODECS
@@ -165,14 +165,14 @@ async def test_it_is_told_to_the_presser_alone_where_that_can_be(
     whispers: Level, answers: str | None, alone: bool, clock: FakeClock
 ) -> None:
     form = Form(clock, slack, OWN, CARD)
-    features = {**form.board.capabilities.features, "whispers": whispers}
-    form.board.capabilities = form.board.capabilities.model_copy(update={"features": features})
-    form.board.answers = answers
-    asked = posts_of(form.board)
+    features = {**form.billing.capabilities.features, "whispers": whispers}
+    form.billing.capabilities = form.billing.capabilities.model_copy(update={"features": features})
+    form.billing.answers = answers
+    asked = posts_of(form.billing)
 
     told = await form.send("")
 
-    assert (asked[-1].to, asked[-1].answers) == ("paper:board:ann" if alone else None, answers)
+    assert (asked[-1].to, asked[-1].answers) == ("fake:billing:ann" if alone else None, answers)
     assert told.startswith("This was not sent" if alone else "**ann**: This was not sent")
-    conversation = await form.house.store.conversation(form.house.rooms[0].conversation)
+    conversation = await form.rig.store.conversation(form.rig.rooms[0].conversation)
     assert len(conversation.messages) == 2

@@ -14,20 +14,20 @@ from bridge.model import Call, MessageId
 from bridge.router.outbound.failure_marks import MARK
 from bridge.router.outbound.notices import notice_id
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.inbound.test_presses import KEY, PressedPaper
+from tests.router.inbound.test_presses import KEY, PressedFake
 
-Pair = tuple[House, PressedPaper, PressedPaper]
+Pair = tuple[RouterRig, PressedFake, PressedFake]
 
 
 @pytest.fixture
 def pair(clock: FakeClock) -> Pair:
-    slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.cards = Cards({}, KEY)
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    return house, slate, board
+    sales, billing = PressedFake("sales", clock), PressedFake("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.cards = Cards({}, KEY)
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig, sales, billing
 
 
 def refusing(reason: str = "channel is read-only; let the bot write") -> Callable[[Call], None]:
@@ -37,155 +37,155 @@ def refusing(reason: str = "channel is read-only; let the bot write") -> Callabl
     return refuse
 
 
-async def undelivered(house: House, slate: PressedPaper) -> tuple[MessageId, str]:
-    """A message that the board refused, and the text of the notice under it."""
-    native = await slate.say("s", "news")
-    await house.clock.let_work()
-    message = await house.store.resolve(slate.channel("s"), native)
+async def undelivered(rig: RouterRig, sales: PressedFake) -> tuple[MessageId, str]:
+    """A message that the billing refused, and the text of the notice under it."""
+    native = await sales.say("s", "news")
+    await rig.clock.let_work()
+    message = await rig.store.resolve(sales.channel("s"), native)
     assert message
-    return message, slate.texts("s")[-1]
+    return message, sales.texts("s")[-1]
 
 
-async def press_again(slate: PressedPaper, message: MessageId) -> None:
+async def press_again(sales: PressedFake, message: MessageId) -> None:
     token = action_token(KEY, notice_id("undelivered", message), "/content/0/data/nodes/1")
-    await slate.press("s", slate.channels["s"][1].id, token)
+    await sales.press("s", sales.channels["s"][1].id, token)
 
 
 async def test_a_refused_post_is_said_where_it_was_written_with_its_reason(pair: Pair) -> None:
-    house, slate, board = pair
-    board.before_send = refusing()
-    async with house.run():
-        _, notice = await undelivered(house, slate)
+    rig, sales, billing = pair
+    billing.before_send = refusing()
+    async with rig.run():
+        _, notice = await undelivered(rig, sales)
 
-    assert "did not reach Paper b: channel is read-only; let the bot write" in notice
-    assert len(slate.texts("s")) == 2
+    assert "did not reach Fake b: channel is read-only; let the bot write" in notice
+    assert len(sales.texts("s")) == 2
 
 
 async def test_the_button_tries_again_and_the_notice_says_that_it_arrived(pair: Pair) -> None:
-    house, slate, board = pair
-    board.before_send = refusing()
-    async with house.run():
-        message, _ = await undelivered(house, slate)
-        board.before_send = None
-        await press_again(slate, message)
-        await house.clock.let_work()
+    rig, sales, billing = pair
+    billing.before_send = refusing()
+    async with rig.run():
+        message, _ = await undelivered(rig, sales)
+        billing.before_send = None
+        await press_again(sales, message)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["news"]
-    assert slate.texts("s")[:2] == ["news", "This was delivered after all."]
-    assert await house.store.dead_letters() == []
+    assert billing.texts("b") == ["news"]
+    assert sales.texts("s")[:2] == ["news", "This was delivered after all."]
+    assert await rig.store.dead_letters() == []
 
 
 async def test_trying_in_vain_says_so_again_in_the_same_notice(pair: Pair) -> None:
-    house, slate, board = pair
-    board.before_send = refusing("not yet")
-    async with house.run():
-        message, _ = await undelivered(house, slate)
-        board.before_send = refusing("never")
-        await press_again(slate, message)
-        await press_again(slate, message)
-        await house.clock.let_work()
+    rig, sales, billing = pair
+    billing.before_send = refusing("not yet")
+    async with rig.run():
+        message, _ = await undelivered(rig, sales)
+        billing.before_send = refusing("never")
+        await press_again(sales, message)
+        await press_again(sales, message)
+        await rig.clock.let_work()
 
-    said = [text for text in slate.texts("s") if text]  # a press leaves an empty line on paper
+    said = [text for text in sales.texts("s") if text]  # a press leaves an empty post
     assert len(said) == 2
     assert "never" in said[-1]
 
 
 async def test_what_was_lost_before_a_stop_is_told_at_the_next_start_and_once(pair: Pair) -> None:
-    house, slate, board = pair
-    board.before_send = refusing()
-    silent = [replace(room, undelivered="off") for room in house.rooms]
-    telling, house.rooms = house.rooms, silent
-    async with house.run():
-        await undelivered(house, slate)
-    assert slate.texts("s") == ["news"]
+    rig, sales, billing = pair
+    billing.before_send = refusing()
+    silent = [replace(room, undelivered="off") for room in rig.rooms]
+    telling, rig.rooms = rig.rooms, silent
+    async with rig.run():
+        await undelivered(rig, sales)
+    assert sales.texts("s") == ["news"]
 
-    house.rooms = telling
+    rig.rooms = telling
     for _ in range(2):
-        async with house.run():
-            await house.clock.let_work()
+        async with rig.run():
+            await rig.clock.let_work()
 
-    assert len(slate.texts("s")) == 2
+    assert len(sales.texts("s")) == 2
 
 
 async def test_a_notice_that_is_refused_itself_leads_to_no_other(pair: Pair) -> None:
-    house, slate, board = pair
-    board.before_send = slate.before_send = refusing()
-    async with house.run():
-        await undelivered(house, slate)
-        await house.clock.let_work()
+    rig, sales, billing = pair
+    billing.before_send = sales.before_send = refusing()
+    async with rig.run():
+        await undelivered(rig, sales)
+        await rig.clock.let_work()
 
-    assert slate.texts("s") == ["news"]
-    assert len(await house.store.dead_letters()) == 2
+    assert sales.texts("s") == ["news"]
+    assert len(await rig.store.dead_letters()) == 2
 
 
 async def test_several_channels_that_missed_it_stand_in_one_notice(clock: FakeClock) -> None:
-    slate, board = PressedPaper("slate", clock), PressedPaper("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.cards = Cards({}, KEY)
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
-    board.before_send = refusing()
-    async with house.run():
-        message, _ = await undelivered(house, slate)
+    sales, billing = PressedFake("sales", clock), PressedFake("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.cards = Cards({}, KEY)
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "c", "both"))
+    billing.before_send = refusing()
+    async with rig.run():
+        message, _ = await undelivered(rig, sales)
 
-    notice = "".join(slate.texts("s")[1:])  # two pieces: paper takes 100 characters
-    assert notice.count("Paper b") == notice.count("Paper c") == 1
-    assert await house.store.message(notice_id("undelivered", message))
+    notice = "".join(sales.texts("s")[1:])  # two pieces: the fake connector takes 100 characters
+    assert notice.count("Fake b") == notice.count("Fake c") == 1
+    assert await rig.store.message(notice_id("undelivered", message))
 
 
 async def test_a_mark_is_put_once_and_taken_away_when_it_arrived(pair: Pair) -> None:
-    house, slate, board = pair
-    house.rooms = [replace(room, undelivered="reaction") for room in house.rooms]
-    board.before_send = refusing("not yet")
-    async with house.run() as router:
-        await undelivered(house, slate)
-        assert slate.channels["s"][0].emoji() == {MARK}
+    rig, sales, billing = pair
+    rig.rooms = [replace(room, undelivered="reaction") for room in rig.rooms]
+    billing.before_send = refusing("not yet")
+    async with rig.run() as router:
+        await undelivered(rig, sales)
+        assert sales.channels["s"][0].emoji() == {MARK}
         told = router.parts.outbound.failures
-        await told.retry_in(house.rooms[0], slate.channel("s"))
-        await house.clock.let_work()
-        assert slate.marked == [("add_reaction", MARK)]
-        ((_, why),) = await told.lost_in(house.rooms[0], slate.channel("s"))
-        assert why == "“news”: This did not reach Paper b: not yet"
-        assert await told.lost_in(house.rooms[0], board.channel("b")) == []
-        board.before_send = None
-        assert await told.retry_in(house.rooms[0], slate.channel("s")) == 1
-        await house.clock.let_work()
-        assert await told.lost_in(house.rooms[0], slate.channel("s")) == []
+        await told.retry_in(rig.rooms[0], sales.channel("s"))
+        await rig.clock.let_work()
+        assert sales.marked == [("add_reaction", MARK)]
+        ((_, why),) = await told.lost_in(rig.rooms[0], sales.channel("s"))
+        assert why == "“news”: This did not reach Fake b: not yet"
+        assert await told.lost_in(rig.rooms[0], billing.channel("b")) == []
+        billing.before_send = None
+        assert await told.retry_in(rig.rooms[0], sales.channel("s")) == 1
+        await rig.clock.let_work()
+        assert await told.lost_in(rig.rooms[0], sales.channel("s")) == []
 
-    assert slate.texts("s") == ["news"]
-    assert slate.channels["s"][0].emoji() == set()
+    assert sales.texts("s") == ["news"]
+    assert sales.channels["s"][0].emoji() == set()
 
 
 async def test_where_the_mark_is_not_taken_a_notice_says_it(pair: Pair) -> None:
-    house, slate, board = pair
-    house.rooms = [replace(room, undelivered="reaction") for room in house.rooms]
-    board.before_send = refusing()
+    rig, sales, billing = pair
+    rig.rooms = [replace(room, undelivered="reaction") for room in rig.rooms]
+    billing.before_send = refusing()
 
     def refuse_marks(call: Call) -> None:
         if call.method == "add_reaction":
             raise FormRefused("reactions are closed")
 
-    slate.before_send = refuse_marks
-    async with house.run():
-        _, notice = await undelivered(house, slate)
+    sales.before_send = refuse_marks
+    async with rig.run():
+        _, notice = await undelivered(rig, sales)
 
-    assert "did not reach Paper b" in notice
-    assert slate.channels["s"][0].emoji() == set()
+    assert "did not reach Fake b" in notice
+    assert sales.channels["s"][0].emoji() == set()
 
 
 async def test_a_mark_that_somebody_elsewhere_put_there_too_stays(pair: Pair) -> None:
-    house, slate, board = pair
-    house.room("more", (slate, "s", "both"), (board, "c", "both"))
-    house.rooms = [replace(room, undelivered="reaction") for room in house.rooms]
-    board.before_send = lambda call: (
-        refusing()(call) if call.channel == board.channel("b") else None
+    rig, sales, billing = pair
+    rig.room("more", (sales, "s", "both"), (billing, "c", "both"))
+    rig.rooms = [replace(room, undelivered="reaction") for room in rig.rooms]
+    billing.before_send = lambda call: (
+        refusing()(call) if call.channel == billing.channel("b") else None
     )
-    async with house.run() as router:
-        await undelivered(house, slate)
-        await board.react("c", board.channels["c"][0].id, MARK, author="bob")
-        await house.clock.let_work()
-        board.before_send = None
-        await router.parts.outbound.failures.retry_in(house.rooms[0], slate.channel("s"))
-        await house.clock.let_work()
-        assert board.texts("b") == ["news"]
+    async with rig.run() as router:
+        await undelivered(rig, sales)
+        await billing.react("c", billing.channels["c"][0].id, MARK, author="bob")
+        await rig.clock.let_work()
+        billing.before_send = None
+        await router.parts.outbound.failures.retry_in(rig.rooms[0], sales.channel("s"))
+        await rig.clock.let_work()
+        assert billing.texts("b") == ["news"]
 
-    assert slate.channels["s"][0].emoji() == {MARK}
+    assert sales.channels["s"][0].emoji() == {MARK}

@@ -10,13 +10,13 @@ import pytest
 from bridge.errors import Unavailable
 from bridge.model import ChannelRef
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
-class OpenPaper(PaperConnector):
-    """Paper that lies about, for some to read."""
+class OpenFake(FakeConnector):
+    """A fake platform whose channels guests can read."""
 
     readers: Sequence[str] = ()
     failing = False
@@ -27,65 +27,65 @@ class OpenPaper(PaperConnector):
         return self.readers
 
 
-Pair = tuple[House, OpenPaper, OpenPaper]
+Pair = tuple[RouterRig, OpenFake, OpenFake]
 
 
 @pytest.fixture
 def pair(clock: FakeClock) -> Pair:
-    """Slate was there first; board has just joined."""
-    slate, board = OpenPaper("slate", clock), OpenPaper("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    joined = {slate.channel("s").key: 0.0, board.channel("b").key: clock.time()}
-    house.rooms = [replace(house.rooms[0], joined=joined)]
-    return house, slate, board
+    """Slate was there first; billing has just joined."""
+    sales, billing = OpenFake("sales", clock), OpenFake("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    joined = {sales.channel("s").key: 0.0, billing.channel("b").key: clock.time()}
+    rig.rooms = [replace(rig.rooms[0], joined=joined)]
+    return rig, sales, billing
 
 
-def said(connector: PaperConnector, channel: str) -> str:
+def said(connector: FakeConnector, channel: str) -> str:
     return "".join(connector.texts(channel))
 
 
 async def test_a_channel_that_joins_is_told_once_who_reads_the_others(pair: Pair) -> None:
-    house, slate, board = pair
-    slate.readers = ("2 guests",)
+    rig, sales, billing = pair
+    sales.readers = ("2 guests",)
     for _ in range(2):
-        async with house.run():
-            await house.clock.let_work()
+        async with rig.run():
+            await rig.clock.let_work()
 
-    assert said(board, "b").count("is bridged to Paper s") == 1
-    assert said(board, "b").count("⚠️ Paper s is also read by 2 guests.") == 1
-    assert slate.texts("s") == []
+    assert said(billing, "b").count("is bridged to Fake s") == 1
+    assert said(billing, "b").count("⚠️ Fake s is also read by 2 guests.") == 1
+    assert sales.texts("s") == []
 
 
 async def test_the_others_are_told_once_that_outsiders_read_from_now_on(pair: Pair) -> None:
-    house, slate, board = pair
-    board.readers = ("people of other organisations", "1 guest")
+    rig, sales, billing = pair
+    billing.readers = ("people of other organisations", "1 guest")
     for _ in range(2):
-        async with house.run():
-            await house.clock.let_work()
+        async with rig.run():
+            await rig.clock.let_work()
 
-    told = "⚠️ Paper b joined this room: what is said here is also read by people of other"
-    assert said(slate, "s") == f"{told} organisations and 1 guest."
-    assert "⚠️" not in said(board, "b")
+    told = "⚠️ Fake b joined this room: what is said here is also read by people of other"
+    assert said(sales, "s") == f"{told} organisations and 1 guest."
+    assert "⚠️" not in said(billing, "b")
 
 
 async def test_what_cannot_be_asked_is_not_warned_of(pair: Pair) -> None:
-    house, slate, board = pair
-    slate.failing = board.failing = True
-    async with house.run():
-        await house.clock.let_work()
+    rig, sales, billing = pair
+    sales.failing = billing.failing = True
+    async with rig.run():
+        await rig.clock.let_work()
 
-    assert "is bridged to" in said(board, "b")
-    assert "⚠️" not in said(board, "b")
-    assert slate.texts("s") == []
+    assert "is bridged to" in said(billing, "b")
+    assert "⚠️" not in said(billing, "b")
+    assert sales.texts("s") == []
 
 
 async def test_a_channel_that_is_shown_nothing_opens_nothing(pair: Pair) -> None:
-    house, slate, board = pair
-    board.readers = ("2 guests",)
-    members = [replace(m, flow="in") if m.account == "board" else m for m in house.rooms[0].members]
-    house.rooms = [replace(house.rooms[0], members=tuple(members))]
-    async with house.run():
-        await house.clock.let_work()
+    rig, sales, billing = pair
+    billing.readers = ("2 guests",)
+    members = [replace(m, flow="in") if m.account == "billing" else m for m in rig.rooms[0].members]
+    rig.rooms = [replace(rig.rooms[0], members=tuple(members))]
+    async with rig.run():
+        await rig.clock.let_work()
 
-    assert slate.texts("s") == board.texts("b") == []
+    assert sales.texts("s") == billing.texts("b") == []

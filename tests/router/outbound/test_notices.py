@@ -8,69 +8,69 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bridge.router.outbound.notices import notice_id
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.inbound.test_routing import said
 
-GAP = notice_id("gap", "slate", "1")
+GAP = notice_id("gap", "sales", "1")
 
 
-def texts(house: House) -> list[list[str]]:
-    names = {"slate": "s", "board": "b", "wall": "w"}
-    return [one.texts(names[account]) for account, one in house.connectors.items()]
+def texts(rig: RouterRig) -> list[list[str]]:
+    names = {"sales": "s", "billing": "b", "web": "w"}
+    return [one.texts(names[account]) for account, one in rig.connectors.items()]
 
 
-async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(house: House) -> None:
-    room = house.rooms[0]
-    async with house.run() as router:
+async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(rig: RouterRig) -> None:
+    room = rig.rooms[0]
+    async with rig.run() as router:
         await router.parts.outbound.notices.say(
             GAP, "12 messages are missing", room.id, room.members[:2], timeline=room.timeline
         )
-        await house.clock.let_work()
+        await rig.clock.let_work()
 
-    assert texts(house) == [["12 messages are missing"], ["12 messages are missing"], []]
-    assert await said(house.store, room.conversation) == ["12 messages are missing"]
+    assert texts(rig) == [["12 messages are missing"], ["12 messages are missing"], []]
+    assert await said(rig.store, room.conversation) == ["12 messages are missing"]
 
 
-async def test_a_notice_said_again_stands_once_also_after_a_restart(house: House) -> None:
-    room = house.rooms[0]
+async def test_a_notice_said_again_stands_once_also_after_a_restart(rig: RouterRig) -> None:
+    room = rig.rooms[0]
     for _ in range(2):
-        async with house.run() as router:
+        async with rig.run() as router:
             await router.parts.outbound.notices.say(GAP, "all is well", room.id, room.members)
-            await house.clock.let_work()
+            await rig.clock.let_work()
 
-    assert texts(house) == [["all is well"]] * 3
+    assert texts(rig) == [["all is well"]] * 3
 
 
-async def test_a_notice_said_in_other_words_is_changed_where_it_stands(house: House) -> None:
-    room = house.rooms[0]
-    async with house.run() as router:
+async def test_a_notice_said_in_other_words_is_changed_where_it_stands(rig: RouterRig) -> None:
+    room = rig.rooms[0]
+    async with rig.run() as router:
         await router.parts.outbound.notices.say(GAP, "one is missing", room.id, room.members)
-        await house.clock.let_work()
+        await rig.clock.let_work()
         await router.parts.outbound.notices.say(GAP, "two are missing", room.id, room.members)
-        await house.clock.let_work()
+        await rig.clock.let_work()
 
-    assert texts(house) == [["two are missing"]] * 3
+    assert texts(rig) == [["two are missing"]] * 3
 
 
-async def test_a_notice_is_taken_back_everywhere(house: House) -> None:
-    room = house.rooms[0]
-    async with house.run() as router:
+async def test_a_notice_is_taken_back_everywhere(rig: RouterRig) -> None:
+    room = rig.rooms[0]
+    async with rig.run() as router:
         await router.parts.outbound.notices.say(GAP, "one is missing", room.id, room.members)
-        await house.clock.let_work()
+        await rig.clock.let_work()
         await router.parts.outbound.notices.take_back(GAP)
         await router.parts.outbound.notices.take_back(notice_id("never", "said"))
-        await house.clock.let_work()
+        await rig.clock.let_work()
 
-    assert texts(house) == [[], [], []]
+    assert texts(rig) == [[], [], []]
 
 
-async def test_nobody_answers_a_notice(house: House) -> None:
-    room = house.rooms[0]
-    async with house.run() as router:
+async def test_nobody_answers_a_notice(rig: RouterRig) -> None:
+    room = rig.rooms[0]
+    async with rig.run() as router:
         await router.parts.outbound.notices.say(GAP, "@echo listen", room.id, room.members)
-        await house.clock.let_work()
+        await rig.clock.let_work()
 
-    assert await house.store.open_turns() == []
+    assert await rig.store.open_turns() == []
 
 
 ROUTER = Path(__file__).parents[3] / "bridge" / "router"

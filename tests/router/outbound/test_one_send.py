@@ -61,19 +61,19 @@ class Steps:
 async def test_one_send_passes_seven_files_of_the_router_and_never_goes_back(
     clock: FakeClock,
 ) -> None:
-    house, slate, board = channel_of(clock)
-    steps = Steps(f"lane {board.channel('b').lane}")
-    board.before_send = lambda _call: sys.setprofile(None)
+    rig, sales, billing = channel_of(clock)
+    steps = Steps(f"lane {billing.channel('b').lane}")
+    billing.before_send = lambda _call: sys.setprofile(None)
 
-    async with house.run():
+    async with rig.run():
         sys.setprofile(steps.note)
         try:
-            await slate.say("s", "one")
+            await sales.say("s", "one")
             await clock.advance(5)
         finally:
             sys.setprofile(None)
 
-    assert board.texts("b") == ["one"]
+    assert billing.texts("b") == ["one"]
     assert steps.files == WAY
     backwards = {(a, b) for a, b in steps.calls if WAY.index(a) > WAY.index(b)}
     assert backwards == set()

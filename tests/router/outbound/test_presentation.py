@@ -46,7 +46,7 @@ def delivery(*parts: ContentPart, additions: BridgeMetadata | None = None) -> De
     return Delivery(
         operation=PostMessage(
             id=OperationId("o"), account=AccountId("x"), room=RoomId("r"), message=MessageId("m"),
-            channel=ChannelRef(platform="paper", workspace="w", channel="c"),
+            channel=ChannelRef(platform="fake", workspace="w", channel="c"),
             byline=Byline(name="Ann"),
         ),
         message=with_bridge_metadata(message, additions or BridgeMetadata()),

@@ -19,23 +19,23 @@ from bridge.errors import (
 from bridge.model import Call, Echo, Raw, Receipt
 from bridge.router import Timeouts
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 from tests.router.outbound.test_lanes import fail_always
-from tests.router.paper import PaperConnector, PaperWithHistory
 
 Harm = Callable[[Call], object]
 HOUR = 3600.0
 
 
 def channel_of(
-    clock: FakeClock, kind: type[PaperConnector] = PaperConnector
-) -> tuple[House, PaperConnector, PaperConnector]:
+    clock: FakeClock, kind: type[FakeConnector] = FakeConnector
+) -> tuple[RouterRig, FakeConnector, FakeConnector]:
     """One channel of each platform: nothing else tells how the platform is."""
-    slate, board = kind("slate", clock), kind("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    return house, slate, board
+    sales, billing = kind("sales", clock), kind("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig, sales, billing
 
 
 def refusing(*words: str, error: BridgeError) -> Harm:
@@ -46,28 +46,28 @@ def refusing(*words: str, error: BridgeError) -> Harm:
     return harm
 
 
-async def letters(house: House) -> list[tuple[str, str]]:
-    return [(one.state, one.excerpt) for one in await house.store.dead_letters()]
+async def letters(rig: RouterRig) -> list[tuple[str, str]]:
+    return [(one.state, one.excerpt) for one in await rig.store.dead_letters()]
 
 
-@pytest.mark.parametrize("kind", [PaperConnector, PaperWithHistory])
+@pytest.mark.parametrize("kind", [FakeConnector, FakeWithHistory])
 @pytest.mark.parametrize("error", [Unavailable("503"), Unsettled("500"), AuthFailed("403")])
 async def test_a_post_that_always_fails_holds_its_channel_up_for_minutes_and_not_for_ever(
-    clock: FakeClock, kind: type[PaperConnector], error: BridgeError
+    clock: FakeClock, kind: type[FakeConnector], error: BridgeError
 ) -> None:
-    house, slate, board = channel_of(clock, kind)
-    board.before_send = refusing("poison", error=error)
+    rig, sales, billing = channel_of(clock, kind)
+    billing.before_send = refusing("poison", error=error)
 
-    async with house.run():
+    async with rig.run():
         for text in ("before", "poison", "one", "two"):
-            await slate.say("s", text)
+            await sales.say("s", text)
         await clock.advance(900)
 
-        first, *_ = board.texts("b")
-        assert (first, board.texts("b")[-2:]) == ("before", ["one", "two"])
-        (letter,) = await house.store.dead_letters()
+        first, *_ = billing.texts("b")
+        assert (first, billing.texts("b")[-2:]) == ("before", ["one", "two"])
+        (letter,) = await rig.store.dead_letters()
         assert letter.excerpt == "poison"
-        unproved = kind is PaperConnector and isinstance(error, Unsettled)
+        unproved = kind is FakeConnector and isinstance(error, Unsettled)
         assert letter.state == ("unproved" if unproved else "dead")
 
 
@@ -84,55 +84,55 @@ async def test_a_post_that_always_fails_holds_its_channel_up_for_minutes_and_not
 async def test_an_outage_of_hours_loses_nothing_and_keeps_the_order(
     clock: FakeClock, error: BridgeError
 ) -> None:
-    house, slate, board = channel_of(clock, PaperWithHistory)
-    board.before_send = fail_always(error)
+    rig, sales, billing = channel_of(clock, FakeWithHistory)
+    billing.before_send = fail_always(error)
 
-    async with house.run():
+    async with rig.run():
         for number in range(8):
-            await slate.say("s", f"post {number}")
+            await sales.say("s", f"post {number}")
             await clock.advance(HOUR / 2)
-        board.before_send = None
+        billing.before_send = None
         await clock.advance(120)
 
-    assert board.texts("b") == [f"post {number}" for number in range(8)]
-    assert await letters(house) == []
+    assert billing.texts("b") == [f"post {number}" for number in range(8)]
+    assert await letters(rig) == []
 
 
 async def test_a_few_requests_in_a_row_that_always_fail_are_told_from_an_outage(
     clock: FakeClock,
 ) -> None:
-    house, slate, board = channel_of(clock)
-    board.before_send = refusing("poison", error=Unavailable("500"))
+    rig, sales, billing = channel_of(clock)
+    billing.before_send = refusing("poison", error=Unavailable("500"))
 
-    async with house.run():
+    async with rig.run():
         for text in ("poison 1", "poison 2", "poison 3", "fine"):
-            await slate.say("s", text)
+            await sales.say("s", text)
         await clock.advance(900)
 
-    assert board.texts("b")[0] == "fine"
-    assert sorted(await letters(house)) == [("dead", f"poison {n}") for n in (1, 2, 3)]
+    assert billing.texts("b")[0] == "fine"
+    assert sorted(await letters(rig)) == [("dead", f"poison {n}") for n in (1, 2, 3)]
 
 
 async def test_a_request_that_recovers_while_others_went_first_is_shown_after_all(
     clock: FakeClock,
 ) -> None:
-    house, slate, board = channel_of(clock)
+    rig, sales, billing = channel_of(clock)
     failures = [0]
 
     def harm(call: Call) -> None:
-        if call.body["text"] == "flaky" and "next" not in board.texts("b"):
+        if call.body["text"] == "flaky" and "next" not in billing.texts("b"):
             failures[0] += 1
             raise Unavailable("500")
 
-    board.before_send = harm
-    async with house.run():
-        await slate.say("s", "flaky")
-        await slate.say("s", "next")
+    billing.before_send = harm
+    async with rig.run():
+        await sales.say("s", "flaky")
+        await sales.say("s", "next")
         await clock.advance(900)
 
     assert failures[0] > 5
-    assert board.texts("b") == ["next", "flaky"]
-    assert await letters(house) == []
+    assert billing.texts("b") == ["next", "flaky"]
+    assert await letters(rig) == []
 
 
 @pytest.mark.parametrize(
@@ -147,36 +147,36 @@ async def test_a_request_that_recovers_while_others_went_first_is_shown_after_al
 async def test_when_retry_for_is_over_even_the_last_post_of_a_channel_is_given_up(
     clock: FakeClock, error: BridgeError
 ) -> None:
-    house, slate, board = channel_of(clock)
-    house.policy = Timeouts(retry_for=2 * HOUR)
-    board.before_send = fail_always(error)
+    rig, sales, billing = channel_of(clock)
+    rig.policy = Timeouts(retry_for=2 * HOUR)
+    billing.before_send = fail_always(error)
 
-    async with house.run():
-        await slate.say("s", "nobody takes it")
+    async with rig.run():
+        await sales.say("s", "nobody takes it")
         await clock.advance(1.9 * HOUR)
-        assert await letters(house) == []
+        assert await letters(rig) == []
         await clock.advance(0.2 * HOUR)
 
-    assert await letters(house) == [("dead", "nobody takes it")]
+    assert await letters(rig) == [("dead", "nobody takes it")]
 
 
 @pytest.mark.parametrize("error", [TokenRefused("revoked"), RateLimited("429", retry_after=30)])
 async def test_what_fails_for_the_whole_account_is_waited_for_in_order_until_retry_for_is_over(
     clock: FakeClock, error: BridgeError
 ) -> None:
-    house, slate, board = channel_of(clock)
-    house.policy = Timeouts(retry_for=2 * HOUR)
-    board.before_send = refusing("poison", error=error)
+    rig, sales, billing = channel_of(clock)
+    rig.policy = Timeouts(retry_for=2 * HOUR)
+    billing.before_send = refusing("poison", error=error)
 
-    async with house.run():
-        await slate.say("s", "poison")
-        await slate.say("s", "next")
+    async with rig.run():
+        await sales.say("s", "poison")
+        await sales.say("s", "next")
         await clock.advance(1.9 * HOUR)
-        assert board.texts("b") == []
+        assert billing.texts("b") == []
         await clock.advance(0.2 * HOUR)
 
-    assert board.texts("b") == ["next"]
-    assert await letters(house) == [("dead", "poison")]
+    assert billing.texts("b") == ["next"]
+    assert await letters(rig) == [("dead", "poison")]
 
 
 @pytest.mark.parametrize(
@@ -191,24 +191,24 @@ async def test_what_fails_for_the_whole_account_is_waited_for_in_order_until_ret
 async def test_a_reaction_is_given_up_earlier_than_a_post(
     clock: FakeClock, error: BridgeError
 ) -> None:
-    house, slate, board = channel_of(clock)
+    rig, sales, billing = channel_of(clock)
 
     def harm(call: Call) -> None:
         if call.kind == "other":
             raise error
 
-    async with house.run():
-        said = await slate.say("s", "hello")
+    async with rig.run():
+        said = await sales.say("s", "hello")
         await clock.advance(5)
-        board.before_send = harm
-        await slate.react("s", said, "👍")
+        billing.before_send = harm
+        await sales.react("s", said, "👍")
         await clock.advance(2 * HOUR)
 
-        assert await letters(house) == [("dead", "hello")]
+        assert await letters(rig) == [("dead", "hello")]
 
 
 async def test_an_edit_that_always_fails_is_not_sent_without_a_pause(clock: FakeClock) -> None:
-    house, slate, board = channel_of(clock, PaperWithHistory)
+    rig, sales, billing = channel_of(clock, FakeWithHistory)
     edits: list[float] = []
 
     def harm(call: Call) -> None:
@@ -216,116 +216,116 @@ async def test_an_edit_that_always_fails_is_not_sent_without_a_pause(clock: Fake
             edits.append(clock.time())
             raise Unsettled("500")
 
-    async with house.run():
-        said = await slate.say("s", "hello")
+    async with rig.run():
+        said = await sales.say("s", "hello")
         await clock.advance(5)
-        board.before_send = harm
-        await slate.edit("s", said, "hello again")
+        billing.before_send = harm
+        await sales.edit("s", said, "hello again")
         await clock.advance(60)
 
     assert 3 < len(edits) < 10
 
 
 async def test_a_look_up_that_is_refused_for_ever_ends_as_unproved(clock: FakeClock) -> None:
-    class Forgetful(PaperWithHistory):
+    class Forgetful(FakeWithHistory):
         async def find_sent(self, *_: object, **__: object) -> None:
             raise AuthFailed("the history may not be read")
 
-    house, slate, board = channel_of(clock, Forgetful)
-    board.before_send = refusing("lost", error=Unsettled("500"))
+    rig, sales, billing = channel_of(clock, Forgetful)
+    billing.before_send = refusing("lost", error=Unsettled("500"))
 
-    async with house.run():
-        await slate.say("s", "lost")
-        await slate.say("s", "next")
+    async with rig.run():
+        await sales.say("s", "lost")
+        await sales.say("s", "next")
         await clock.advance(900)
 
-    assert "next" in board.texts("b")
-    assert await letters(house) == [("unproved", "lost")]
+    assert "next" in billing.texts("b")
+    assert await letters(rig) == [("unproved", "lost")]
 
 
 async def test_where_no_history_is_kept_a_doubtful_post_is_unproved_at_once(
     clock: FakeClock,
 ) -> None:
-    class Bare(PaperWithHistory):
+    class Bare(FakeWithHistory):
         async def find_sent(self, *_: object, **__: object) -> None:
             raise NoHistory("this server keeps none")
 
-    house, slate, board = channel_of(clock, Bare)
-    board.before_send = refusing("lost", error=Unsettled("500"))
+    rig, sales, billing = channel_of(clock, Bare)
+    billing.before_send = refusing("lost", error=Unsettled("500"))
 
-    async with house.run():
-        await slate.say("s", "lost")
-        await slate.say("s", "next")
+    async with rig.run():
+        await sales.say("s", "lost")
+        await sales.say("s", "next")
         await clock.advance(10)
 
-        assert "next" in board.texts("b")
-        assert await letters(house) == [("unproved", "lost")]
+        assert "next" in billing.texts("b")
+        assert await letters(rig) == [("unproved", "lost")]
 
 
 async def test_a_waiting_operation_can_be_skipped_and_its_lane_goes_on(clock: FakeClock) -> None:
-    house, slate, board = channel_of(clock)
-    board.before_send = refusing("poison", error=Unavailable("503"))
+    rig, sales, billing = channel_of(clock)
+    billing.before_send = refusing("poison", error=Unavailable("503"))
 
-    async with house.run() as router:
-        await slate.say("s", "poison")
-        await slate.say("s", "next")
+    async with rig.run() as router:
+        await sales.say("s", "poison")
+        await sales.say("s", "next")
         await clock.advance(100)
-        (stuck,) = await house.store.held_up()
+        (stuck,) = await rig.store.held_up()
         assert (stuck.state, stuck.excerpt, stuck.error) == ("waiting", "poison", "503")
         await router.parts.outbound.lanes.skip(stuck.operation.id)
         await clock.advance(0)
 
-        assert board.texts("b") == ["next"]
-        (letter,) = await house.store.dead_letters()
+        assert billing.texts("b") == ["next"]
+        (letter,) = await rig.store.dead_letters()
         assert letter.error == "skipped by an operator: 503"
-        assert await house.store.held_up() == []
+        assert await rig.store.held_up() == []
         with pytest.raises(StoreError, match="does not wait"):
             await router.parts.outbound.lanes.skip(stuck.operation.id)
         await clock.advance(1)
-        assert "skipped by an operator" in slate.texts("s")[-1]
+        assert "skipped by an operator" in sales.texts("s")[-1]
 
 
 async def test_a_request_that_cannot_be_settled_can_be_skipped(clock: FakeClock) -> None:
-    class Closed(PaperWithHistory):
+    class Closed(FakeWithHistory):
         async def find_sent(self, *_: object, **__: object) -> None:
             raise Unavailable("503")
 
-    house, slate, board = channel_of(clock, Closed)
-    board.before_send = refusing("lost", error=Unsettled("500"))
+    rig, sales, billing = channel_of(clock, Closed)
+    billing.before_send = refusing("lost", error=Unsettled("500"))
 
-    async with house.run() as router:
-        await slate.say("s", "lost")
-        await slate.say("s", "next")
+    async with rig.run() as router:
+        await sales.say("s", "lost")
+        await sales.say("s", "next")
         await clock.advance(100)
-        (stuck,) = await house.store.held_up()
+        (stuck,) = await rig.store.held_up()
         assert stuck.state == "sending"
         await router.parts.outbound.lanes.skip(stuck.operation.id)
         await clock.advance(0)
 
-        assert board.texts("b") == ["next"]
+        assert billing.texts("b") == ["next"]
 
 
 async def test_a_waiting_operation_can_be_tried_at_once(clock: FakeClock) -> None:
-    house, slate, board = channel_of(clock)
-    board.before_send = fail_always(Unavailable("503"))
+    rig, sales, billing = channel_of(clock)
+    billing.before_send = fail_always(Unavailable("503"))
 
-    async with house.run() as router:
-        await slate.say("s", "first")
-        await slate.say("s", "second")
+    async with rig.run() as router:
+        await sales.say("s", "first")
+        await sales.say("s", "second")
         await clock.advance(300)
-        board.before_send = None
-        (stuck,) = await house.store.held_up()
-        lane = await house.store.hasten(stuck.operation.id)
+        billing.before_send = None
+        (stuck,) = await rig.store.held_up()
+        lane = await rig.store.hasten(stuck.operation.id)
         router.parts.outbound.lanes.hasten(lane, stuck.operation.id)
         await clock.advance(0)
 
-    assert board.texts("b") == ["first", "second"]
+    assert billing.texts("b") == ["first", "second"]
 
 
 # --- answers that come late -----------------------------------------------------------------------
 
 
-class Slow(PaperWithHistory):
+class Slow(FakeWithHistory):
     """Takes a post some time after the request was given up."""
 
     def __init__(self, account: str, clock: FakeClock) -> None:
@@ -356,66 +356,66 @@ class Slow(PaperWithHistory):
 
 @pytest.mark.parametrize("takes_after", [0.5, 9.0, 29.0])
 async def test_a_post_that_is_taken_late_stands_once(clock: FakeClock, takes_after: float) -> None:
-    house, slate, board = channel_of(clock, Slow)
-    assert isinstance(board, Slow)
-    board.takes_after, board.before_send = takes_after, board.late
+    rig, sales, billing = channel_of(clock, Slow)
+    assert isinstance(billing, Slow)
+    billing.takes_after, billing.before_send = takes_after, billing.late
 
-    async with house.run():
-        await slate.say("s", "late")
-        await slate.say("s", "next")
+    async with rig.run():
+        await sales.say("s", "late")
+        await sales.say("s", "next")
         await clock.advance(120)
 
-    assert board.texts("b") == ["late", "next"]
-    assert await letters(house) == []
+    assert billing.texts("b") == ["late", "next"]
+    assert await letters(rig) == []
 
 
 async def test_a_post_that_comes_after_it_was_sent_again_is_taken_away(clock: FakeClock) -> None:
-    house, slate, board = channel_of(clock, Slow)
-    assert isinstance(board, Slow)
-    board.takes_after, board.before_send = 100.0, board.late
-    board.tells_of_ours = True
+    rig, sales, billing = channel_of(clock, Slow)
+    assert isinstance(billing, Slow)
+    billing.takes_after, billing.before_send = 100.0, billing.late
+    billing.tells_of_ours = True
 
-    async with house.run():
-        await slate.say("s", "late")
-        await slate.say("s", "next")
+    async with rig.run():
+        await sales.say("s", "late")
+        await sales.say("s", "next")
         await clock.advance(90)
-        first = board.channels["b"][0].id
-        assert board.texts("b") == ["late", "next"]
+        first = billing.channels["b"][0].id
+        assert billing.texts("b") == ["late", "next"]
         await clock.advance(10.5)
-        assert board.texts("b") == ["late", "next", "late"]
+        assert billing.texts("b") == ["late", "next", "late"]
         await clock.advance(10)
 
-        assert board.texts("b") == ["late", "next"]
-        assert board.channels["b"][0].id == first
-        assert await letters(house) == []
+        assert billing.texts("b") == ["late", "next"]
+        assert billing.channels["b"][0].id == first
+        assert await letters(rig) == []
 
 
 async def test_where_posts_come_back_without_their_operation_nothing_is_taken_away(
     clock: FakeClock,
 ) -> None:
-    house, slate, board = channel_of(clock, Slow)
-    assert isinstance(board, Slow)
-    board.takes_after, board.before_send = 100.0, board.late
+    rig, sales, billing = channel_of(clock, Slow)
+    assert isinstance(billing, Slow)
+    billing.takes_after, billing.before_send = 100.0, billing.late
 
-    async with house.run():
-        await slate.say("s", "late")
+    async with rig.run():
+        await sales.say("s", "late")
         await clock.advance(200)
 
-    assert board.texts("b") == ["late", "late"]
+    assert billing.texts("b") == ["late", "late"]
 
 
 async def test_a_post_that_never_came_is_sent_again_when_it_can_come_no_more(
     clock: FakeClock,
 ) -> None:
-    house, slate, board = channel_of(clock, Slow)
-    assert isinstance(board, Slow)
-    board.takes_after, board.before_send = 10_000.0, board.late
-    house.policy = Timeouts(settle_grace=1.0, settle_late=45.0)
+    rig, sales, billing = channel_of(clock, Slow)
+    assert isinstance(billing, Slow)
+    billing.takes_after, billing.before_send = 10_000.0, billing.late
+    rig.policy = Timeouts(settle_grace=1.0, settle_late=45.0)
 
-    async with house.run():
-        await slate.say("s", "lost")
+    async with rig.run():
+        await sales.say("s", "lost")
         await clock.advance(44)
-        assert board.texts("b") == []
+        assert billing.texts("b") == []
         await clock.advance(5)
 
-    assert board.texts("b") == ["lost"]
+    assert billing.texts("b") == ["lost"]

@@ -13,16 +13,16 @@ from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
 from bridge.router import AgentMembership
 from bridge.router.rooms.options import MemberOptions
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 from tests.router.turns.test_queue import Script, Scripted
 
 LONG = "".join(f"sentence number {n} of this answer. " for n in range(12)).strip()
 
 
-class PaperStreams(PaperConnector):
-    """Paper that has streams of its own: "open", then "append" of what is new, then "end"."""
+class FakeStreams(FakeConnector):
+    """A fake connector with native streams: "open", then an "append" for each delta, then "end"."""
 
     append_pace = 0.5
     shows_steps = False
@@ -71,12 +71,12 @@ class PaperStreams(PaperConnector):
         return receipt
 
 
-def house_of(clock: FakeClock, script: Script, *connectors: PaperConnector) -> House:
-    house = House(clock, SqliteStore.in_memory(clock), connectors)
-    house.agents = {"helper": Scripted("helper", script)}
-    house.memberships = (AgentMembership("helper", "mentions"),)
-    house.room("all", *((one, one.account[0], "both") for one in connectors))
-    return house
+def rig_of(clock: FakeClock, script: Script, *connectors: FakeConnector) -> RouterRig:
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), connectors)
+    rig.agents = {"helper": Scripted("helper", script)}
+    rig.memberships = (AgentMembership("helper", "mentions"),)
+    rig.room("all", *((one, one.account[0], "both") for one in connectors))
+    return rig
 
 
 def said(clock: FakeClock, *pieces: str, pause: float = 1.0) -> Script:
@@ -94,80 +94,80 @@ def in_words(text: str) -> list[str]:
 
 
 async def test_a_long_answer_rolls_over_to_further_posts_while_it_grows(clock: FakeClock) -> None:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales, billing)
 
-    async with house.run():
-        await slate.say("s", "@helper tell me all")
+    async with rig.run():
+        await sales.say("s", "@helper tell me all")
         await clock.advance(9)
-        halfway = board.texts("b")[1:]
+        halfway = billing.texts("b")[1:]
         await clock.advance(20)
 
     assert len(halfway) > 2
     assert LONG.startswith("".join(halfway))
-    assert "".join(board.texts("b")[1:]) == "".join(slate.texts("s")[1:]) == LONG
+    assert "".join(billing.texts("b")[1:]) == "".join(sales.texts("s")[1:]) == LONG
 
 
 async def test_where_an_edit_is_another_message_an_answer_is_said_once_when_it_is_whole(
     clock: FakeClock,
 ) -> None:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    features = {**board.capabilities.features, "edit": Level.PARTIAL}
-    board.capabilities = board.capabilities.model_copy(update={"features": features})
-    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    features = {**billing.capabilities.features, "edit": Level.PARTIAL}
+    billing.capabilities = billing.capabilities.model_copy(update={"features": features})
+    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales, billing)
 
-    async with house.run():
-        await slate.say("s", "@helper tell me all")
+    async with rig.run():
+        await sales.say("s", "@helper tell me all")
         await clock.advance(9)
-        halfway = board.texts("b")[1:]
+        halfway = billing.texts("b")[1:]
         await clock.advance(20)
 
     assert halfway == []
-    assert "".join(slate.texts("s")[1:]) == "".join(board.texts("b")[1:]) == LONG
+    assert "".join(sales.texts("s")[1:]) == "".join(billing.texts("b")[1:]) == LONG
 
 
 async def test_an_account_that_is_taken_away_while_an_answer_grows_hurts_no_other(
     clock: FakeClock,
 ) -> None:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate, board)
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales, billing)
 
-    async with house.run():
-        await slate.say("s", "@helper tell me all")
+    async with rig.run():
+        await sales.say("s", "@helper tell me all")
         await clock.advance(3)
-        del house.connectors[board.account]
+        del rig.connectors[billing.account]
         await clock.advance(60)
 
-    assert "".join(slate.texts("s")[1:]) == LONG
-    whole = await house.store.resolve(slate.channel("s"), slate.channels["s"][-1].id)
+    assert "".join(sales.texts("s")[1:]) == LONG
+    whole = await rig.store.resolve(sales.channel("s"), sales.channels["s"][-1].id)
     assert whole is not None
-    stored = await house.store.message(whole)
+    stored = await rig.store.message(whole)
     assert stored is not None
     assert stored.state == "complete"
 
 
 async def test_parts_that_are_whole_are_not_edited_again(clock: FakeClock) -> None:
-    slate = PaperConnector("slate", clock)
-    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate)
+    sales = FakeConnector("sales", clock)
+    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper tell me all")
+    async with rig.run():
+        await sales.say("s", "@helper tell me all")
         await clock.advance(60)
 
-    times = Counter(text for _, _, text in slate.sent)
-    assert [times[part] for part in slate.texts("s")[1:-1]] == [1] * (len(slate.texts("s")) - 2)
+    times = Counter(text for _, _, text in sales.sent)
+    assert [times[part] for part in sales.texts("s")[1:-1]] == [1] * (len(sales.texts("s")) - 2)
 
 
 async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
-    slate = PaperConnector("slate", clock)
+    sales = FakeConnector("sales", clock)
     pieces = ("See **the ", "docs** at [our", " page](https://a.exam", "ple/start) and ", "more.")
-    house = house_of(clock, said(clock, *pieces), slate)
+    rig = rig_of(clock, said(clock, *pieces), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper where?")
+    async with rig.run():
+        await sales.say("s", "@helper where?")
         await clock.advance(20)
 
-    assert [text for _, _, text in slate.sent] == [
+    assert [text for _, _, text in sales.sent] == [
         "See **the**",
         "See **the docs** at",
         "See **the docs** at our page (<https://a.example/start>) and",
@@ -176,90 +176,90 @@ async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
 
 
 async def test_what_a_channel_replaces_is_never_shown_half_written(clock: FakeClock) -> None:
-    slate, board = PaperConnector("slate", clock), PaperStreams("board", clock)
+    sales, billing = FakeConnector("sales", clock), FakeStreams("billing", clock)
     pieces = ("We call it Fal", "con, and ", "the falcons", " fly over ", "falcon", " house.")
-    house = house_of(clock, said(clock, *pieces), slate, board)
+    rig = rig_of(clock, said(clock, *pieces), sales, billing)
     falcon = Replacement(pattern_of(r"(?i)\bfalcon\b"), "project")
     options = MemberOptions(replace=(falcon,))
-    members = tuple(replace(one, options=options) for one in house.rooms[0].members)
-    house.rooms = [replace(house.rooms[0], members=members)]
+    members = tuple(replace(one, options=options) for one in rig.rooms[0].members)
+    rig.rooms = [replace(rig.rooms[0], members=members)]
 
-    async with house.run():
-        await slate.say("s", "@helper what is it?")
+    async with rig.run():
+        await sales.say("s", "@helper what is it?")
         await clock.advance(20)
 
     final = "We call it project, and the falcons fly over project house."
-    for paper in (slate, board):
-        shown = [text for _, _, text in paper.sent if text.startswith("We")]
+    for fake in (sales, billing):
+        shown = [text for _, _, text in fake.sent if text.startswith("We")]
         assert all(final.startswith(text) for text in shown), shown
-        assert paper.texts(paper.account[0])[-1] == final
-    assert board.methods.count("append") > 1
+        assert fake.texts(fake.account[0])[-1] == final
+    assert billing.methods.count("append") > 1
 
 
 async def test_an_answer_grows_in_the_platforms_own_stream_and_ends_as_a_message(
     clock: FakeClock,
 ) -> None:
-    slate = PaperStreams("slate", clock)
-    house = house_of(clock, said(clock, "one ", "two ", "three"), slate)
+    sales = FakeStreams("sales", clock)
+    rig = rig_of(clock, said(clock, "one ", "two ", "three"), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(20)
 
-    assert slate.methods == ["open", "append", "append", "end", "write"]
-    assert slate.texts("s")[1:] == ["one two three"]
-    assert not slate.open
+    assert sales.methods == ["open", "append", "append", "end", "write"]
+    assert sales.texts("s")[1:] == ["one two three"]
+    assert not sales.open
 
 
 async def test_each_part_has_a_stream_of_its_own(clock: FakeClock) -> None:
-    slate = PaperStreams("slate", clock)
-    house = house_of(clock, said(clock, *in_words(LONG), pause=0.2), slate)
+    sales = FakeStreams("sales", clock)
+    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper tell me all")
+    async with rig.run():
+        await sales.say("s", "@helper tell me all")
         await clock.advance(60)
 
-    parts = slate.texts("s")[1:]
+    parts = sales.texts("s")[1:]
     assert "".join(parts) == LONG
-    assert slate.methods.count("open") == slate.methods.count("end") == len(parts)
-    assert not slate.open
+    assert sales.methods.count("open") == sales.methods.count("end") == len(parts)
+    assert not sales.open
 
 
 async def test_a_stream_that_is_refused_is_a_post_that_is_edited(clock: FakeClock) -> None:
-    slate = PaperStreams("slate", clock)
-    slate.refuses = {"open": Refused("not in this channel")}
-    house = house_of(clock, said(clock, "one ", "two ", "three"), slate)
+    sales = FakeStreams("sales", clock)
+    sales.refuses = {"open": Refused("not in this channel")}
+    rig = rig_of(clock, said(clock, "one ", "two ", "three"), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(20)
 
-    assert slate.methods[:2] == ["open", "write"]
-    assert slate.texts("s")[1:] == ["one two three"]
+    assert sales.methods[:2] == ["open", "write"]
+    assert sales.texts("s")[1:] == ["one two three"]
 
 
 async def test_a_step_that_is_refused_does_not_hurt_the_answer(clock: FakeClock) -> None:
-    slate = PaperStreams("slate", clock)
-    slate.refuses = {"append": Refused("expired")}
-    house = house_of(clock, said(clock, "one ", "two ", "three"), slate)
+    sales = FakeStreams("sales", clock)
+    sales.refuses = {"append": Refused("expired")}
+    rig = rig_of(clock, said(clock, "one ", "two ", "three"), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(20)
 
-    assert slate.texts("s")[1:] == ["one two three"]
+    assert sales.texts("s")[1:] == ["one two three"]
 
 
 async def test_the_platforms_own_stop_button_stops_the_agent(clock: FakeClock) -> None:
-    slate = PaperStreams("slate", clock)
-    slate.refuses = {"append": StreamStopped("somebody pressed stop")}
-    house = house_of(clock, said(clock, *["word "] * 50), slate)
+    sales = FakeStreams("sales", clock)
+    sales.refuses = {"append": StreamStopped("somebody pressed stop")}
+    rig = rig_of(clock, said(clock, *["word "] * 50), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(20)
 
-    (answer,) = slate.texts("s")[1:]
+    (answer,) = sales.texts("s")[1:]
     assert answer.endswith("⏹️ stopped")
     assert answer.count("word") < 10
 
@@ -272,54 +272,54 @@ async def test_the_steps_of_a_plan_come_with_the_text(clock: FakeClock) -> None:
             await clock.sleep(1)
         yield TurnDone()
 
-    slate = PaperStreams("slate", clock)
-    house = house_of(clock, plans, slate)
+    sales = FakeStreams("sales", clock)
+    rig = rig_of(clock, plans, sales)
 
-    async with house.run():
-        await slate.say("s", "@helper look")
+    async with rig.run():
+        await sales.say("s", "@helper look")
         await clock.advance(20)
 
-    assert slate.steps == ["look"]
+    assert sales.steps == ["look"]
 
 
 async def test_an_answer_that_was_whole_before_its_post_went_out_is_no_stream(
     clock: FakeClock,
 ) -> None:
-    slate = PaperStreams("slate", clock, budgets={"channel": (Rate(count=1, seconds=30),)})
-    other = PaperConnector("other", clock)
-    house = house_of(clock, said(clock, "one ", "two ", "**three"), slate, other)
+    sales = FakeStreams("sales", clock, budgets={"channel": (Rate(count=1, seconds=30),)})
+    other = FakeConnector("other", clock)
+    rig = rig_of(clock, said(clock, "one ", "two ", "**three"), sales, other)
 
-    async with house.run():
+    async with rig.run():
         await other.say("o", "busy")
         await clock.advance(1)
         await other.say("o", "@helper count")
         await clock.advance(100)
 
-    assert "open" not in slate.methods
-    assert slate.texts("s")[-1] == "one two **three"
+    assert "open" not in sales.methods
+    assert sales.texts("s")[-1] == "one two **three"
 
 
 async def test_an_answer_leaves_room_for_its_end(clock: FakeClock) -> None:
     budget = {"channel": (Rate(count=6, seconds=60),)}
-    slate = PaperConnector("slate", clock, budgets=budget)
-    house = house_of(clock, said(clock, *["word "] * 12), slate)
+    sales = FakeConnector("sales", clock, budgets=budget)
+    rig = rig_of(clock, said(clock, *["word "] * 12), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(13)
         await clock.advance(1)
 
-    assert slate.texts("s")[1:] == [" ".join(["word"] * 12)]
+    assert sales.texts("s")[1:] == [" ".join(["word"] * 12)]
 
 
 async def test_a_stream_that_a_crash_left_open_ends_as_one_message(clock: FakeClock) -> None:
-    slate = PaperConnector("slate", clock)
-    house = house_of(clock, said(clock, *["word "] * 12), slate)
+    sales = FakeConnector("sales", clock)
+    rig = rig_of(clock, said(clock, *["word "] * 12), sales)
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(4)
-    async with house.run():
+    async with rig.run():
         await clock.advance(30)
 
-    assert slate.texts("s")[1:] == [" ".join(["word"] * 12)]
+    assert sales.texts("s")[1:] == [" ".join(["word"] * 12)]

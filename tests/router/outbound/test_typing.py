@@ -16,12 +16,12 @@ from bridge.model.refs import actor_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
-class PaperThatTypes(PaperConnector):
+class FakeThatTypes(FakeConnector):
     """Notes where it was shown that somebody writes."""
 
     def __init__(self, account: str, clock: FakeClock, **more: dict[str, tuple[Rate, ...]]) -> None:
@@ -50,7 +50,7 @@ class PaperThatTypes(PaperConnector):
         event = TypingStarted(
             account=self.account, place=PlaceOf(channel=self.channel(channel)),
             time=datetime.fromtimestamp(self._clock.time(), UTC),
-            actor=actor_id_of("paper", self.account, "ann"), own=own,
+            actor=actor_id_of("fake", self.account, "ann"), own=own,
         )  # fmt: skip
         await self.inbox.accept(
             Raw(
@@ -62,64 +62,64 @@ class PaperThatTypes(PaperConnector):
 
 
 @pytest.fixture
-def pair(clock: FakeClock) -> tuple[House, PaperThatTypes, PaperThatTypes]:
-    slate, board = PaperThatTypes("slate", clock), PaperThatTypes("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "mute", "both"))
-    return house, slate, board
+def pair(clock: FakeClock) -> tuple[RouterRig, FakeThatTypes, FakeThatTypes]:
+    sales, billing = FakeThatTypes("sales", clock), FakeThatTypes("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "mute", "both"))
+    return rig, sales, billing
 
 
-Pair = tuple[House, PaperThatTypes, PaperThatTypes]
+Pair = tuple[RouterRig, FakeThatTypes, FakeThatTypes]
 
 
 async def test_it_is_shown_elsewhere_at_most_every_few_seconds_and_not_kept(pair: Pair) -> None:
-    house, slate, board = pair
-    async with house.run():
+    rig, sales, billing = pair
+    async with rig.run():
         for _ in range(3):
-            await slate.type("s")
-            await house.clock.let_work()
-        assert board.typed == ["b"]
-        await house.clock.advance(10)
-        await slate.type("s")
-        await slate.type("s", own=True)
-        await slate.type("elsewhere")
-        await house.clock.let_work()
+            await sales.type("s")
+            await rig.clock.let_work()
+        assert billing.typed == ["b"]
+        await rig.clock.advance(10)
+        await sales.type("s")
+        await sales.type("s", own=True)
+        await sales.type("elsewhere")
+        await rig.clock.let_work()
 
-    assert board.typed == ["b", "b"]
-    assert slate.typed == []
-    assert (await house.store.status()).inbox == {}
+    assert billing.typed == ["b", "b"]
+    assert sales.typed == []
+    assert (await rig.store.status()).inbox == {}
 
 
 async def test_a_short_budget_and_a_broken_platform_drop_it(clock: FakeClock) -> None:
-    slate = PaperThatTypes("slate", clock)
-    board = PaperThatTypes("board", clock, budgets={"typing": (Rate(count=1, seconds=60),)})
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
-    async with house.run():
-        await slate.type("s")
+    sales = FakeThatTypes("sales", clock)
+    billing = FakeThatTypes("billing", clock, budgets={"typing": (Rate(count=1, seconds=60),)})
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "c", "both"))
+    async with rig.run():
+        await sales.type("s")
         await clock.let_work()
-        assert len(board.typed) == 1
-        board.broken = True
+        assert len(billing.typed) == 1
+        billing.broken = True
         await clock.advance(120)
-        await slate.type("s")
+        await sales.type("s")
         await clock.let_work()
 
-    assert len(board.typed) == 1
-    assert (await house.store.status()).lanes == []
+    assert len(billing.typed) == 1
+    assert (await rig.store.status()).lanes == []
 
 
 async def test_an_agent_that_thinks_is_seen_typing_until_its_first_words(pair: Pair) -> None:
-    house, slate, board = pair
-    house.agents = {"helper": Thinker(house.clock)}
+    rig, sales, billing = pair
+    rig.agents = {"helper": Thinker(rig.clock)}
     membership = AgentMembership("helper", "always")
-    house.rooms = [replace(room, agents=(membership,)) for room in house.rooms]
-    async with house.run():
-        await slate.say("s", "why?")
-        await house.clock.advance(30)
+    rig.rooms = [replace(room, agents=(membership,)) for room in rig.rooms]
+    async with rig.run():
+        await sales.say("s", "why?")
+        await rig.clock.advance(30)
 
-    assert slate.typed == ["s"] * 3
-    assert board.typed == ["b"] * 3
-    assert board.texts("b") == ["why?", "Because."]
+    assert sales.typed == ["s"] * 3
+    assert billing.typed == ["b"] * 3
+    assert billing.texts("b") == ["why?", "Because."]
 
 
 class Thinker:

@@ -10,26 +10,26 @@ from bridge.ports.store.key_values import ROUTER_VALUES
 from bridge.router import Router
 from bridge.router.recovery.other_bridges import instance_of, resume_sending
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector, PaperWithHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 
 class Pair:
-    """What is said in `slate` is shown in `board`, whose posts come back."""
+    """What is said in `sales` is shown in `billing`, whose posts come back."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.slate = PaperConnector("slate", clock)
-        self.board = PaperWithHistory("board", clock, echo=True)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
-        self.house.room("all", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.sales = FakeConnector("sales", clock)
+        self.billing = FakeWithHistory("billing", clock, echo=True)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
+        self.rig.room("all", (self.sales, "s", "both"), (self.billing, "b", "both"))
 
     def foreign(self, *, other: str, named: bool = True, at: float | None = None) -> Raw:
-        """What another bridge posts as the board's account; `named`: it tells its operation."""
-        number = len(self.board.channels["b"])
+        """What another bridge posts as the billing's account; `named`: it tells its operation."""
+        number = len(self.billing.channels["b"])
         operation = OperationId(f"theirs {number}") if named else None
-        raw = self.board.raw(
+        raw = self.billing.raw(
             "b", "twice", own=True, operation=operation, at=at or self.clock.now, bot=True
         )
         receipt = Receipt(native_id=raw.order_key)
@@ -43,10 +43,10 @@ class Pair:
             await self.clock.advance(1)
 
     def said(self) -> list[str]:
-        """What we sent to the board, without notices."""
+        """What we sent to the billing, without notices."""
         return [
             post.text
-            for post in self.board.channels["b"]
+            for post in self.billing.channels["b"]
             if post.operation is not None and post.author != "Bridge"
         ]
 
@@ -59,72 +59,72 @@ def pair(clock: FakeClock) -> Pair:
 async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_resumes(
     pair: Pair,
 ) -> None:
-    async with pair.house.run() as router:
-        await pair.slate.say("s", "one")
+    async with pair.rig.run() as router:
+        await pair.sales.say("s", "one")
         await pair.clock.advance(1)
         assert pair.said() == ["one"]
 
         await pair.hear(router, 1, other="their store")
-        await pair.slate.say("s", "two")
+        await pair.sales.say("s", "two")
         await pair.clock.advance(60)
         assert pair.said() == ["one"]
-        assert "their store" in router.parts.recovery.other_bridges.note(pair.board.account)
-        assert "account resume board" in router.parts.recovery.other_bridges.note(
-            pair.board.account
+        assert "their store" in router.parts.recovery.other_bridges.note(pair.billing.account)
+        assert "account resume billing" in router.parts.recovery.other_bridges.note(
+            pair.billing.account
         )
 
-        assert await router.parts.recovery.other_bridges.resume(pair.board.account)
+        assert await router.parts.recovery.other_bridges.resume(pair.billing.account)
         await pair.clock.advance(1)
         assert pair.said() == ["one", "two"]
-        assert not await router.parts.recovery.other_bridges.resume(pair.board.account)
+        assert not await router.parts.recovery.other_bridges.resume(pair.billing.account)
 
 
 async def test_the_room_is_told_once_where_to_look_and_what_to_do(pair: Pair) -> None:
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.hear(router, 1, other="their store")
-        await pair.slate.say("s", "waits before the notice")
+        await pair.sales.say("s", "waits before the notice")
         await pair.clock.advance(30)
 
-    told = [text for texts in (pair.slate.texts("s"), pair.board.texts("b")) for text in texts]
-    words = "Another bridge posts to Paper with the same tokens"
+    told = [text for texts in (pair.sales.texts("s"), pair.billing.texts("b")) for text in texts]
+    words = "Another bridge posts to Fake with the same tokens"
     assert len([text for text in told if words in text]) == 2  # one in each channel
 
 
 async def test_while_the_other_does_not_notice_us_it_is_told_a_few_times(pair: Pair) -> None:
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.hear(router, 2, other="their store")
         await pair.hear(router, 200, other="their store")
 
-    still = [text for text in pair.board.texts("b") if "still posts" in text]
+    still = [text for text in pair.billing.texts("b") if "still posts" in text]
     assert len(still) == 5
 
 
 async def test_other_accounts_go_on(pair: Pair) -> None:
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.hear(router, 2, other="their store")
-        await pair.board.say("b", "hello")
+        await pair.billing.say("b", "hello")
         await pair.clock.advance(1)
 
-    assert "hello" in pair.slate.texts("s")
+    assert "hello" in pair.sales.texts("s")
 
 
 async def test_a_copied_store_is_noticed_by_three_posts_that_it_does_not_know(pair: Pair) -> None:
-    own = await instance_of(pair.house.store, lambda: "ours")
-    async with pair.house.run() as router:
+    own = await instance_of(pair.rig.store, lambda: "ours")
+    async with pair.rig.run() as router:
         await pair.hear(router, 2, other=own)
-        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
         await pair.hear(router, 1, other=own)
-        assert router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
 
 async def test_posts_that_tell_no_operation_count_when_the_store_does_not_know_them(
     pair: Pair,
 ) -> None:
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.hear(router, 3, other="", named=False)
-        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
         await pair.clock.advance(20)
-        assert router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
 
 async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(pair: Pair) -> None:
@@ -134,69 +134,69 @@ async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(p
         nonlocal lost
         if call.kind == "post" and call.channel.channel == "b":
             lost += 1
-            post = pair.board.channels["b"][-1]
+            post = pair.billing.channels["b"][-1]
             raws.append((post.id, call))
             if lost % 2:
                 raise Unsettled("the answer was lost")
 
     raws: list[tuple[str, Call]] = []
-    pair.board.after_send = lose
-    async with pair.house.run() as router:
+    pair.billing.after_send = lose
+    async with pair.rig.run() as router:
         for number in range(6):
-            await pair.slate.say("s", f"text {number}")
+            await pair.sales.say("s", f"text {number}")
             await pair.clock.advance(0.5)
             for native_id, call in raws:
-                raw = pair.board.raw("elsewhere", "echo", own=True, at=pair.clock.now)
+                raw = pair.billing.raw("elsewhere", "echo", own=True, at=pair.clock.now)
                 for operation in (OperationId(call.operation), None):
                     echo = Echo(operation=operation, receipt=Receipt(native_id=native_id))
-                    here = {"echo": echo, "channel": pair.board.channel("b")}
+                    here = {"echo": echo, "channel": pair.billing.channel("b")}
                     await router.inbox.accept(raw.model_copy(update=here))
             raws.clear()
         await pair.clock.advance(120)
-        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
     assert pair.said() == [f"text {number}" for number in range(6)]
 
 
 async def test_posts_from_before_our_start_are_no_evidence(pair: Pair) -> None:
     before = pair.clock.now - 10
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.hear(router, 10, other="an older store", at=before)
         await pair.clock.advance(60)
-        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
 
 async def test_posts_of_another_program_of_our_app_are_no_evidence(pair: Pair) -> None:
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         for number in range(10):
-            await pair.board.say("b", f"a report, {number}", own=True)
+            await pair.billing.say("b", f"a report, {number}", own=True)
         await pair.clock.advance(60)
-        assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
 
 async def test_a_restart_forgets_neither_the_stop_nor_what_waits(pair: Pair) -> None:
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.hear(router, 2, other="their store")
-        await pair.slate.say("s", "waits")
+        await pair.sales.say("s", "waits")
         await pair.clock.advance(5)
-    async with pair.house.run() as router:
+    async with pair.rig.run() as router:
         await pair.clock.advance(60)
-        assert router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+        assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
         assert pair.said() == []
 
-    assert await resume_sending(pair.house.store, pair.board.account)
-    assert not await resume_sending(pair.house.store, pair.board.account)
-    async with pair.house.run():
+    assert await resume_sending(pair.rig.store, pair.billing.account)
+    assert not await resume_sending(pair.rig.store, pair.billing.account)
+    async with pair.rig.run():
         await pair.clock.advance(5)
     assert pair.said() == ["waits"]
 
 
 async def test_a_restart_with_its_own_store_is_not_another_bridge(pair: Pair) -> None:
     for number in range(5):
-        async with pair.house.run() as router:
-            await pair.slate.say("s", f"text {number}")
+        async with pair.rig.run() as router:
+            await pair.sales.say("s", f"text {number}")
             await pair.clock.advance(1)
-            assert not router.parts.recovery.other_bridges.is_stopped(pair.board.account)
+            assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
     assert len(pair.said()) == 5
 
 

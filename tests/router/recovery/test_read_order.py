@@ -10,15 +10,15 @@ from bridge.errors import RateLimited
 from bridge.model import ChannelRef, Raw
 from bridge.ports.store.key_values import ROUTER_VALUES
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector, PaperWithHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 CHANNELS = [f"s{number:02d}" for number in range(30)]
 BACKGROUND, LIVE = 20.0, 0.2  # seconds until a reading has its turn
 
 
-class Limited(PaperWithHistory):
+class Limited(FakeWithHistory):
     """Readings wait long for their turn, those that live events wait for but a moment. `refuses`:
     the limit does not even allow those, for so many seconds; `each`: seconds by which each of those
     has its turn later than the one before."""
@@ -49,152 +49,152 @@ class Limited(PaperWithHistory):
             yield raw
 
 
-class Street:
-    """Each channel of `slate` is shown in one of `board`."""
+class ChannelPairs:
+    """Each channel of `sales` is shown in one of `billing`."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.slate, self.board = Limited("slate", clock), PaperConnector("board", clock)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
+        self.sales, self.billing = Limited("sales", clock), FakeConnector("billing", clock)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
         for name in CHANNELS:
-            self.house.room(name, (self.slate, name, "both"), (self.board, name, "both"))
+            self.rig.room(name, (self.sales, name, "both"), (self.billing, name, "both"))
 
     async def begin(self) -> None:
         """The channels are known to the store, and current; then the bridge stops."""
-        async with self.house.run():
+        async with self.rig.run():
             for name in CHANNELS:
-                await self.slate.say(name, "before")
+                await self.sales.say(name, "before")
             await self.clock.advance(BACKGROUND * 10)
-        self.slate.reads.clear()
+        self.sales.reads.clear()
 
     async def crash(self) -> None:
         """As if the last process had not stopped in order."""
         await self.begin()
-        await self.house.store.remove_value(ROUTER_VALUES, "stopped")
+        await self.rig.store.remove_value(ROUTER_VALUES, "stopped")
 
 
 @pytest.fixture
-def street(clock: FakeClock) -> Street:
-    return Street(clock)
+def pairs(clock: FakeClock) -> ChannelPairs:
+    return ChannelPairs(clock)
 
 
-async def test_a_channel_with_live_events_is_read_before_all_others(street: Street) -> None:
-    await street.crash()
+async def test_a_channel_with_live_events_is_read_before_all_others(pairs: ChannelPairs) -> None:
+    await pairs.crash()
     last = CHANNELS[0]  # the others have later news
-    street.slate.raw(last, "missed")
-    async with street.house.run() as router:
-        await street.clock.advance(1)
-        assert last not in [name for name, _ in street.slate.reads]
-        await street.slate.say(last, "live")
-        await street.clock.advance(1)
-        assert street.board.texts(last) == ["before", "missed", "live"]
+    pairs.sales.raw(last, "missed")
+    async with pairs.rig.run() as router:
+        await pairs.clock.advance(1)
+        assert last not in [name for name, _ in pairs.sales.reads]
+        await pairs.sales.say(last, "live")
+        await pairs.clock.advance(1)
+        assert pairs.billing.texts(last) == ["before", "missed", "live"]
         assert router.operations.catching_up > 20
 
 
 async def test_a_reading_that_waits_for_its_turn_is_begun_anew_when_a_live_event_comes(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
-    await street.crash()
+    await pairs.crash()
     first = CHANNELS[-1]
-    street.slate.raw(first, "missed")
-    async with street.house.run():
-        await street.clock.advance(1)
-        assert (first, None) in street.slate.reads
-        await street.slate.say(first, "live")
-        await street.clock.advance(1)
+    pairs.sales.raw(first, "missed")
+    async with pairs.rig.run():
+        await pairs.clock.advance(1)
+        assert (first, None) in pairs.sales.reads
+        await pairs.sales.say(first, "live")
+        await pairs.clock.advance(1)
 
-    assert street.board.texts(first) == ["before", "missed", "live"]
+    assert pairs.billing.texts(first) == ["before", "missed", "live"]
 
 
-async def test_every_channel_may_have_live_events_at_once(street: Street) -> None:
-    await street.crash()
+async def test_every_channel_may_have_live_events_at_once(pairs: ChannelPairs) -> None:
+    await pairs.crash()
     for name in CHANNELS:
-        street.slate.raw(name, "missed")
-    async with street.house.run():
+        pairs.sales.raw(name, "missed")
+    async with pairs.rig.run():
         for name in CHANNELS:
-            await street.slate.say(name, "live")
-        await street.clock.advance(2)
-        shown = [street.board.texts(name) for name in CHANNELS]
+            await pairs.sales.say(name, "live")
+        await pairs.clock.advance(2)
+        shown = [pairs.billing.texts(name) for name in CHANNELS]
 
     assert shown == [["before", "missed", "live"]] * len(CHANNELS)
 
 
 async def test_after_a_clean_stop_no_live_event_waits_two_seconds_however_many_channels_speak(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
-    await street.begin()
-    street.slate.each = 0.3  # the last of the channels could be read after nine seconds
-    async with street.house.run():
+    await pairs.begin()
+    pairs.sales.each = 0.3  # the last of the channels could be read after nine seconds
+    async with pairs.rig.run():
         for name in CHANNELS:
-            await street.slate.say(name, "live")
-        await street.clock.advance(2)
-        shown = [street.board.texts(name) for name in CHANNELS]
-        await street.clock.advance(BACKGROUND * len(CHANNELS))
+            await pairs.sales.say(name, "live")
+        await pairs.clock.advance(2)
+        shown = [pairs.billing.texts(name) for name in CHANNELS]
+        await pairs.clock.advance(BACKGROUND * len(CHANNELS))
 
     assert shown == [["before", "live"]] * len(CHANNELS)
-    assert street.board.texts(CHANNELS[-1]) == ["before", "live"]
+    assert pairs.billing.texts(CHANNELS[-1]) == ["before", "live"]
 
 
 async def test_where_the_limits_allow_no_reading_live_events_go_on_and_nothing_is_lost(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
-    await street.crash()
-    street.slate.refuses = 50.0
+    await pairs.crash()
+    pairs.sales.refuses = 50.0
     name = CHANNELS[0]
-    street.slate.raw(name, "missed")
-    async with street.house.run():
-        await street.slate.say(name, "live")
-        await street.clock.advance(1)
-        assert street.board.texts(name) == ["before", "live"]
-        await street.slate.say(name, "live, too")
-        await street.clock.advance(1)
-        assert street.board.texts(name) == ["before", "live", "live, too"]
-        await street.clock.advance(300)
-        assert street.board.texts(name) == ["before", "live", "live, too", "missed"]
-        await street.slate.say(name, "last")
-        await street.clock.advance(1)
+    pairs.sales.raw(name, "missed")
+    async with pairs.rig.run():
+        await pairs.sales.say(name, "live")
+        await pairs.clock.advance(1)
+        assert pairs.billing.texts(name) == ["before", "live"]
+        await pairs.sales.say(name, "live, too")
+        await pairs.clock.advance(1)
+        assert pairs.billing.texts(name) == ["before", "live", "live, too"]
+        await pairs.clock.advance(300)
+        assert pairs.billing.texts(name) == ["before", "live", "live, too", "missed"]
+        await pairs.sales.say(name, "last")
+        await pairs.clock.advance(1)
 
-    assert street.board.texts(name)[-1] == "last"
+    assert pairs.billing.texts(name)[-1] == "last"
 
 
 async def test_a_platform_that_does_not_answer_holds_live_events_for_a_while_only(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
-    await street.crash()
-    street.slate.live = 1000.0
+    await pairs.crash()
+    pairs.sales.live = 1000.0
     name = CHANNELS[0]
-    async with street.house.run():
-        await street.slate.say(name, "live")
-        await street.clock.advance(street.house.policy.longest_live_wait - 1)
-        assert street.board.texts(name) == ["before"]
-        await street.clock.advance(2)
-        assert street.board.texts(name) == ["before", "live"]
+    async with pairs.rig.run():
+        await pairs.sales.say(name, "live")
+        await pairs.clock.advance(pairs.rig.policy.longest_live_wait - 1)
+        assert pairs.billing.texts(name) == ["before"]
+        await pairs.clock.advance(2)
+        assert pairs.billing.texts(name) == ["before", "live"]
 
 
 async def test_the_first_events_of_a_channel_that_was_never_read_wait_for_nothing(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
     async def never(_channel: ChannelRef) -> str:
-        await street.clock.sleep(1000.0)
+        await pairs.clock.sleep(1000.0)
         return "000000"
 
-    street.slate.newest = never  # type: ignore[method-assign]
-    async with street.house.run():
-        await street.slate.say(CHANNELS[0], "first")
-        await street.clock.advance(1)
-        assert street.board.texts(CHANNELS[0]) == ["first"]
+    pairs.sales.newest = never  # type: ignore[method-assign]
+    async with pairs.rig.run():
+        await pairs.sales.say(CHANNELS[0], "first")
+        await pairs.clock.advance(1)
+        assert pairs.billing.texts(CHANNELS[0]) == ["first"]
 
 
 async def test_what_was_kept_before_a_crash_and_misses_nothing_before_it_is_shown_at_once(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
-    await street.crash()
-    street.slate.live = 1000.0
-    kept = street.slate.raw(CHANNELS[0], "kept, then the crash")
-    await street.house.store.accept(kept, advance=True)
-    async with street.house.run():
-        await street.clock.advance(1)
-        assert street.board.texts(CHANNELS[0]) == ["before", "kept, then the crash"]
+    await pairs.crash()
+    pairs.sales.live = 1000.0
+    kept = pairs.sales.raw(CHANNELS[0], "kept, then the crash")
+    await pairs.rig.store.accept(kept, advance=True)
+    async with pairs.rig.run():
+        await pairs.clock.advance(1)
+        assert pairs.billing.texts(CHANNELS[0]) == ["before", "kept, then the crash"]
 
 
 @pytest.mark.parametrize(
@@ -203,42 +203,42 @@ async def test_what_was_kept_before_a_crash_and_misses_nothing_before_it_is_show
      ("crash", 1.0, "live_patience"), ("again", 1.0, "live_patience")],
 )  # fmt: skip
 async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_ago(
-    street: Street, how: str, away: float, wanted: str
+    pairs: ChannelPairs, how: str, away: float, wanted: str
 ) -> None:
-    await (street.crash() if how == "crash" else street.begin())
-    await street.clock.advance(away)
-    async with street.house.run() as router:
+    await (pairs.crash() if how == "crash" else pairs.begin())
+    await pairs.clock.advance(away)
+    async with pairs.rig.run() as router:
         if how == "again":
-            router.inbox.session_began(street.slate.account)
-        await street.slate.say(CHANNELS[0], "live")
-        await street.clock.advance(1)
+            router.inbox.session_began(pairs.sales.account)
+        await pairs.sales.say(CHANNELS[0], "live")
+        await pairs.clock.advance(1)
 
-    patience = getattr(street.house.policy, wanted)
-    assert (CHANNELS[0], patience) in street.slate.reads
+    patience = getattr(pairs.rig.policy, wanted)
+    assert (CHANNELS[0], patience) in pairs.sales.reads
 
 
 async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a_crash(
-    street: Street,
+    pairs: ChannelPairs,
 ) -> None:
-    await street.crash()
-    async with street.house.run():
-        await street.clock.advance(1)
-    street.slate.reads.clear()
-    async with street.house.run():
-        await street.slate.say(CHANNELS[0], "live")
-        await street.clock.advance(1)
+    await pairs.crash()
+    async with pairs.rig.run():
+        await pairs.clock.advance(1)
+    pairs.sales.reads.clear()
+    async with pairs.rig.run():
+        await pairs.sales.say(CHANNELS[0], "live")
+        await pairs.clock.advance(1)
 
-    assert (CHANNELS[0], street.house.policy.live_patience) in street.slate.reads
+    assert (CHANNELS[0], pairs.rig.policy.live_patience) in pairs.sales.reads
 
 
-async def test_how_far_the_reading_is_can_be_told(street: Street) -> None:
-    await street.crash()
-    async with street.house.run() as router:
-        await street.clock.advance(BACKGROUND + 1)
-        progress = router.operations.progress(street.slate.account)
+async def test_how_far_the_reading_is_can_be_told(pairs: ChannelPairs) -> None:
+    await pairs.crash()
+    async with pairs.rig.run() as router:
+        await pairs.clock.advance(BACKGROUND + 1)
+        progress = router.operations.progress(pairs.sales.account)
         assert progress is not None
         assert (progress.channels, progress.unread, progress.uncompared) == (30, 26, 0)
         assert progress.seconds_left == pytest.approx(136.5)
-        assert progress.waiting == tuple(street.slate.channel(n).key for n in CHANNELS[:5])
-        await street.clock.advance(BACKGROUND * 10)
-        assert router.operations.progress(street.slate.account) is None
+        assert progress.waiting == tuple(pairs.sales.channel(n).key for n in CHANNELS[:5])
+        await pairs.clock.advance(BACKGROUND * 10)
+        assert router.operations.progress(pairs.sales.account) is None

@@ -9,12 +9,12 @@ import pytest
 from bridge.model import Call, ChannelRef, Echo, Raw
 from bridge.ports.connector import Inbox
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector, PaperWithHistory
+from tests.router.fake_connector import FakeConnector, FakeWithHistory
 
 
-class PaperThatConnects(PaperWithHistory):
+class FakeThatConnects(FakeWithHistory):
     """The same platform; `deaf` connections stand, and hear nothing."""
 
     connections = 0
@@ -32,89 +32,89 @@ class PaperThatConnects(PaperWithHistory):
 
 
 @pytest.fixture
-def pair(clock: FakeClock) -> tuple[House, PaperThatConnects, PaperConnector]:
-    slate, board = PaperThatConnects("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    return house, slate, board
+def pair(clock: FakeClock) -> tuple[RouterRig, FakeThatConnects, FakeConnector]:
+    sales, billing = FakeThatConnects("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig, sales, billing
 
 
-Pair = tuple[House, PaperThatConnects, PaperConnector]
+Pair = tuple[RouterRig, FakeThatConnects, FakeConnector]
 
 
 async def test_a_deaf_account_is_connected_anew_and_catches_up(pair: Pair) -> None:
-    house, slate, board = pair
-    async with house.run() as router:
-        await slate.say("s", "heard")
-        await house.clock.advance(60)
-        slate.raw("s", "not heard")
-        await house.clock.advance(400)
+    rig, sales, billing = pair
+    async with rig.run() as router:
+        await sales.say("s", "heard")
+        await rig.clock.advance(60)
+        sales.raw("s", "not heard")
+        await rig.clock.advance(400)
 
-        assert slate.connections == 2
-        assert "nothing of what is said is heard" in router.operations.why_deaf(slate.account)
-        assert board.texts("b") == ["heard", "not heard"]
+        assert sales.connections == 2
+        assert "nothing of what is said is heard" in router.operations.why_deaf(sales.account)
+        assert billing.texts("b") == ["heard", "not heard"]
 
-        await slate.say("s", "heard again")
-        assert router.operations.why_deaf(slate.account) == ""
+        await sales.say("s", "heard again")
+        assert router.operations.why_deaf(sales.account) == ""
 
 
 async def test_a_quiet_channel_is_no_deafness(pair: Pair) -> None:
-    house, slate, _ = pair
-    async with house.run() as router:
-        await slate.say("s", "heard")
-        await house.clock.advance(3600)
+    rig, sales, _ = pair
+    async with rig.run() as router:
+        await sales.say("s", "heard")
+        await rig.clock.advance(3600)
 
-        assert slate.connections == 1
-        assert router.operations.why_deaf(slate.account) == ""
+        assert sales.connections == 1
+        assert router.operations.why_deaf(sales.account) == ""
 
 
 async def test_an_account_that_stays_deaf_is_asked_less_and_less_and_says_what_to_do(
     pair: Pair,
 ) -> None:
-    house, slate, _ = pair
-    async with house.run() as router:
-        await house.clock.advance(60)
+    rig, sales, _ = pair
+    async with rig.run() as router:
+        await rig.clock.advance(60)
         for _ in range(40):
-            slate.raw("s", "not heard")
-            await house.clock.advance(600)
+            sales.raw("s", "not heard")
+            await rig.clock.advance(600)
 
-        assert 3 <= slate.connections < 12
-        assert "which events the app is subscribed to" in router.operations.why_deaf(slate.account)
+        assert 3 <= sales.connections < 12
+        assert "which events the app is subscribed to" in router.operations.why_deaf(sales.account)
 
 
 async def test_an_account_that_does_not_hear_its_own_post_is_probed_soon(clock: FakeClock) -> None:
-    slate, board = PaperThatConnects("slate", clock, echo=True), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    async with house.run():
-        await slate.say("s", "heard")
+    sales, billing = FakeThatConnects("sales", clock, echo=True), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    async with rig.run():
+        await sales.say("s", "heard")
         await clock.advance(100)
-        await board.say("b", "to slate")
+        await billing.say("b", "to sales")
         await clock.advance(60)
 
-    assert slate.texts("s") == ["heard", "to slate"]
-    assert slate.connections == 2
+    assert sales.texts("s") == ["heard", "to sales"]
+    assert sales.connections == 2
 
 
 async def test_an_echo_that_comes_before_its_answer_was_heard(clock: FakeClock) -> None:
-    slate, board = PaperThatConnects("slate", clock, echo=True), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
+    sales, billing = FakeThatConnects("sales", clock, echo=True), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
 
     async def come_back(call: Call) -> None:
-        assert slate.inbox
-        await slate.inbox.accept(
-            Raw(account=slate.account, kind="post", dedupe_key="echo", order_key="echo",
+        assert sales.inbox
+        await sales.inbox.accept(
+            Raw(account=sales.account, kind="post", dedupe_key="echo", order_key="echo",
                 channel=call.channel, echo=Echo(), payload=b"{}")
         )  # fmt: skip
         await clock.sleep(2)
 
-    async with house.run():
+    async with rig.run():
         await clock.advance(100)
-        before = slate.probed
-        slate.before_send = come_back
-        await board.say("b", "to slate")
+        before = sales.probed
+        sales.before_send = come_back
+        await billing.say("b", "to sales")
         await clock.advance(200)
 
-    assert slate.texts("s") == ["to slate"]
-    assert slate.probed == before
+    assert sales.texts("s") == ["to sales"]
+    assert sales.probed == before

@@ -12,13 +12,13 @@ from bridge.model.archive_records import View
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.signals import Signal
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
-class WhisperingPaper(PaperConnector):
-    """Paper on which our bot may write to everybody but a hermit."""
+class WhisperingFake(FakeConnector):
+    """A fake platform on which our bot may write to everybody but a hermit."""
 
     slow = False
 
@@ -48,24 +48,24 @@ class WhisperingPaper(PaperConnector):
 
 
 class Garden:
-    """Ann on slate, Bob and Cy on board, who have spoken; the wanted may be written to."""
+    """Ann on sales, Bob and Cy on billing, who have spoken; the wanted may be written to."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.slate, self.board = WhisperingPaper("slate", clock), WhisperingPaper("board", clock)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
-        self.house.room("garden", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.sales, self.billing = WhisperingFake("sales", clock), WhisperingFake("billing", clock)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
+        self.rig.room("garden", (self.sales, "s", "both"), (self.billing, "b", "both"))
 
     async def meet(self, *wanting: str) -> None:
-        for paper, name in ((self.slate, "ann"), (self.board, "bob"), (self.board, "cy")):
-            await paper.say(paper.account[0], f"{name} is here", author=name, name=name.title())
+        for fake, name in ((self.sales, "ann"), (self.billing, "bob"), (self.billing, "cy")):
+            await fake.say(fake.account[0], f"{name} is here", author=name, name=name.title())
             if name in wanting:
-                await paper.command("dm on", name)
+                await fake.command("dm on", name)
         await self.clock.let_work()
 
-    def answers(self, paper: WhisperingPaper) -> str:
-        """What the bridge says in the channel, where papers do not whisper."""
-        return " ".join(paper.texts(paper.account[0]))
+    def answers(self, fake: WhisperingFake) -> str:
+        """What the bridge posts in the channel of a fake connector that cannot whisper."""
+        return " ".join(fake.texts(fake.account[0]))
 
 
 @pytest.fixture
@@ -74,94 +74,94 @@ def garden(clock: FakeClock) -> Garden:
 
 
 def on(account: str, name: str) -> ActorId:
-    return actor_id_of("paper", account, name)
+    return actor_id_of("fake", account, name)
 
 
 async def test_what_is_written_reaches_one_person_and_the_answer_comes_back(
     garden: Garden,
 ) -> None:
-    slate, board = garden.slate, garden.board
-    async with garden.house.run():
+    sales, billing = garden.sales, garden.billing
+    async with garden.rig.run():
         await garden.meet("ann", "bob", "cy")
-        await slate.command("dm Bob the roses are red", "ann")
+        await sales.command("dm Bob the roses are red", "ann")
         await garden.clock.let_work()
-        assert board.alone("bob") == slate.alone("ann") == ["the roses are red"]
-        copy = board.channels["alone with bob"][-1]
-        assert copy.author == "Ann (Paper)"
-        await board.write("bob", "and the violets?", reply_to=copy.id)
-        await board.write("bob", "well?")  # there is but one whom it could be for
+        assert billing.alone("bob") == sales.alone("ann") == ["the roses are red"]
+        copy = billing.channels["alone with bob"][-1]
+        assert copy.author == "Ann (Fake)"
+        await billing.write("bob", "and the violets?", reply_to=copy.id)
+        await billing.write("bob", "well?")  # there is but one whom it could be for
         await garden.clock.let_work()
 
-    assert slate.alone("ann") == ["the roses are red", "and the violets?", "well?"]
-    assert board.alone("cy") == []
-    assert not any("roses" in text or "violets" in text for text in board.texts("b"))
+    assert sales.alone("ann") == ["the roses are red", "and the violets?", "well?"]
+    assert billing.alone("cy") == []
+    assert not any("roses" in text or "violets" in text for text in billing.texts("b"))
 
 
 async def test_what_waits_for_somebody_is_not_sent_once_they_want_nothing_any_more(
     garden: Garden,
 ) -> None:
-    slate, board = garden.slate, garden.board
-    async with garden.house.run():
+    sales, billing = garden.sales, garden.billing
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        await slate.command("dm Bob the roses are red", "ann")
+        await sales.command("dm Bob the roses are red", "ann")
         await garden.clock.let_work()
-        copy = board.channels["alone with bob"][-1]
-        board.slow = True
-        await slate.command("dm Bob the violets are blue", "ann")
+        copy = billing.channels["alone with bob"][-1]
+        billing.slow = True
+        await sales.command("dm Bob the violets are blue", "ann")
         await garden.clock.advance(1)
-        await board.command("dm off", "bob")
+        await billing.command("dm off", "bob")
         await garden.clock.advance(120)
-        await slate.command("dm Bob hello?", "ann")
+        await sales.command("dm Bob hello?", "ann")
         await garden.clock.let_work()
 
-    assert board.alone("bob") == [copy.text] == ["the roses are red"]
-    told = [text for text in slate.alone("ann") if "want no direct messages any more" in text]
+    assert billing.alone("bob") == [copy.text] == ["the roses are red"]
+    told = [text for text in sales.alone("ann") if "want no direct messages any more" in text]
     assert len(told) == 1
-    assert await garden.house.store.dead_letters() == []
-    assert await garden.house.store.head(board.channel("alone with bob").lane) is None
+    assert await garden.rig.store.dead_letters() == []
+    assert await garden.rig.store.head(billing.channel("alone with bob").lane) is None
 
 
 async def test_nobody_else_reads_it_in_the_archive(garden: Garden) -> None:
-    store, bob = garden.house.store, on("board", "bob")
-    async with garden.house.run():
+    store, bob = garden.rig.store, on("billing", "bob")
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        await garden.slate.command("dm Bob secret", "ann")
+        await garden.sales.command("dm Bob secret", "ann")
         await garden.clock.let_work()
-        await garden.board.write("bob", "secret, too")
+        await garden.billing.write("bob", "secret, too")
         await garden.clock.let_work()
 
     read: dict[str, int] = {}
     for timeline, _ in await store.conversations():
         everybody = await store.conversation(timeline.id)
         assert "secret" not in str(everybody.messages)
-        assert (await store.conversation(timeline.id, view=View(readers=(on("board", "cy"),)))) == (
-            everybody
-        )
+        assert (
+            await store.conversation(timeline.id, view=View(readers=(on("billing", "cy"),)))
+        ) == (everybody)
         theirs = await store.conversation(timeline.id, view=View(readers=(bob,)))
         read[timeline.name.partition(":")[0]] = str(theirs.messages).count("text='secret")
     assert read["between"] == 2
-    room = garden.house.rooms[0].conversation
+    room = garden.rig.rooms[0].conversation
     assert "secret" not in str((await store.conversation(room, view=View(readers=(bob,)))).messages)
 
 
 async def test_edits_deletions_and_reactions_reach_the_other_one_alone(garden: Garden) -> None:
-    slate, board = garden.slate, garden.board
-    async with garden.house.run():
+    sales, billing = garden.sales, garden.billing
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        await slate.command("dm Bob hello", "ann")
+        await sales.command("dm Bob hello", "ann")
         await garden.clock.let_work()
-        first = await board.write("bob", "helo")
-        second = await board.write("bob", "oh")
+        first = await billing.write("bob", "helo")
+        second = await billing.write("bob", "oh")
         await garden.clock.let_work()
-        copy = slate.channels["alone with ann"][1].id
-        await board.edit("alone with bob", first, "hello")
-        await board.delete("alone with bob", second)
-        await slate.react("alone with ann", copy, "👍")
+        copy = sales.channels["alone with ann"][1].id
+        await billing.edit("alone with bob", first, "hello")
+        await billing.delete("alone with bob", second)
+        await sales.react("alone with ann", copy, "👍")
         await garden.clock.let_work()
 
-    assert slate.alone("ann") == ["hello", "hello"]
-    assert board.post("alone with bob", first).emoji() == {"👍"}
-    assert await garden.house.store.dead_letters() == []
+    assert sales.alone("ann") == ["hello", "hello"]
+    assert billing.post("alone with bob", first).emoji() == {"👍"}
+    assert await garden.rig.store.dead_letters() == []
 
 
 @pytest.mark.parametrize(
@@ -173,142 +173,142 @@ async def test_edits_deletions_and_reactions_reach_the_other_one_alone(garden: G
     ],
 )
 async def test_both_must_want_it(garden: Garden, wanting: tuple[str, ...], told: str) -> None:
-    async with garden.house.run():
+    async with garden.rig.run():
         await garden.meet(*wanting)
-        await garden.slate.command("dm Bob hello", "ann")
+        await garden.sales.command("dm Bob hello", "ann")
         await garden.clock.let_work()
 
-    assert told in garden.answers(garden.slate)
-    assert garden.board.alone("bob") == garden.slate.alone("ann") == []
+    assert told in garden.answers(garden.sales)
+    assert garden.billing.alone("bob") == garden.sales.alone("ann") == []
 
 
 async def test_what_is_said_to_the_bot_by_who_did_not_want_it_is_not_even_kept(
     garden: Garden,
 ) -> None:
-    async with garden.house.run():
+    async with garden.rig.run():
         await garden.meet("bob")
-        raw: Raw = garden.slate.raw("alone with ann", "hello?", author="ann")
-        assert garden.slate.inbox
-        assert not await garden.slate.inbox.accept(raw)
+        raw: Raw = garden.sales.raw("alone with ann", "hello?", author="ann")
+        assert garden.sales.inbox
+        assert not await garden.sales.inbox.accept(raw)
 
 
 async def test_to_several_it_must_be_said_to_whom(garden: Garden) -> None:
-    slate, board = garden.slate, garden.board
-    async with garden.house.run():
+    sales, billing = garden.sales, garden.billing
+    async with garden.rig.run():
         await garden.meet("ann", "bob", "cy")
-        await slate.command("dm Bob hello Bob", "ann")
-        await slate.command("dm Cy hello Cy", "ann")
+        await sales.command("dm Bob hello Bob", "ann")
+        await sales.command("dm Cy hello Cy", "ann")
         await garden.clock.let_work()
-        await slate.write("ann", "who reads this?")
+        await sales.write("ann", "who reads this?")
         await garden.clock.let_work()
-        assert "To whom?" in slate.alone("ann")[-1]
-        await slate.write("ann", "dm Cy you do")
+        assert "To whom?" in sales.alone("ann")[-1]
+        await sales.write("ann", "dm Cy you do")
         await garden.clock.let_work()
 
-    assert board.alone("bob") == ["hello Bob"]
-    assert board.alone("cy") == ["hello Cy", "you do"]
+    assert billing.alone("bob") == ["hello Bob"]
+    assert billing.alone("cy") == ["hello Cy", "you do"]
 
 
 async def test_who_does_not_want_it_any_more_is_left_alone(garden: Garden) -> None:
-    slate, board = garden.slate, garden.board
-    async with garden.house.run():
+    sales, billing = garden.sales, garden.billing
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        await slate.command("dm Bob hello", "ann")
+        await sales.command("dm Bob hello", "ann")
         await garden.clock.let_work()
-        first = await slate.write("ann", "helo")
+        first = await sales.write("ann", "helo")
         await garden.clock.let_work()
-        await board.command("dm off", "bob")
+        await billing.command("dm off", "bob")
         await garden.clock.let_work()
-        await slate.write("ann", "are you there?")
-        await slate.edit("alone with ann", first, "hello")
+        await sales.write("ann", "are you there?")
+        await sales.edit("alone with ann", first, "hello")
         await garden.clock.let_work()
 
-    assert board.alone("bob") == ["hello", "helo"]
-    assert "To whom?" in slate.alone("ann")[-1]
+    assert billing.alone("bob") == ["hello", "helo"]
+    assert "To whom?" in sales.alone("ann")[-1]
 
 
 async def test_who_is_blocked_in_the_room_writes_to_nobody(garden: Garden) -> None:
-    async with garden.house.run() as router:
+    async with garden.rig.run() as router:
         await garden.meet("ann", "bob")
-        await garden.slate.command("dm Bob one", "ann")
+        await garden.sales.command("dm Bob one", "ann")
         await garden.clock.let_work()
         await router.parts.rooms.bans.bar(
-            on("slate", "ann"), "blocked", "admin", garden.house.rooms[0].id
+            on("sales", "ann"), "blocked", "admin", garden.rig.rooms[0].id
         )
-        await garden.slate.command("dm Bob two", "ann")
-        await garden.slate.write("ann", "three")
+        await garden.sales.command("dm Bob two", "ann")
+        await garden.sales.write("ann", "three")
         await garden.clock.let_work()
 
-    assert garden.board.alone("bob") == ["one"]
+    assert garden.billing.alone("bob") == ["one"]
 
 
 async def test_a_command_that_all_can_read_carries_no_words(garden: Garden) -> None:
-    async with garden.house.run():
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        said = f"dm {on('board', 'bob')} psst"
-        await garden.slate.say("s", said, author="ann", addresses_us=True)
+        said = f"dm {on('billing', 'bob')} psst"
+        await garden.sales.say("s", said, author="ann", addresses_us=True)
         await garden.clock.let_work()
 
-    assert "Everybody here can read that" in garden.answers(garden.slate)
-    assert garden.board.alone("bob") == []
-    assert not any("psst" in text for text in garden.board.texts("b"))
+    assert "Everybody here can read that" in garden.answers(garden.sales)
+    assert garden.billing.alone("bob") == []
+    assert not any("psst" in text for text in garden.billing.texts("b"))
 
 
 async def test_where_our_bot_may_not_write_that_is_told(garden: Garden) -> None:
-    async with garden.house.run():
-        await garden.slate.command("dm on", "hermit")
+    async with garden.rig.run():
+        await garden.sales.command("dm on", "hermit")
         await garden.clock.let_work()
 
-    assert "The hermit takes no messages" in garden.answers(garden.slate)
+    assert "The hermit takes no messages" in garden.answers(garden.sales)
 
 
 async def test_it_goes_on_after_a_restart_and_what_came_twice_is_written_once(
     garden: Garden,
 ) -> None:
-    slate, board = garden.slate, garden.board
-    async with garden.house.run():
+    sales, billing = garden.sales, garden.billing
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        await slate.command("dm Bob hello", "ann")
+        await sales.command("dm Bob hello", "ann")
         await garden.clock.let_work()
-    async with garden.house.run():
-        await board.write("bob", "still here")
+    async with garden.rig.run():
+        await billing.write("bob", "still here")
         await garden.clock.let_work()
 
-    assert slate.alone("ann") == ["hello", "still here"]
+    assert sales.alone("ann") == ["hello", "still here"]
 
 
 async def test_a_room_of_two_is_no_room_of_the_configuration(garden: Garden) -> None:
-    directs = DirectMessages(garden.house.store, garden.house.connectors, garden.clock, Signal())
-    async with garden.house.run():
+    directs = DirectMessages(garden.rig.store, garden.rig.connectors, garden.clock, Signal())
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
     await directs.load()
 
-    room = directs.room_of(on("slate", "ann"), on("board", "bob"))
+    room = directs.room_of(on("sales", "ann"), on("billing", "bob"))
     assert room is not None
     assert directs.find(room.id) == room
-    assert directs.find(garden.house.rooms[0].id) is None
+    assert directs.find(garden.rig.rooms[0].id) is None
     assert room.agents == ()
-    assert directs.room_of(on("board", "bob"), on("board", "nobody")) is None
+    assert directs.room_of(on("billing", "bob"), on("billing", "nobody")) is None
 
 
 async def test_where_agents_answer_only_answers_to_people_go_to_people(garden: Garden) -> None:
     """The channel in which Bob and our bot are alone is a room of its own, too."""
-    slate, board, house = garden.slate, garden.board, garden.house
-    house.room("bob and agents", (board, "alone with bob", "both"))
-    async with house.run():
+    sales, billing, rig = garden.sales, garden.billing, garden.rig
+    rig.room("bob and agents", (billing, "alone with bob", "both"))
+    async with rig.run():
         await garden.meet("ann", "bob")
-        await slate.command("dm Bob hello", "ann")
+        await sales.command("dm Bob hello", "ann")
         await garden.clock.let_work()
-        copy = board.channels["alone with bob"][-1].id
-        for_agents = await board.write("bob", "what is the weather?")
-        answer = await board.write("bob", "hello, Ann", reply_to=copy)
+        copy = billing.channels["alone with bob"][-1].id
+        for_agents = await billing.write("bob", "what is the weather?")
+        answer = await billing.write("bob", "hello, Ann", reply_to=copy)
         await garden.clock.let_work()
-        await board.edit("alone with bob", for_agents, "what is the time?")
-        await board.edit("alone with bob", answer, "hello Ann")
+        await billing.edit("alone with bob", for_agents, "what is the time?")
+        await billing.edit("alone with bob", answer, "hello Ann")
         await garden.clock.let_work()
 
-    assert slate.alone("ann") == ["hello", "hello Ann"]
-    agents = await house.store.conversation(house.rooms[1].conversation)
+    assert sales.alone("ann") == ["hello", "hello Ann"]
+    agents = await rig.store.conversation(rig.rooms[1].conversation)
     assert [message.content[0].text for message in agents.messages] == ["what is the time?"]  # type: ignore[union-attr]
 
 
@@ -316,22 +316,22 @@ async def test_where_agents_answer_only_answers_to_people_go_to_people(garden: G
 async def test_what_did_not_arrive_is_told_to_its_author_alone(
     garden: Garden, by_command: bool
 ) -> None:
-    slate, board = garden.slate, garden.board
+    sales, billing = garden.sales, garden.billing
 
     def refuse(call: Call) -> None:
-        if call.channel == board.channel("alone with bob"):
+        if call.channel == billing.channel("alone with bob"):
             raise Refused("Bob takes nothing")
 
-    async with garden.house.run():
+    async with garden.rig.run():
         await garden.meet("ann", "bob")
-        await slate.command("dm Bob one", "ann")
+        await sales.command("dm Bob one", "ann")
         await garden.clock.let_work()
-        board.before_send = refuse
+        billing.before_send = refuse
         if by_command:
-            await slate.command("dm Bob two", "ann")
+            await sales.command("dm Bob two", "ann")
         else:
-            await slate.write("ann", "two")
+            await sales.write("ann", "two")
         await garden.clock.let_work()
 
-    assert "Bob takes nothing" in "".join(slate.alone("ann"))
-    assert not any("Bob takes nothing" in text for text in board.texts("b") + slate.texts("s"))
+    assert "Bob takes nothing" in "".join(sales.alone("ann"))
+    assert not any("Bob takes nothing" in text for text in billing.texts("b") + sales.texts("s"))

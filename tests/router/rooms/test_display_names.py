@@ -10,132 +10,132 @@ from bridge.model import AccountId, Person, RoomId, actor_id_of
 from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.rooms import AgentMembership
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 
 
-def names(house: House, account: str, channel: str) -> list[str]:
-    posts = house.connectors[AccountId(account)].channels[channel]
+def names(rig: RouterRig, account: str, channel: str) -> list[str]:
+    posts = rig.connectors[AccountId(account)].channels[channel]
     return [post.author for post in posts if post.operation]
 
 
-async def said(house: House, *words: tuple[str, str, str, str]) -> None:
+async def said(rig: RouterRig, *words: tuple[str, str, str, str]) -> None:
     """(account, channel, author, nickname), one after the other."""
-    async with house.run():
+    async with rig.run():
         for account, channel, author, nick in words:
-            connector = house.connectors[AccountId(account)]
+            connector = rig.connectors[AccountId(account)]
             await connector.say(channel, "hello", author=author, name=nick)
-            await house.clock.let_work()
-        await house.clock.advance(5)
+            await rig.clock.let_work()
+        await rig.clock.advance(5)
 
 
-async def test_two_people_with_the_same_nickname_are_told_apart(house: House) -> None:
-    await said(house, ("slate", "s", "u1", "Ann"), ("board", "b", "u2", "Ann"),
-               ("slate", "s", "u1", "Ann"), ("board", "b", "u2", "Ann"))  # fmt: skip
+async def test_two_people_with_the_same_nickname_are_told_apart(rig: RouterRig) -> None:
+    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"),
+               ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))  # fmt: skip
 
-    assert names(house, "wall", "w") == ["Ann", "Ann (board)", "Ann (slate)", "Ann (board)"]
-    assert names(house, "board", "b") == ["Ann", "Ann (slate)"]
-
-
-async def test_two_of_one_workspace_are_told_apart_by_a_number(house: House) -> None:
-    await said(house, ("slate", "s", "u1", "Ann"), ("slate", "s", "u2", "ann"),
-               ("slate", "s", "u1", "Ann"))  # fmt: skip
-
-    assert names(house, "wall", "w") == ["Ann", "ann (Paper 2)", "Ann"]
+    assert names(rig, "web", "w") == ["Ann", "Ann (billing)", "Ann (sales)", "Ann (billing)"]
+    assert names(rig, "billing", "b") == ["Ann", "Ann (sales)"]
 
 
-async def test_names_are_kept_over_a_restart_and_whoever_comes_and_goes(house: House) -> None:
-    first = (("slate", "s", "u1", "Ann"), ("board", "b", "u2", "Ann"))
-    await said(house, *first)
-    await said(house, ("board", "b", "u2", "Anna"), *first[:1], ("wall", "w", "u3", "Ann"), *first)
+async def test_two_of_one_workspace_are_told_apart_by_a_number(rig: RouterRig) -> None:
+    await said(rig, ("sales", "s", "u1", "Ann"), ("sales", "s", "u2", "ann"),
+               ("sales", "s", "u1", "Ann"))  # fmt: skip
 
-    assert names(house, "wall", "w")[2:] == ["Anna", "Ann (slate)", "Ann (slate)", "Ann (board)"]
+    assert names(rig, "web", "w") == ["Ann", "ann (Fake 2)", "Ann"]
+
+
+async def test_names_are_kept_over_a_restart_and_whoever_comes_and_goes(rig: RouterRig) -> None:
+    first = (("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
+    await said(rig, *first)
+    await said(rig, ("billing", "b", "u2", "Anna"), *first[:1], ("web", "w", "u3", "Ann"), *first)
+
+    assert names(rig, "web", "w")[2:] == ["Anna", "Ann (sales)", "Ann (sales)", "Ann (billing)"]
 
 
 @pytest.mark.parametrize("nick", ["\u0410nn", "A\u200bnn", "ANN", "\uff21nn ", "A\u0301nn"])
-async def test_a_name_that_only_looks_the_same_is_the_same(house: House, nick: str) -> None:
-    await said(house, ("slate", "s", "u1", "Ann"), ("board", "b", "u2", nick))
+async def test_a_name_that_only_looks_the_same_is_the_same(rig: RouterRig, nick: str) -> None:
+    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", nick))
 
-    assert names(house, "wall", "w")[1].endswith(" (board)")
+    assert names(rig, "web", "w")[1].endswith(" (billing)")
 
 
-@pytest.mark.parametrize("nick", ["Echo", "\u0415cho", "Bridge", "UACS-Bridge", "Ann (Paper)"])
+@pytest.mark.parametrize("nick", ["Echo", "\u0415cho", "Bridge", "UACS-Bridge", "Ann (Fake)"])
 async def test_nobody_takes_the_name_of_an_agent_or_the_bridge_or_a_mark(
-    house: House, nick: str
+    rig: RouterRig, nick: str
 ) -> None:
-    house.rooms = [replace(house.rooms[0], agents=(AgentMembership("echo"),))]
+    rig.rooms = [replace(rig.rooms[0], agents=(AgentMembership("echo"),))]
 
-    await said(house, ("slate", "s", "u1", nick))
+    await said(rig, ("sales", "s", "u1", nick))
 
-    assert names(house, "wall", "w")[0].endswith(" (Paper)")
+    assert names(rig, "web", "w")[0].endswith(" (Fake)")
 
 
 @pytest.mark.parametrize("nick", ["relay-bot", "R\u0435lay Bot \u2714", "relay\u2800bot"])
 async def test_nobody_takes_the_name_that_our_bot_has_on_another_platform(
-    house: House, nick: str
+    rig: RouterRig, nick: str
 ) -> None:
-    house.connectors[AccountId("wall")].own_name = "Relay Bot"
+    rig.connectors[AccountId("web")].own_name = "Relay Bot"
 
-    await said(house, ("slate", "s", "u1", nick))
+    await said(rig, ("sales", "s", "u1", nick))
 
-    assert names(house, "wall", "w") == [f"{nick} (Paper)"]
+    assert names(rig, "web", "w") == [f"{nick} (Fake)"]
 
 
-async def test_nobody_takes_the_name_of_somebody_known_in_the_destination(house: House) -> None:
-    boss = Person(id=actor_id_of("paper", "wall", "boss"), name="The Boss")
-    await house.store.save_person(boss)
+async def test_nobody_takes_the_name_of_somebody_known_in_the_destination(rig: RouterRig) -> None:
+    boss = Person(id=actor_id_of("fake", "web", "boss"), name="The Boss")
+    await rig.store.save_person(boss)
 
-    await said(house, ("slate", "s", "u1", "The B\u043ess"), ("wall", "w", "boss", "The Boss"))
+    await said(rig, ("sales", "s", "u1", "The B\u043ess"), ("web", "w", "boss", "The Boss"))
 
-    assert names(house, "board", "b")[0] == "The B\u043ess (Paper)"
+    assert names(rig, "billing", "b")[0] == "The B\u043ess (Fake)"
 
 
 async def test_nobody_takes_the_name_of_an_admin_even_in_their_own_workspace(
-    house: House,
+    rig: RouterRig,
 ) -> None:
-    boss = Person(id=actor_id_of("paper", "slate", "boss"), name="The Boss")
-    await house.store.save_person(boss)
+    boss = Person(id=actor_id_of("fake", "sales", "boss"), name="The Boss")
+    await rig.store.save_person(boss)
 
-    async with house.run() as router:
+    async with rig.run() as router:
         router.reconfigure.change_admins([boss.id])
-        slate = house.connectors[AccountId("slate")]
-        await slate.say("s", "hello", author="u1", name="The Boss")
-        await house.clock.let_work()
+        sales = rig.connectors[AccountId("sales")]
+        await sales.say("s", "hello", author="u1", name="The Boss")
+        await rig.clock.let_work()
 
-    assert names(house, "wall", "w") == ["The Boss (Paper)"]
-
-
-async def test_linked_accounts_bear_one_name(house: House) -> None:
-    one, other = (actor_id_of("paper", w, u) for w, u in (("slate", "u1"), ("board", "u2")))
-    await house.store.link_people(one, other, "command")
-
-    await said(house, ("slate", "s", "u1", "Ann"), ("board", "b", "u2", "Ann"))
-
-    assert names(house, "wall", "w") == ["Ann", "Ann"]
+    assert names(rig, "web", "w") == ["The Boss (Fake)"]
 
 
-async def test_a_channel_may_want_names_in_a_form_of_its_own(house: House) -> None:
+async def test_linked_accounts_bear_one_name(rig: RouterRig) -> None:
+    one, other = (actor_id_of("fake", w, u) for w, u in (("sales", "u1"), ("billing", "u2")))
+    await rig.store.link_people(one, other, "command")
+
+    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
+
+    assert names(rig, "web", "w") == ["Ann", "Ann"]
+
+
+async def test_a_channel_may_want_names_in_a_form_of_its_own(rig: RouterRig) -> None:
     form = "{name} [{account}]"
     members = [
-        replace(m, options=replace(m.options, names=form)) if m.account == "wall" else m
-        for m in house.rooms[0].members
+        replace(m, options=replace(m.options, names=form)) if m.account == "web" else m
+        for m in rig.rooms[0].members
     ]
-    house.rooms = [replace(house.rooms[0], members=tuple(members))]
+    rig.rooms = [replace(rig.rooms[0], members=tuple(members))]
 
-    await said(house, ("slate", "s", "u1", "Ann"), ("board", "b", "u2", "Ann"))
+    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
 
-    assert names(house, "wall", "w") == ["Ann [slate]", "Ann [board]"]
-    assert names(house, "slate", "s") == ["Ann (board)"]
+    assert names(rig, "web", "w") == ["Ann [sales]", "Ann [billing]"]
+    assert names(rig, "sales", "s") == ["Ann (billing)"]
 
 
 async def test_a_known_name_costs_no_look_into_the_store(
-    clock: FakeClock, house: House, monkeypatch: pytest.MonkeyPatch
+    clock: FakeClock, rig: RouterRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = DisplayNames(SqliteStore.in_memory(clock))
-    ann = Person(id=actor_id_of("paper", "slate", "u1"), name="A")
-    assert await known.shown(house.rooms[0], ann) == "A"
+    ann = Person(id=actor_id_of("fake", "sales", "u1"), name="A")
+    assert await known.shown(rig.rooms[0], ann) == "A"
 
     monkeypatch.setattr(known, "_store", None)
 
-    assert await known.shown(house.rooms[0], ann) == "A"
-    assert house.rooms[0].id == RoomId("all")
+    assert await known.shown(rig.rooms[0], ann) == "A"
+    assert rig.rooms[0].id == RoomId("all")

@@ -13,16 +13,16 @@ from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.linking import CODE_SECONDS, Linking
 from bridge.router.signals import Signal
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
-ANN = actor_id_of("paper", "slate", "ann")
-ALSO_ANN = actor_id_of("paper", "board", "annie")
-BOB = actor_id_of("paper", "wall", "bob")
+ANN = actor_id_of("fake", "sales", "ann")
+ALSO_ANN = actor_id_of("fake", "billing", "annie")
+BOB = actor_id_of("fake", "web", "bob")
 
 
-class PaperWithAddresses(PaperConnector):
+class FakeWithAddresses(FakeConnector):
     """The same platform, which tells some people's addresses."""
 
     def __init__(self, account: str, clock: FakeClock, addresses: dict[ActorId, str]) -> None:
@@ -88,29 +88,29 @@ async def test_nobody_is_linked_to_themselves(linking: Linking) -> None:
     assert not await linking.unlink(ANN)
 
 
-async def test_the_person_stands_beside_the_author_whose_id_never_changes(house: House) -> None:
-    async with house.run() as router:
-        slate, board = (house.connectors[AccountId(one)] for one in ("slate", "board"))
-        await slate.say("s", "before", author="ann")
-        await house.clock.let_work()
+async def test_the_person_stands_beside_the_author_whose_id_never_changes(rig: RouterRig) -> None:
+    async with rig.run() as router:
+        sales, billing = (rig.connectors[AccountId(one)] for one in ("sales", "billing"))
+        await sales.say("s", "before", author="ann")
+        await rig.clock.let_work()
         person = await router.parts.rooms.linking.link(ANN, ALSO_ANN)
-        first = await slate.say("s", "hello", author="ann")
-        await board.say("b", "hello", author="bob")
-        await house.clock.let_work()
-        await slate.edit("s", first, "changed")
-        await house.clock.let_work()
+        first = await sales.say("s", "hello", author="ann")
+        await billing.say("b", "hello", author="bob")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "changed")
+        await rig.clock.let_work()
 
-    messages = (await house.store.conversation(house.rooms[0].conversation)).messages
+    messages = (await rig.store.conversation(rig.rooms[0].conversation)).messages
     assert [read_bridge_metadata(one)[0].person for one in messages] == [None, person, None]
     assert [one.actor.id for one in messages[:2]] == [ANN, ANN]
-    stored = await house.store.message(MessageId(messages[1].message_id))
+    stored = await rig.store.message(MessageId(messages[1].message_id))
     assert stored is not None
     assert stored.state == "edited"
 
 
-async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, PaperWithAddresses]:
+async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, FakeWithAddresses]:
     addresses = {ANN: "Ann@Acme.example", ALSO_ANN: " ann@acme.example", BOB: "bob@acme.example"}
-    connector = PaperWithAddresses("slate", clock, addresses)
+    connector = FakeWithAddresses("sales", clock, addresses)
     store = SqliteStore.in_memory(clock)
     linking = Linking(
         store, {connector.account: connector}, DisplayNames(store), clock, Signal(), key
@@ -120,7 +120,7 @@ async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, PaperW
 
 async def see(linking: Linking, clock: FakeClock, *actors: ActorId, bot: bool = False) -> None:
     for actor in actors:
-        linking.seen(AccountId("slate"), Person(id=actor, name="x", bot=bot))
+        linking.seen(AccountId("sales"), Person(id=actor, name="x", bot=bot))
     await clock.let_work()
     assert linking.idle
 
@@ -147,7 +147,7 @@ async def test_nobody_is_asked_for_addresses_unless_it_is_wanted(clock: FakeCloc
 async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
     store = SqliteStore.in_memory(clock)
     addresses = {ANN: "ann@acme.example", ALSO_ANN: "ann@acme.example"}
-    connectors = {AccountId("slate"): PaperWithAddresses("slate", clock, addresses)}
+    connectors = {AccountId("sales"): FakeWithAddresses("sales", clock, addresses)}
     linking = Linking(store, connectors, DisplayNames(store), clock, Signal(), b"key")
     await see(linking, clock, ANN, ALSO_ANN)
     assert await linking.unlink(ALSO_ANN)
@@ -161,7 +161,7 @@ async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
 async def test_an_address_that_could_not_be_had_is_asked_for_again(clock: FakeClock) -> None:
     linking, connector = await by_email(clock, b"key")
     connector.down = True
-    linking.seen(AccountId("slate"), Person(id=ANN, name="x"))
+    linking.seen(AccountId("sales"), Person(id=ANN, name="x"))
     await clock.advance(1)
     connector.down = False
     await clock.advance(30)

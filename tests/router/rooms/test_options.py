@@ -13,25 +13,25 @@ from bridge.errors import Unavailable
 from bridge.model import ActorId, Person, RoomId, split_key
 from bridge.router import Room
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_routing import said
-from tests.router.paper import PaperConnector
 
-Trio = tuple[House, PaperConnector, PaperConnector]
+Trio = tuple[RouterRig, FakeConnector, FakeConnector]
 
 
 @pytest.fixture
 def trio(clock: FakeClock) -> Trio:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"), (board, "c", "both"))
-    return house, slate, board
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (billing, "c", "both"))
+    return rig, sales, billing
 
 
-def wanted(house: House, room: dict[str, Any], **members: dict[str, Any]) -> None:
+def wanted(rig: RouterRig, room: dict[str, Any], **members: dict[str, Any]) -> None:
     """Give the first room these options as the configuration would; `members` by channel."""
-    old = house.rooms[0]
+    old = rig.rooms[0]
     settings = RoomSettings.model_validate(
         {**room, "members": [
             {"account": m.account, "channel": m.channel.channel,
@@ -39,7 +39,7 @@ def wanted(house: House, room: dict[str, Any], **members: dict[str, Any]) -> Non
             for m in old.members
         ]}
     )  # fmt: skip
-    house.rooms[0] = Room(
+    rig.rooms[0] = Room(
         old.id,
         old.conversation,
         tuple(
@@ -59,7 +59,7 @@ def wanted(house: House, room: dict[str, Any], **members: dict[str, Any]) -> Non
         ({"exclude": [{"matching": "(?i)SECRET"}]}, ["hi", "CI: ok", "below"]),
         ({"include": [{"matching": "^(hi|CI)"}]}, ["hi", "CI: ok"]),
         ({"exclude": [{"authors": ["Bob of *"]}]}, ["hi", "CI: ok", "below"]),
-        ({"include": [{"authors": ["paper:slate:bob"]}]}, ["secret plan"]),
+        ({"include": [{"authors": ["fake:sales:bob"]}]}, ["secret plan"]),
         ({"include": [{"kinds": ["bots", "threads"]}]}, ["CI: ok", "below"]),
         ({"exclude": [{"kinds": ["bots"], "matching": "never"}]},
          ["hi", "CI: ok", "secret plan", "below"]),
@@ -69,21 +69,21 @@ def wanted(house: House, room: dict[str, Any], **members: dict[str, Any]) -> Non
 async def test_only_what_the_sieve_means_comes_in(
     trio: Trio, room: dict[str, Any], passes: list[str]
 ) -> None:
-    house, slate, board = trio
-    wanted(house, room)
-    async with house.run():
-        first = await slate.say("s", "hi")
-        await slate.say("s", "CI: ok", author="ci", bot=True)
-        await slate.say("s", "secret plan", author="bob")
-        await slate.say("s", "below", thread=first)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    wanted(rig, room)
+    async with rig.run():
+        first = await sales.say("s", "hi")
+        await sales.say("s", "CI: ok", author="ci", bot=True)
+        await sales.say("s", "secret plan", author="bob")
+        await sales.say("s", "below", thread=first)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == board.texts("c") == passes
+    assert billing.texts("b") == billing.texts("c") == passes
     if passes:
-        assert await said(house.store, house.rooms[0].conversation) == passes
+        assert await said(rig.store, rig.rooms[0].conversation) == passes
 
 
-class PaperWithoutNames(PaperConnector):
+class FakeWithoutNames(FakeConnector):
     """Its payloads have ids alone; names are looked up."""
 
     asked = 0
@@ -97,100 +97,98 @@ class PaperWithoutNames(PaperConnector):
 async def test_authors_are_known_by_their_names_also_where_payloads_have_none(
     clock: FakeClock, at_room: str, passes: list[str]
 ) -> None:
-    slate, board = PaperWithoutNames("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    wanted(house, {at_room: [{"authors": ["Ann*"]}]})
-    async with house.run():
-        of_ann = await slate.say("s", "from Ann", author="u7", name="u7")
-        of_u8 = await slate.say("s", "from u8", author="u8", name="u8")
-        await house.clock.let_work()
-        await slate.edit("s", of_ann, "of Ann")
-        await slate.edit("s", of_u8, "of u8")
-        await house.clock.let_work()
-        assert board.texts("b") == passes
-        assert slate.asked == 2
-        await slate.delete("s", of_ann)
-        await slate.delete("s", of_u8)
-        await house.clock.let_work()
-        known = [person.name for person in await house.store.people_named("Ann Lee")]
+    sales, billing = FakeWithoutNames("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    wanted(rig, {at_room: [{"authors": ["Ann*"]}]})
+    async with rig.run():
+        of_ann = await sales.say("s", "from Ann", author="u7", name="u7")
+        of_u8 = await sales.say("s", "from u8", author="u8", name="u8")
+        await rig.clock.let_work()
+        await sales.edit("s", of_ann, "of Ann")
+        await sales.edit("s", of_u8, "of u8")
+        await rig.clock.let_work()
+        assert billing.texts("b") == passes
+        assert sales.asked == 2
+        await sales.delete("s", of_ann)
+        await sales.delete("s", of_u8)
+        await rig.clock.let_work()
+        known = [person.name for person in await rig.store.people_named("Ann Lee")]
 
-    assert board.texts("b") == []
+    assert billing.texts("b") == []
     assert known == (["Ann Lee"] if at_room == "include" else [])
 
 
 async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
-    house, slate, board = trio
-    wanted(house, {}, b={"exclude": [{"matching": "lunch"}]})
-    async with house.run():
-        await slate.say("s", "lunch at one")
-        await slate.say("s", "work")
-        await house.clock.advance(1)
-        await board.say("b", "no lunch for me")
-        await board.say("b", "more work")
-        await house.clock.advance(1)
+    rig, sales, billing = trio
+    wanted(rig, {}, b={"exclude": [{"matching": "lunch"}]})
+    async with rig.run():
+        await sales.say("s", "lunch at one")
+        await sales.say("s", "work")
+        await rig.clock.advance(1)
+        await billing.say("b", "no lunch for me")
+        await billing.say("b", "more work")
+        await rig.clock.advance(1)
 
-    assert board.texts("b") == ["work", "no lunch for me", "more work"]
-    assert board.texts("c") == ["lunch at one", "work", "more work"]
+    assert billing.texts("b") == ["work", "no lunch for me", "more work"]
+    assert billing.texts("c") == ["lunch at one", "work", "more work"]
 
 
 async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
-    house, slate, board = trio
-    wanted(house, {"exclude": [{"kinds": ["deletions"]}, {"matching": "bad word"}]})
-    async with house.run():
-        first = await slate.say("s", "hello")
-        await house.clock.let_work()
-        await slate.edit("s", first, "a bad word")
-        await house.clock.let_work()
-        assert board.texts("b") == ["hello"]
-        await slate.edit("s", first, "a good word")
-        await house.clock.let_work()
-        await slate.delete("s", first)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    wanted(rig, {"exclude": [{"kinds": ["deletions"]}, {"matching": "bad word"}]})
+    async with rig.run():
+        first = await sales.say("s", "hello")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "a bad word")
+        await rig.clock.let_work()
+        assert billing.texts("b") == ["hello"]
+        await sales.edit("s", first, "a good word")
+        await rig.clock.let_work()
+        await sales.delete("s", first)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["a good word"]
+    assert billing.texts("b") == ["a good word"]
 
 
 async def test_an_edit_is_shown_only_where_the_channel_wants_what_it_says_now(trio: Trio) -> None:
-    house, slate, board = trio
+    rig, sales, billing = trio
     wanted(
-        house,
+        rig,
         {},
-        b={
-            "exclude": [{"matching": "lunch"}, {"kinds": ["edits"], "authors": ["paper:slate:bob"]}]
-        },
+        b={"exclude": [{"matching": "lunch"}, {"kinds": ["edits"], "authors": ["fake:sales:bob"]}]},
     )
-    async with house.run():
-        first = await slate.say("s", "work")
-        second = await slate.say("s", "more work", author="bob")
-        await house.clock.let_work()
-        await slate.edit("s", first, "lunch")
-        await slate.edit("s", second, "no work")
-        await house.clock.let_work()
-        assert board.texts("b") == ["work", "more work"]
-        await slate.edit("s", first, "much work")
-        await house.clock.let_work()
+    async with rig.run():
+        first = await sales.say("s", "work")
+        second = await sales.say("s", "more work", author="bob")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "lunch")
+        await sales.edit("s", second, "no work")
+        await rig.clock.let_work()
+        assert billing.texts("b") == ["work", "more work"]
+        await sales.edit("s", first, "much work")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["much work", "more work"]
-    assert board.texts("c") == ["much work", "no work"]
+    assert billing.texts("b") == ["much work", "more work"]
+    assert billing.texts("c") == ["much work", "no work"]
 
 
 async def test_an_edit_that_one_room_does_not_let_in_is_not_shown_there(trio: Trio) -> None:
-    house, slate, board = trio
-    house.rooms.append(replace(house.rooms[0], id=RoomId("other"), conversation=uuid4()))
-    one, other = house.rooms
-    house.rooms[0] = replace(one, members=tuple(m for m in one.members if m.channel.channel != "c"))
-    wanted(house, {"exclude": [{"matching": "lunch"}]})
-    house.rooms[1] = replace(
+    rig, sales, billing = trio
+    rig.rooms.append(replace(rig.rooms[0], id=RoomId("other"), conversation=uuid4()))
+    one, other = rig.rooms
+    rig.rooms[0] = replace(one, members=tuple(m for m in one.members if m.channel.channel != "c"))
+    wanted(rig, {"exclude": [{"matching": "lunch"}]})
+    rig.rooms[1] = replace(
         other, members=tuple(m for m in other.members if m.channel.channel != "b")
     )
-    async with house.run():
-        first = await slate.say("s", "work")
-        await house.clock.let_work()
-        await slate.edit("s", first, "lunch")
-        await house.clock.let_work()
+    async with rig.run():
+        first = await sales.say("s", "work")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "lunch")
+        await rig.clock.let_work()
 
-    assert (board.texts("b"), board.texts("c")) == (["work"], ["lunch"])
+    assert (billing.texts("b"), billing.texts("c")) == (["work"], ["lunch"])
 
 
 @pytest.mark.parametrize("gone", ["channel", "room", "heard only"])
@@ -198,149 +196,149 @@ async def test_what_waits_for_a_channel_that_left_the_room_is_not_shown_there(
     trio: Trio, gone: str
 ) -> None:
     """Nothing of the room's options would hold any more; a deletion is made all the same."""
-    house, slate, board = trio
-    wanted(house, {"replace": [{"find": "falcon", "put": "project"}]})
+    rig, sales, billing = trio
+    wanted(rig, {"replace": [{"find": "falcon", "put": "project"}]})
 
     def down(_: object) -> None:
         raise Unavailable("down")
 
-    async with house.run() as router:
-        first = await slate.say("s", "falcon one")
-        await house.clock.advance(1)
-        board.before_send = down
-        await slate.edit("s", first, "falcon two")
-        await slate.say("s", "falcon three")
-        await house.clock.advance(5)
-        room = house.rooms[0]
+    async with rig.run() as router:
+        first = await sales.say("s", "falcon one")
+        await rig.clock.advance(1)
+        billing.before_send = down
+        await sales.edit("s", first, "falcon two")
+        await sales.say("s", "falcon three")
+        await rig.clock.advance(5)
+        room = rig.rooms[0]
         rest = tuple(m for m in room.members if m.channel.channel != "b")
         heard = tuple(replace(m, flow="in") for m in room.members)
         members = {"channel": rest, "room": (), "heard only": heard}[gone]
         router.reconfigure.change_rooms([replace(room, members=members)] if members else [])
-        board.before_send = None
-        await house.clock.advance(300)
-        letters = await house.store.dead_letters()
-        assert board.texts("b") == ["project one"]
-        await slate.edit("s", first, "falcon four")
-        await house.clock.advance(5)
-        assert board.texts("b") == ["project one"]
-        await slate.delete("s", first)
-        await house.clock.advance(5)
+        billing.before_send = None
+        await rig.clock.advance(300)
+        letters = await rig.store.dead_letters()
+        assert billing.texts("b") == ["project one"]
+        await sales.edit("s", first, "falcon four")
+        await rig.clock.advance(5)
+        assert billing.texts("b") == ["project one"]
+        await sales.delete("s", first)
+        await rig.clock.advance(5)
 
     lost = [letter.error for letter in letters if letter.operation.channel.channel == "b"]
     assert len(lost) == 2
     assert all("any more" in error for error in lost)
     if gone == "channel":
-        assert board.texts("c") == ["project three"]
-        assert board.texts("b") == []
+        assert billing.texts("c") == ["project three"]
+        assert billing.texts("b") == []
 
 
 @pytest.mark.parametrize("edit", ["!private", "!PRIVATE: not for all", "**!private** work"])
 async def test_an_edit_that_keeps_a_message_private_takes_it_back_from_the_others(
     trio: Trio, edit: str
 ) -> None:
-    house, slate, board = trio
-    wanted(house, {})
-    async with house.run():
-        first = await slate.say("s", "work")
-        await house.clock.let_work()
-        await slate.edit("s", first, edit)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    wanted(rig, {})
+    async with rig.run():
+        first = await sales.say("s", "work")
+        await rig.clock.let_work()
+        await sales.edit("s", first, edit)
+        await rig.clock.let_work()
 
-    assert board.texts("b") == board.texts("c") == []
-    assert await said(house.store, house.rooms[0].conversation) == []
+    assert billing.texts("b") == billing.texts("c") == []
+    assert await said(rig.store, rig.rooms[0].conversation) == []
 
 
 async def test_a_message_that_its_author_keeps_private_is_neither_carried_nor_kept(
     trio: Trio,
 ) -> None:
-    house, slate, board = trio
-    wanted(house, {"private": ["!private", "nobridge"]})
-    async with house.run():
-        await slate.say("s", "!Private: among us")
-        await slate.say("s", "NoBridge this stays")
-        await slate.say("s", "_**\u200b!private**_ this, too")
-        await slate.say("s", "for all, not !private")
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    wanted(rig, {"private": ["!private", "nobridge"]})
+    async with rig.run():
+        await sales.say("s", "!Private: among us")
+        await sales.say("s", "NoBridge this stays")
+        await sales.say("s", "_**\u200b!private**_ this, too")
+        await sales.say("s", "for all, not !private")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["for all, not !private"]
-    assert await said(house.store, house.rooms[0].conversation) == ["for all, not !private"]
+    assert billing.texts("b") == ["for all, not !private"]
+    assert await said(rig.store, rig.rooms[0].conversation) == ["for all, not !private"]
 
 
 async def test_words_and_names_are_replaced_where_they_are_shown_and_kept_as_they_were_said(
     trio: Trio,
 ) -> None:
-    house, slate, board = trio
+    rig, sales, billing = trio
     wanted(
-        house,
+        rig,
         {"replace": [{"find": "falcon", "put": "project"}]},
         b={"replace": [{"find": "ject", "put": "[x]"}], "rename": [{"find": " of .*", "put": ""}]},
     )
-    async with house.run():
-        first = await slate.say("s", "falcon flies")
-        await house.clock.let_work()
-        await slate.edit("s", first, "falcon lands")
-        await house.clock.let_work()
+    async with rig.run():
+        first = await sales.say("s", "falcon flies")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "falcon lands")
+        await rig.clock.let_work()
 
-    assert board.texts("b") == [r"pro\[x\] lands"]
-    assert board.texts("c") == ["project lands"]
-    assert [board.channels[name][0].author for name in "bc"] == ["Ann", "Ann of slate"]
-    assert await said(house.store, house.rooms[0].conversation) == ["falcon lands"]
+    assert billing.texts("b") == [r"pro\[x\] lands"]
+    assert billing.texts("c") == ["project lands"]
+    assert [billing.channels[name][0].author for name in "bc"] == ["Ann", "Ann of sales"]
+    assert await said(rig.store, rig.rooms[0].conversation) == ["falcon lands"]
 
 
 async def test_a_flat_channel_shows_threads_as_replies(trio: Trio) -> None:
-    house, slate, board = trio
-    wanted(house, {}, b={"threads": "flat"})
-    async with house.run():
-        first = await slate.say("s", "root")
-        await slate.say("s", "below", thread=first)
-        await house.clock.let_work()
+    rig, sales, billing = trio
+    wanted(rig, {}, b={"threads": "flat"})
+    async with rig.run():
+        first = await sales.say("s", "root")
+        await sales.say("s", "below", thread=first)
+        await rig.clock.let_work()
 
-    root = board.channels["c"][0].id
-    assert [(post.text, post.thread) for post in board.channels["b"]] == [
+    root = billing.channels["c"][0].id
+    assert [(post.text, post.thread) for post in billing.channels["b"]] == [
         ("root", None), ("below", None),
     ]  # fmt: skip
-    assert [(post.text, post.thread) for post in board.channels["c"]] == [
+    assert [(post.text, post.thread) for post in billing.channels["c"]] == [
         ("root", None), ("below", root),
     ]  # fmt: skip
 
 
 async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio: Trio) -> None:
-    house, slate, board = trio
-    wanted(house, {"max_delay": 60}, c={"late": "refuse"})
-    house.policy = replace(house.policy, late_after=1e9)  # no notice of it
+    rig, sales, billing = trio
+    wanted(rig, {"max_delay": 60}, c={"late": "refuse"})
+    rig.policy = replace(rig.policy, late_after=1e9)  # no notice of it
 
     def down(_: object) -> None:
         raise Unavailable("down")
 
-    board.before_send = down
-    async with house.run() as router:
-        await slate.say("s", "old news")
-        await house.clock.advance(100)
-        board.before_send = None
-        await house.clock.advance(300)
-        (letter,) = await house.store.dead_letters()
+    billing.before_send = down
+    async with rig.run() as router:
+        await sales.say("s", "old news")
+        await rig.clock.advance(100)
+        billing.before_send = None
+        await rig.clock.advance(300)
+        (letter,) = await rig.store.dead_letters()
         assert "max_delay" in letter.error
-        (late,) = board.texts("b")
+        (late,) = billing.texts("b")
         assert late.endswith("\n\nold news")
         assert "said" in late
-        assert board.texts("c") == []
+        assert billing.texts("c") == []
 
-        router.parts.outbound.lanes.wake(await house.store.replay(letter.operation.id))
-        await slate.say("s", "on time")
-        await house.clock.advance(1)
+        router.parts.outbound.lanes.wake(await rig.store.replay(letter.operation.id))
+        await sales.say("s", "on time")
+        await rig.clock.advance(1)
 
-    assert [text.rpartition("\n")[2] for text in board.texts("c")] == ["old news", "on time"]
+    assert [text.rpartition("\n")[2] for text in billing.texts("c")] == ["old news", "on time"]
 
 
 async def test_a_post_that_was_late_when_it_came_in_is_refused_at_once(trio: Trio) -> None:
-    house, slate, board = trio
-    wanted(house, {"max_delay": 60, "late": "refuse"})
-    async with house.run() as router:
-        raw = slate.raw("s", "of yesterday", at=house.clock.time() - 86_400)
+    rig, sales, billing = trio
+    wanted(rig, {"max_delay": 60, "late": "refuse"})
+    async with rig.run() as router:
+        raw = sales.raw("s", "of yesterday", at=rig.clock.time() - 86_400)
         await router.inbox.accept(raw)
-        await slate.say("s", "of now")
-        await house.clock.let_work()
-        letters = await house.store.dead_letters()
+        await sales.say("s", "of now")
+        await rig.clock.let_work()
+        letters = await rig.store.dead_letters()
 
-    assert board.texts("b") == board.texts("c") == ["of now"]
+    assert billing.texts("b") == billing.texts("c") == ["of now"]
     assert [letter.excerpt for letter in letters] == ["of yesterday", "of yesterday"]

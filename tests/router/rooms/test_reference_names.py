@@ -19,18 +19,18 @@ from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.store import SqliteStore
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
+from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_reactions import noting
-from tests.router.paper import PaperConnector
 
-SLATE = AccountId("slate")
-ANN = Mention(ActorId("paper:slate:U1"), "U1")
-QUIET = ChannelLink("paper:slate:C9", "C9")
-OPS = GroupMention("paper:slate:G7", "G7")
+SALES = AccountId("sales")
+ANN = Mention(ActorId("fake:sales:U1"), "U1")
+QUIET = ChannelLink("fake:sales:C9", "C9")
+OPS = GroupMention("fake:sales:G7", "G7")
 
 
-class Directory(PaperConnector):
+class Directory(FakeConnector):
     """A platform that knows names, and counts who asks for them."""
 
     def __init__(self, account: str, clock: FakeClock) -> None:
@@ -56,33 +56,33 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def slate(clock: FakeClock) -> Directory:
-    return Directory("slate", clock)
+def sales(clock: FakeClock) -> Directory:
+    return Directory("sales", clock)
 
 
 @pytest.fixture
-def names(slate: Directory, clock: FakeClock, house: House) -> ReferenceNames:
+def names(sales: Directory, clock: FakeClock, rig: RouterRig) -> ReferenceNames:
     rooms = Rooms(
-        [Room(house.rooms[0].id, house.rooms[0].conversation,
-              (Member(SLATE, slate.channel("s"), name="general"),))]
+        [Room(rig.rooms[0].id, rig.rooms[0].conversation,
+              (Member(SALES, sales.channel("s"), name="general"),))]
     )  # fmt: skip
-    known: dict[AccountId, Any] = {SLATE: slate}
+    known: dict[AccountId, Any] = {SALES: sales}
     people = People(SqliteStore.in_memory(clock), known, clock)
     return ReferenceNames(people, known, rooms, NO_CARDS, clock)
 
 
 @pytest.fixture
-def house(clock: FakeClock, slate: Directory) -> House:
-    board = PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    return house
+def rig(clock: FakeClock, sales: Directory) -> RouterRig:
+    billing = FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig
 
 
 def message(*parts: Any, **more: Any) -> Message:
     return Message(
-        message_id="paper:slate:s:1", timestamp="2026-01-01T00:00:00Z",
-        actor=Actor(id="paper:slate:bob", role="human", name="Bob"), content=parts, **more,
+        message_id="fake:sales:s:1", timestamp="2026-01-01T00:00:00Z",
+        actor=Actor(id="fake:sales:bob", role="human", name="Bob"), content=parts, **more,
     )  # fmt: skip
 
 
@@ -92,47 +92,47 @@ def card(*inlines: Any) -> StructuredDataPart:
 
 
 async def test_people_channels_and_groups_in_a_text_have_names(
-    names: ReferenceNames, slate: Directory
+    names: ReferenceNames, sales: Directory
 ) -> None:
     said = message(
-        TextPart(text="[@U1](uacs:actor/paper:slate:U1) see [#C9](uacs:channel/paper:slate:C9), "
-                      "[@G7](uacs:group/paper:slate:G7), [#s](uacs:channel/paper:slate:s), "
-                      "[#its own](uacs:channel/paper:slate:C8), `[@U1](uacs:actor/x)`"),
+        TextPart(text="[@U1](uacs:actor/fake:sales:U1) see [#C9](uacs:channel/fake:sales:C9), "
+                      "[@G7](uacs:group/fake:sales:G7), [#s](uacs:channel/fake:sales:s), "
+                      "[#its own](uacs:channel/fake:sales:C8), `[@U1](uacs:actor/x)`"),
     )  # fmt: skip
 
     for _ in range(2):
-        named = await names.named(SLATE, said)
+        named = await names.named(SALES, said)
         assert named.content[0].text == (  # pyright: ignore[reportAttributeAccessIssue]
-            "[@Ann](uacs:actor/paper:slate:U1) see [#quiet](uacs:channel/paper:slate:C9), "
-            "[@ops](uacs:group/paper:slate:G7), [#general](uacs:channel/paper:slate:s), "
-            "[#its own](uacs:channel/paper:slate:C8), `[@U1](uacs:actor/x)`"
+            "[@Ann](uacs:actor/fake:sales:U1) see [#quiet](uacs:channel/fake:sales:C9), "
+            "[@ops](uacs:group/fake:sales:G7), [#general](uacs:channel/fake:sales:s), "
+            "[#its own](uacs:channel/fake:sales:C8), `[@U1](uacs:actor/x)`"
         )
-    assert sorted(slate.asked) == ["C8", "C9", "groups", "paper:slate:U1"]
+    assert sorted(sales.asked) == ["C8", "C9", "fake:sales:U1", "groups"]
 
 
-async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(house: House) -> None:
-    slate, board = house.connectors.values()
-    house.rooms = [replace(house.rooms[0], options=RoomOptions(tells=frozenset({"topics"})))]
+async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(rig: RouterRig) -> None:
+    sales, billing = rig.connectors.values()
+    rig.rooms = [replace(rig.rooms[0], options=RoomOptions(tells=frozenset({"topics"})))]
     topic = (
-        "On call: [@U1](uacs:actor/paper:slate:U1) see [#C9](uacs:channel/paper:slate:C9) "
-        "[@G7](uacs:group/paper:slate:G7)"
+        "On call: [@U1](uacs:actor/fake:sales:U1) see [#C9](uacs:channel/fake:sales:C9) "
+        "[@G7](uacs:group/fake:sales:G7)"
     )
-    async with house.run():
-        await slate.happen(TopicChanged, "s", topic=topic)
-        await slate.happen(TopicChanged, "s", topic="On call: @U1 see #C9 @G7")  # as once noted
-        await house.clock.let_work()
+    async with rig.run():
+        await sales.happen(TopicChanged, "s", topic=topic)
+        await sales.happen(TopicChanged, "s", topic="On call: @U1 see #C9 @G7")  # as once noted
+        await rig.clock.let_work()
 
-    assert board.texts("b") == ["The topic is now: **On call: @Ann see #quiet @ops**"]
+    assert billing.texts("b") == ["The topic is now: **On call: @Ann see #quiet @ops**"]
 
 
 async def test_whom_a_payload_mentions_is_noted_and_read_with_it(names: ReferenceNames) -> None:
     said = message(card(Text("for "), ANN, Text(" in "), QUIET, Text(" or "), OPS))
 
-    named = await names.named(SLATE, said)
+    named = await names.named(SALES, said)
 
     assert named.content == said.content
     assert read_bridge_metadata(named)[0].names == {
-        "paper:slate:U1": "Ann", "paper:slate:C9": "quiet", "paper:slate:G7": "ops",
+        "fake:sales:U1": "Ann", "fake:sales:C9": "quiet", "fake:sales:G7": "ops",
     }  # fmt: skip
     read, _ = NO_CARDS.read(named)
     assert read.nodes[0].text[0].children[1::2] == (  # pyright: ignore
@@ -145,50 +145,50 @@ async def test_whom_a_payload_mentions_is_noted_and_read_with_it(names: Referenc
 async def test_an_id_of_an_agents_payload_is_looked_up_in_the_only_workspace_there_is(
     names: ReferenceNames,
 ) -> None:
-    named = await names.named(None, message(card(Mention(ActorId("paper::U1"), "U1"))))
+    named = await names.named(None, message(card(Mention(ActorId("fake::U1"), "U1"))))
 
-    assert read_bridge_metadata(named)[0].names == {"paper::U1": "Ann"}
+    assert read_bridge_metadata(named)[0].names == {"fake::U1": "Ann"}
 
 
 async def test_what_nobody_knows_keeps_its_id_and_is_asked_for_once_a_minute(
-    names: ReferenceNames, slate: Directory, clock: FakeClock
+    names: ReferenceNames, sales: Directory, clock: FakeClock
 ) -> None:
-    said = message(TextPart(text="[#C1](uacs:channel/paper:slate:C1)"))
+    said = message(TextPart(text="[#C1](uacs:channel/fake:sales:C1)"))
 
     for _ in range(3):
-        assert await names.named(SLATE, said) == said
-    assert slate.asked == ["C1"]
+        assert await names.named(SALES, said) == said
+    assert sales.asked == ["C1"]
     await clock.advance(61)
-    await names.named(SLATE, said)
-    assert slate.asked == ["C1", "C1"]
+    await names.named(SALES, said)
+    assert sales.asked == ["C1", "C1"]
 
 
-async def test_what_is_posted_edited_and_answered_shows_names(house: House) -> None:
-    slate = house.connectors[SLATE]
-    async with house.run():
-        first = await slate.say("s", "[@U1](uacs:actor/paper:slate:U1)!")
-        await house.clock.let_work()
-        await slate.edit("s", first, "[#C9](uacs:channel/paper:slate:C9)?")
-        await house.clock.let_work()
+async def test_what_is_posted_edited_and_answered_shows_names(rig: RouterRig) -> None:
+    sales = rig.connectors[SALES]
+    async with rig.run():
+        first = await sales.say("s", "[@U1](uacs:actor/fake:sales:U1)!")
+        await rig.clock.let_work()
+        await sales.edit("s", first, "[#C9](uacs:channel/fake:sales:C9)?")
+        await rig.clock.let_work()
 
-    posted = [text for _, _, text in house.connectors[AccountId("board")].sent]
+    posted = [text for _, _, text in rig.connectors[AccountId("billing")].sent]
     assert posted == [
-        "[@Ann](uacs:actor/paper:slate:U1)!",
-        "[#quiet](uacs:channel/paper:slate:C9)?",
+        "[@Ann](uacs:actor/fake:sales:U1)!",
+        "[#quiet](uacs:channel/fake:sales:C9)?",
     ]
 
 
 async def test_a_note_names_who_reacts_though_they_were_only_mentioned_before(
-    house: House,
+    rig: RouterRig,
 ) -> None:
     """A mention made them known to the process, and never to the store."""
-    slate, board = house.connectors[SLATE], house.connectors[AccountId("board")]
-    noting(house, "b")
-    async with house.run():
-        first = await slate.say("s", "[@U1](uacs:actor/paper:slate:U1), look", author="bob")
-        await house.clock.let_work()
-        await slate.react("s", first, "👍", author="U1")
-        await house.clock.let_work()
+    sales, billing = rig.connectors[SALES], rig.connectors[AccountId("billing")]
+    noting(rig, "b")
+    async with rig.run():
+        first = await sales.say("s", "[@U1](uacs:actor/fake:sales:U1), look", author="bob")
+        await rig.clock.let_work()
+        await sales.react("s", first, "👍", author="U1")
+        await rig.clock.let_work()
 
-    assert board.texts("b")[-1] == "👍 Ann"
-    assert await house.store.person(ANN.actor) is not None
+    assert billing.texts("b")[-1] == "👍 Ann"
+    assert await rig.store.person(ANN.actor) is not None

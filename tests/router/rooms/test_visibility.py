@@ -13,14 +13,14 @@ from bridge.model.turns import AgentEvent, TextDelta, Turn, TurnDone
 from bridge.router import AgentMembership, Room, RoomOptions
 from bridge.router.rooms.options import History
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 from tests.router.turns.test_queue import Scripted
 from tests.router.turns.test_sessions import words
 
 
-class QuotingPaper(PaperConnector):
+class QuotingFake(FakeConnector):
     """Replies say what they answer, where it does not stand."""
 
     def encode(self, delivery: Delivery) -> Encoded:
@@ -38,21 +38,23 @@ async def _answer(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
 
 
 class Square:
-    """A room that grows: slate and board are in it first, wall and the agent join."""
+    """A room that grows: sales and billing are in it first, web and the agent join."""
 
     def __init__(self, clock: FakeClock, history: History) -> None:
-        self.slate, self.board, self.wall = (
-            QuotingPaper(name, clock) for name in ("slate", "board", "wall")
+        self.sales, self.billing, self.web = (
+            QuotingFake(name, clock) for name in ("sales", "billing", "web")
         )
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board, self.wall))
+        self.rig = RouterRig(
+            clock, SqliteStore.in_memory(clock), (self.sales, self.billing, self.web)
+        )
         self.agent = Scripted("helper", _answer)
-        self.house.agents = {"helper": self.agent}
-        self.house.room(
-            "square", (self.slate, "s", "both"), (self.board, "b", "both"),
-            (self.wall, "w", "both"),
+        self.rig.agents = {"helper": self.agent}
+        self.rig.room(
+            "square", (self.sales, "s", "both"), (self.billing, "b", "both"),
+            (self.web, "w", "both"),
         )  # fmt: skip
         self.whole = replace(
-            self.house.rooms[0],
+            self.rig.rooms[0],
             agents=(AgentMembership("helper", "mentions"),),
             options=RoomOptions(history=history, greets=False),
         )
@@ -65,9 +67,9 @@ class Square:
             f"agent:{membership.agent}" for membership in room.agents
         ]
         form = RoomForm(room.id, repr(grown), tuple(names))
-        (standing,) = await self.house.store.stand_rooms([form])
+        (standing,) = await self.rig.store.stand_rooms([form])
         grown_room: Room = replace(room, epoch=standing.epoch, joined=standing.joined)
-        self.house.rooms = [grown_room]
+        self.rig.rooms = [grown_room]
 
 
 @pytest.mark.parametrize("history", ["from_joining", "shared"])
@@ -77,11 +79,11 @@ async def test_an_agent_reads_what_was_said_since_it_joined(
     square = Square(clock, history)
     for grown, said in ((False, "before"), (True, "since"), (False, "between"), (True, "again")):
         await square.stand(grown=grown)
-        async with square.house.run():
-            await square.slate.say("s", said)
+        async with square.rig.run():
+            await square.sales.say("s", said)
             await clock.let_work()
-    async with square.house.run():
-        await square.slate.say("s", "@helper what was said?")
+    async with square.rig.run():
+        await square.sales.say("s", "@helper what was said?")
         await clock.advance(1)
 
     (turn,) = square.agent.turns
@@ -97,19 +99,19 @@ async def test_a_reply_quotes_older_words_only_where_they_are_shared(
 ) -> None:
     square = Square(clock, history)
     await square.stand(grown=False)
-    async with square.house.run():
-        old = await square.slate.say("s", "the old plan")
+    async with square.rig.run():
+        old = await square.sales.say("s", "the old plan")
         await clock.let_work()
     await square.stand(grown=True)
-    async with square.house.run():
-        await square.slate.say("s", "agreed", reply_to=old)
-        new = await square.slate.say("s", "the new plan")
+    async with square.rig.run():
+        await square.sales.say("s", "agreed", reply_to=old)
+        new = await square.sales.say("s", "the new plan")
         await clock.let_work()
-        await square.slate.say("s", "agreed, too", reply_to=new)
+        await square.sales.say("s", "agreed, too", reply_to=new)
         await clock.let_work()
 
     quoted = "the old plan" if history == "shared" else ""
-    assert square.wall.texts("w") == [
-        f"> Ann of slate: {quoted}| agreed", "the new plan", "agreed, too",
+    assert square.web.texts("w") == [
+        f"> Ann of sales: {quoted}| agreed", "the new plan", "agreed, too",
     ]  # fmt: skip
-    assert square.board.texts("b") == ["the old plan", "agreed", "the new plan", "agreed, too"]
+    assert square.billing.texts("b") == ["the old plan", "agreed", "the new plan", "agreed, too"]

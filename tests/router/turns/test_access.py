@@ -13,13 +13,13 @@ from bridge.model.turns import AgentEvent, AgentInput, Turn
 from bridge.router import AgentMembership
 from bridge.router.turns.access import begin_pairing
 from bridge.store import SqliteStore
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.inbound.test_presses import PressedPaper
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
+from tests.router.inbound.test_presses import PressedFake
 from tests.router.turns.test_selection import Club, Says
 
-ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
+ANN, BOB = ActorId("fake:sales:ann"), ActorId("fake:sales:bob")
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ ANN, BOB = ActorId("paper:slate:ann"), ActorId("paper:slate:bob")
     [
         (AgentMembership("front", "always"), 2),
         (AgentMembership("front", "always", allow=(ANN,)), 1),
-        (AgentMembership("front", "always", allow=("paper:slate:*",)), 2),
+        (AgentMembership("front", "always", allow=("fake:sales:*",)), 2),
         (AgentMembership("front", "always", allow=("Ann*",)), 0),  # a name is nobody's
         (AgentMembership("front", "always", deny=(BOB,)), 1),
-        (AgentMembership("front", "always", allow=("paper:*",), deny=("paper:slate:*",)), 0),
+        (AgentMembership("front", "always", allow=("fake:*",), deny=("fake:sales:*",)), 0),
     ],
 )
 async def test_lists_say_who_reaches_an_agent(
     clock: FakeClock, membership: AgentMembership, answered: int
 ) -> None:
     club = Club(clock, membership)
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await club.say("hello too", author="bob")
 
@@ -45,13 +45,13 @@ async def test_lists_say_who_reaches_an_agent(
 
 
 async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None:
-    club = Club(clock, AgentMembership("front", "always", allow=(ANN,), deny=("paper:board:eve",)))
-    async with club.house.run() as router:
-        await router.parts.rooms.linking.link(ANN, ActorId("paper:board:annie"))
-        await club.board.say("b", "hello", author="annie")
+    club = Club(clock, AgentMembership("front", "always", allow=(ANN,), deny=("fake:billing:eve",)))
+    async with club.rig.run() as router:
+        await router.parts.rooms.linking.link(ANN, ActorId("fake:billing:annie"))
+        await club.billing.say("b", "hello", author="annie")
         await clock.advance(5)
         assert club.answered() == {"front": 1}
-        await router.parts.rooms.linking.link(ANN, ActorId("paper:board:eve"))
+        await router.parts.rooms.linking.link(ANN, ActorId("fake:billing:eve"))
         await club.say("hello")
 
     assert club.answered() == {"front": 1}
@@ -59,12 +59,12 @@ async def test_lists_hold_for_all_accounts_of_a_person(clock: FakeClock) -> None
 
 async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front", allow=(ANN,)))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("@front hello", author="bob")
         await club.say("@front hello?", author="bob")
         await club.say("something else", author="bob")
 
-    told = [text for text in club.slate.texts("s") if "does not answer everybody" in text]
+    told = [text for text in club.sales.texts("s") if "does not answer everybody" in text]
     assert len(told) == 1
     assert club.answered() == {"front": 0}
 
@@ -73,13 +73,13 @@ async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front", "always", allow=(ANN,)))
 
     async def slow_stop(stopper: str) -> bool:
-        await club.slate.say("s", "hello")
+        await club.sales.say("s", "hello")
         await clock.advance(0.5)
-        answer = club.slate.channels["s"][-1]
-        await club.slate.react("s", answer.id, "🛑", author=stopper)
-        await club.slate.say("s", "stop", author=stopper)
+        answer = club.sales.channels["s"][-1]
+        await club.sales.react("s", answer.id, "🛑", author=stopper)
+        await club.sales.say("s", "stop", author=stopper)
         await clock.advance(20)
-        return any("⏹️" in text for text in club.slate.texts("s"))
+        return any("⏹️" in text for text in club.sales.texts("s"))
 
     class Slow(Says):
         async def run(
@@ -89,8 +89,8 @@ async def test_who_is_not_admitted_stops_nothing(clock: FakeClock) -> None:
                 yield event
                 await clock.sleep(3)
 
-    club.house.agents = {"front": Slow("front")}
-    async with club.house.run():
+    club.rig.agents = {"front": Slow("front")}
+    async with club.rig.run():
         assert not await slow_stop("bob")
         assert await slow_stop("ann")
 
@@ -99,8 +99,8 @@ async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhil
     clock: FakeClock,
 ) -> None:
     club = Club(clock, AgentMembership("front", "always", gather=5.0))
-    async with club.house.run() as router:
-        await club.slate.say("s", "hello")
+    async with club.rig.run() as router:
+        await club.sales.say("s", "hello")
         await clock.advance(1)
         await router.parts.rooms.bans.bar(ANN, "blocked", "test", None)
         await clock.advance(20)
@@ -110,10 +110,10 @@ async def test_a_question_that_waited_is_not_answered_to_who_is_blocked_meanwhil
 
 # --- guests and groups ------------------------------------------------------------------------
 
-HELPERS = "group:paper:slate:helpers"
+HELPERS = "group:fake:sales:helpers"
 
 
-class Grouped(PressedPaper):
+class Grouped(PressedFake):
     """Knows groups, and how often it was asked for them."""
 
     def __init__(self, name: str, clock: FakeClock) -> None:
@@ -132,10 +132,10 @@ class Grouped(PressedPaper):
 class GroupedClub(Club):
     def __init__(self, clock: FakeClock, *memberships: AgentMembership) -> None:
         super().__init__(clock, *memberships)
-        self.slate = self.people = Grouped("slate", clock)
-        self.house.connectors[self.slate.account] = self.slate
-        self.house.rooms.clear()
-        self.house.room("club", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.sales = self.people = Grouped("sales", clock)
+        self.rig.connectors[self.sales.account] = self.sales
+        self.rig.rooms.clear()
+        self.rig.room("club", (self.sales, "s", "both"), (self.billing, "b", "both"))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ class GroupedClub(Club):
         (AgentMembership("front", "always", allow=("group:*",)), ["ann"]),
         (AgentMembership("front", "always", deny=("guest:*",)), ["ann", "carl"]),
         (
-            AgentMembership("front", "always", allow=(BOB, HELPERS), deny=("guest:paper:*",)),
+            AgentMembership("front", "always", allow=(BOB, HELPERS), deny=("guest:fake:*",)),
             ["ann"],
         ),
         (AgentMembership("front", "always", deny=("guest:other:*",)), ["ann", "bob", "carl"]),
@@ -155,8 +155,8 @@ async def test_lists_name_guests_and_groups(
     clock: FakeClock, membership: AgentMembership, answered: list[str]
 ) -> None:
     club = GroupedClub(clock, membership)
-    club.people.groups = {ANN: frozenset([HELPERS]), BOB: frozenset(["guest:paper:slate"])}
-    async with club.house.run():
+    club.people.groups = {ANN: frozenset([HELPERS]), BOB: frozenset(["guest:fake:sales"])}
+    async with club.rig.run():
         for one in ("ann", "bob", "carl"):
             await club.say(f"I am {one}", author=one)
 
@@ -167,7 +167,7 @@ async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
     clock: FakeClock,
 ) -> None:
     club = GroupedClub(clock, AgentMembership("front", "always", allow=(ANN, HELPERS)))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")  # by her id
         assert club.people.asked == []
         await club.say("hello", author="bob")
@@ -190,7 +190,7 @@ async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
 ) -> None:
     club = GroupedClub(clock, membership)
     club.people.groups, club.people.silent = {ANN: frozenset([HELPERS])}, True
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         club.people.silent = False
         await club.say("hello again")
@@ -201,9 +201,9 @@ async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
 async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) -> None:
     club = GroupedClub(clock, AgentMembership("front", "always", allow=(HELPERS,)))
     club.people.groups = {ANN: frozenset([HELPERS])}
-    async with club.house.run() as router:
-        await router.parts.rooms.linking.link(ANN, ActorId("paper:board:annie"))
-        await club.board.say("b", "hello", author="annie")
+    async with club.rig.run() as router:
+        await router.parts.rooms.linking.link(ANN, ActorId("fake:billing:annie"))
+        await club.billing.say("b", "hello", author="annie")
         await clock.advance(5)
 
     assert club.answered() == {"front": 1}
@@ -212,7 +212,7 @@ async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) ->
 # --- direct messages --------------------------------------------------------------------------
 
 
-class Direct(PaperConnector):
+class Direct(FakeConnector):
     """Every channel is between one person and the bot."""
 
     def is_direct(self, channel: ChannelRef) -> bool:
@@ -224,16 +224,16 @@ class Desk:
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.paper = Direct("slate", clock)
+        self.fake = Direct("sales", clock)
         self.store = SqliteStore.in_memory(clock)
-        self.house = House(clock, self.store, (self.paper,))
+        self.rig = RouterRig(clock, self.store, (self.fake,))
         self.agent = Says("front")
-        self.house.agents = {"front": self.agent}
-        self.house.memberships = (AgentMembership("front", "always"),)
-        self.house.room("desk", (self.paper, "d", "both"))
+        self.rig.agents = {"front": self.agent}
+        self.rig.memberships = (AgentMembership("front", "always"),)
+        self.rig.room("desk", (self.fake, "d", "both"))
 
     async def say(self, text: str, author: str = "ann") -> None:
-        await self.paper.say("d", text, author=author, addresses_us=True)
+        await self.fake.say("d", text, author=author, addresses_us=True)
         await self.clock.advance(5)
 
     async def code(self, agent: str = "front") -> str:
@@ -242,12 +242,12 @@ class Desk:
 
 async def test_nobody_reaches_an_agent_directly_without_a_code(clock: FakeClock) -> None:
     desk = Desk(clock)
-    async with desk.house.run():
+    async with desk.rig.run():
         await desk.say("hello")
-        assert any("pair new" in text for text in desk.paper.texts("d"))
+        assert any("pair new" in text for text in desk.fake.texts("d"))
         await desk.say((await desk.code()).lower())
         await desk.say("hello again")
-    async with desk.house.run():  # after a restart, too
+    async with desk.rig.run():  # after a restart, too
         await desk.say("and now?")
 
     assert desk.agent.asked == ["hello again", "and now?"]
@@ -256,19 +256,19 @@ async def test_nobody_reaches_an_agent_directly_without_a_code(clock: FakeClock)
 async def test_a_code_is_not_archived_and_good_once(clock: FakeClock) -> None:
     desk = Desk(clock)
     code = await desk.code("*")
-    async with desk.house.run():
+    async with desk.rig.run():
         await desk.say(f"pair {code}")
         await desk.say(code, author="bob")
         await desk.say("hello", author="bob")
 
     assert desk.agent.asked == []
-    conversation = await desk.store.conversation(desk.house.rooms[0].conversation)
+    conversation = await desk.store.conversation(desk.rig.rooms[0].conversation)
     assert code not in str(conversation.messages)
 
 
 async def test_a_code_for_another_agent_opens_nothing(clock: FakeClock) -> None:
     desk = Desk(clock)
-    async with desk.house.run():
+    async with desk.rig.run():
         await desk.say(await desk.code("another"))
         await desk.say("hello")
 
@@ -277,11 +277,11 @@ async def test_a_code_for_another_agent_opens_nothing(clock: FakeClock) -> None:
 
 async def test_codes_are_not_guessed(clock: FakeClock) -> None:
     desk = Desk(clock)
-    async with desk.house.run():
+    async with desk.rig.run():
         for number in range(PAIRING_TRIES):
             await desk.say(f"ZZZZ-000{number}")
         await desk.say(await desk.code())
-        assert any("Too many codes" in text for text in desk.paper.texts("d"))
+        assert any("Too many codes" in text for text in desk.fake.texts("d"))
         await clock.advance(3700)
         await desk.say(await desk.code())
         await desk.say("hello")
@@ -291,7 +291,7 @@ async def test_codes_are_not_guessed(clock: FakeClock) -> None:
 
 async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> None:
     desk = Desk(clock)
-    async with desk.house.run() as router:
+    async with desk.rig.run() as router:
         await desk.say(await desk.code())
         await desk.say("hello")
         assert await router.parts.turns.access.unpair(ANN, None)
@@ -302,10 +302,10 @@ async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> Non
 
 async def test_an_allowed_person_needs_no_code(clock: FakeClock) -> None:
     desk = Desk(clock)
-    desk.house.rooms.clear()
-    desk.house.memberships = (AgentMembership("front", "always", allow=(ANN,)),)
-    desk.house.room("desk", (desk.paper, "d", "both"))
-    async with desk.house.run():
+    desk.rig.rooms.clear()
+    desk.rig.memberships = (AgentMembership("front", "always", allow=(ANN,)),)
+    desk.rig.room("desk", (desk.fake, "d", "both"))
+    async with desk.rig.run():
         await desk.say("hello")
 
     assert desk.agent.asked == ["hello"]

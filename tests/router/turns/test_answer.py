@@ -30,9 +30,9 @@ from bridge.router import AgentMembership
 from bridge.router.turns.answer import Answer
 from bridge.store import SqliteStore
 from bridge.uacs import Message, TextPart, ToolCallPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
 class Scripted:
@@ -62,17 +62,19 @@ class Scripted:
         yield TurnDone()
 
 
-def plaza(clock: FakeClock, *agents: Scripted, **membership: Any) -> tuple[House, PaperConnector]:
-    slate = PaperConnector("slate", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate,))
-    house.agents = {one.name: one for one in agents}
-    house.memberships = tuple(AgentMembership(one.name, **membership) for one in agents)
-    house.room("plaza", (slate, "s", "both"))
-    return house, slate
+def plaza(
+    clock: FakeClock, *agents: Scripted, **membership: Any
+) -> tuple[RouterRig, FakeConnector]:
+    sales = FakeConnector("sales", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales,))
+    rig.agents = {one.name: one for one in agents}
+    rig.memberships = tuple(AgentMembership(one.name, **membership) for one in agents)
+    rig.room("plaza", (sales, "s", "both"))
+    return rig, sales
 
 
-async def answers(store: Store, house: House, agent: str) -> list[Message]:
-    conversation = await store.conversation(house.rooms[0].conversation)
+async def answers(store: Store, rig: RouterRig, agent: str) -> list[Message]:
+    conversation = await store.conversation(rig.rooms[0].conversation)
     return [one for one in conversation.messages if one.actor.id == f"agent:{agent}"]
 
 
@@ -81,12 +83,12 @@ async def test_an_answer_tells_how_long_it_took_and_what_judged_it(clock: FakeCl
         AnswerRecorded(record={"api": "x"}), 2.0, TextDelta(text="Yes."), 3.0,
         UsageReported(usage={"input_tokens": 7}), ModerationReported(moderation={"refused": False}),
     ]  # fmt: skip
-    house, slate = plaza(clock, Scripted("bot", clock, lambda _: script))
-    async with house.run():
-        await slate.say("s", "@bot?", addresses_us=True)
+    rig, sales = plaza(clock, Scripted("bot", clock, lambda _: script))
+    async with rig.run():
+        await sales.say("s", "@bot?", addresses_us=True)
         await clock.advance(10)
 
-    (answer,) = await answers(house.store, house, "bot")
+    (answer,) = await answers(rig.store, rig, "bot")
     metadata: Any = answer.metadata
     assert metadata["latency"] == {"first_ms": 2000, "total_ms": 5000}
     assert metadata["usage"] == {"input_tokens": 7}
@@ -108,13 +110,13 @@ async def test_what_an_agent_keeps_is_shown_to_it_alone_in_all_later_turns(
 
     bot = Scripted("bot", clock, counts)
     other = Scripted("other", clock, lambda _: [TextDelta(text="No.")])
-    house, slate = plaza(clock, bot, other, history_tokens=500, listen="always", beside=True)
-    async with house.run():
-        await slate.say("s", "one")
+    rig, sales = plaza(clock, bot, other, history_tokens=500, listen="always", beside=True)
+    async with rig.run():
+        await sales.say("s", "one")
         await clock.advance(5)
-        await slate.say("s", "two " + "x" * 3000)
+        await sales.say("s", "two " + "x" * 3000)
         await clock.advance(5)
-        await slate.say("s", "three")
+        await sales.say("s", "three")
         await clock.advance(5)
 
     assert known(bot.turns[0], "bot") is None
@@ -130,16 +132,16 @@ async def test_an_answer_that_is_deleted_takes_along_what_was_kept_with_it(
     clock: FakeClock,
 ) -> None:
     bot = Scripted("bot", clock, lambda n: [TextDelta(text=f"{n}"), StateKept(state={"n": n})])
-    house, slate = plaza(clock, bot, listen="always")
-    async with house.run():
-        await slate.say("s", "one")
+    rig, sales = plaza(clock, bot, listen="always")
+    async with rig.run():
+        await sales.say("s", "one")
         await clock.advance(5)
-        question = await slate.say("s", "two")
+        question = await sales.say("s", "two")
         await clock.advance(5)
-        (_, second) = await answers(house.store, house, "bot")
-        await house.store.change_message(second, "deleted")
-        await slate.delete("s", question)
-        await slate.say("s", "three")
+        (_, second) = await answers(rig.store, rig, "bot")
+        await rig.store.change_message(second, "deleted")
+        await sales.delete("s", question)
+        await sales.say("s", "three")
         await clock.advance(5)
 
     assert known(bot.turns[2], "bot") == {"n": 1}
@@ -153,10 +155,10 @@ async def test_a_key_is_taken_away_by_null_and_another_session_has_its_own_state
         return [TextDelta(text="Yes."), StateKept(state=kept)]
 
     bot = Scripted("bot", clock, script)
-    house, slate = plaza(clock, bot, listen="always", session="person")
-    async with house.run():
+    rig, sales = plaza(clock, bot, listen="always", session="person")
+    async with rig.run():
         for who in ("ann", "ann", "bob", "ann"):
-            await slate.say("s", "Hi", author=who)
+            await sales.say("s", "Hi", author=who)
             await clock.advance(5)
 
     assert [known(turn, "bot") for turn in bot.turns] == [None, {"a": 1, "b": 2}, None, {"b": 2}]
@@ -166,12 +168,12 @@ async def test_an_agent_cannot_keep_more_than_its_share(clock: FakeClock) -> Non
     grows: list[AgentEvent | float] = [
         TextDelta(text="So."), *(StateKept(state={f"{n}": "x" * 9000}) for n in range(2))
     ]  # fmt: skip
-    house, slate = plaza(clock, Scripted("bot", clock, lambda _: grows), listen="always")
-    async with house.run():
-        await slate.say("s", "Hi")
+    rig, sales = plaza(clock, Scripted("bot", clock, lambda _: grows), listen="always")
+    async with rig.run():
+        await sales.say("s", "Hi")
         await clock.advance(5)
 
-    (answer,) = await answers(house.store, house, "bot")
+    (answer,) = await answers(rig.store, rig, "bot")
     assert "more than 16000 bytes" in str(answer.content)
 
 
@@ -183,12 +185,12 @@ async def test_notifications_say_that_an_answer_failed_and_not_what_it_had_begun
     script: list[AgentEvent | float] = [
         TextDelta(text="The secret plan is"), TurnFailed(reason=reason, retry=retry)
     ]  # fmt: skip
-    house, slate = plaza(clock, Scripted("bot", clock, lambda _: script), listen="always")
-    async with house.run():
-        await slate.say("s", "Hi")
+    rig, sales = plaza(clock, Scripted("bot", clock, lambda _: script), listen="always")
+    async with rig.run():
+        await sales.say("s", "Hi")
         await clock.advance(5)
 
-    (answer,) = await answers(house.store, house, "bot")
+    (answer,) = await answers(rig.store, rig, "bot")
     card, _ = NO_CARDS.read(answer)
     said, notice, *_ = answer.content
     assert card.summary == "⚠️ bot could not finish this answer"
@@ -207,27 +209,27 @@ async def test_what_is_kept_outlives_a_turn_that_was_cut_off(clock: FakeClock) -
         return [TextDelta(text="Yes."), *([StateKept(state={"n": 1})] if number == 1 else [])]
 
     bot = Scripted("bot", clock, script)
-    house, slate = plaza(clock, bot, listen="always")
-    async with house.run():
+    rig, sales = plaza(clock, bot, listen="always")
+    async with rig.run():
         for text in ("one", "two"):
-            await slate.say("s", text)
+            await sales.say("s", text)
             await clock.advance(5)
-    async with house.run():
+    async with rig.run():
         await clock.advance(5)
-        await slate.say("s", "three")
+        await sales.say("s", "three")
         await clock.advance(5)
 
-    said = [m.content for m in await answers(house.store, house, "bot")]
+    said = [m.content for m in await answers(rig.store, rig, "bot")]
     assert "interrupted by a restart" in str(said[1])
     assert known(bot.turns[-1], "bot") == {"n": 1}
 
 
 async def test_a_question_that_waited_knows_what_was_answered_meanwhile(clock: FakeClock) -> None:
     bot = Scripted("bot", clock, lambda n: [1.0, TextDelta(text=f"Answer {n}.")])
-    house, slate = plaza(clock, bot, listen="always")
-    async with house.run():
+    rig, sales = plaza(clock, bot, listen="always")
+    async with rig.run():
         for text in ("one", "two", "three"):
-            await slate.say("s", text)
+            await sales.say("s", text)
         await clock.advance(10)
 
     knew = [message_text(m)[0] for m in bot.turns[2].conversation.messages]

@@ -25,9 +25,9 @@ from bridge.uacs import Message, StructuredDataPart
 from connectors.discord import cards as discord
 from connectors.slack import cards as slack
 from connectors.teams import cards as teams
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 
 def card(*nodes: Any) -> PartGiven:
@@ -63,16 +63,16 @@ class Mends:
 
 
 async def _answer(clock: FakeClock, agent: Mends, cards: Cards = NO_CARDS) -> Message:
-    slate = PaperConnector("slate", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate,))
-    house.cards = cards
-    house.agents = {"bot": agent}
-    house.memberships = (AgentMembership("bot"),)
-    house.room("plaza", (slate, "s", "both"))
-    async with house.run():
-        await slate.say("s", "@bot?", addresses_us=True)
+    sales = FakeConnector("sales", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales,))
+    rig.cards = cards
+    rig.agents = {"bot": agent}
+    rig.memberships = (AgentMembership("bot"),)
+    rig.room("plaza", (sales, "s", "both"))
+    async with rig.run():
+        await sales.say("s", "@bot?", addresses_us=True)
         await clock.advance(10)
-        conversation = await house.store.conversation(house.rooms[0].conversation)
+        conversation = await rig.store.conversation(rig.rooms[0].conversation)
     (answer,) = [one for one in conversation.messages if one.actor.id == "agent:bot"]
     return answer
 

@@ -26,24 +26,24 @@ from bridge.router.turns.answer import Answer, asked_again
 from bridge.router.turns.history import History
 from bridge.store import SqliteStore, archive, open_sqlite
 from bridge.uacs import Actor, Conversation, Message, TextPart, to_timestamp
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 LOBBY = Room(RoomId("lobby"), UUID(int=7), (), options=RoomOptions(history="shared"))
 START = 1_700_000_000.0
 
 
 def said(n: int, text: str, at: float) -> NewMessage:
-    paper = PaperConnector("slate", FakeClock()).channel("s")
-    actor = ActorId("paper:slate:ann")
+    fake = FakeConnector("sales", FakeClock()).channel("s")
+    actor = ActorId("fake:sales:ann")
     message = Message(
-        message_id=message_id_of(paper, f"{n:06d}"),
+        message_id=message_id_of(fake, f"{n:06d}"),
         timestamp=to_timestamp(datetime.fromtimestamp(at, UTC)),
         actor=Actor(id=actor, role="human", name="Ann"),
         content=(TextPart(text=text),),
     )
-    return NewMessage(message, Person(id=actor, name="Ann"), at, Place(channel=paper), f"{n:06d}")
+    return NewMessage(message, Person(id=actor, name="Ann"), at, Place(channel=fake), f"{n:06d}")
 
 
 async def say(store: Store, *texts: str) -> list[NewMessage]:
@@ -224,35 +224,35 @@ class Remembers:
 async def test_an_agent_is_told_that_what_it_knew_was_changed_however_long_ago(
     clock: FakeClock, change: str
 ) -> None:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     agent = Remembers()
-    house.agents = {"bot": agent}
-    house.memberships = (AgentMembership("bot", history_tokens=500),)
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    async with house.run():
-        secret = await slate.say("s", "The password is swordfish.")
-        await slate.say("s", "@bot, remember that.", addresses_us=True)
+    rig.agents = {"bot": agent}
+    rig.memberships = (AgentMembership("bot", history_tokens=500),)
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    async with rig.run():
+        secret = await sales.say("s", "The password is swordfish.")
+        await sales.say("s", "@bot, remember that.", addresses_us=True)
         await clock.advance(5)
         for n in range(10):
-            await slate.say("s", f"{n} " + "x" * 80)
-        await slate.say("s", "@bot, are you there?", addresses_us=True)
+            await sales.say("s", f"{n} " + "x" * 80)
+        await sales.say("s", "@bot, are you there?", addresses_us=True)
         await clock.advance(5)
-        later = await slate.say("s", "A later word")
-        await slate.edit("s", later, "A later word, mended")
+        later = await sales.say("s", "A later word")
+        await sales.edit("s", later, "A later word, mended")
         match change:
             case "edited":
-                await slate.edit("s", secret, "The password is ****.")
+                await sales.edit("s", secret, "The password is ****.")
             case "deleted":
-                await slate.delete("s", secret)
+                await sales.delete("s", secret)
             case _:
                 pass
         await clock.advance(5)
         for n in range(3):
-            await slate.say("s", f"{n} " + "x" * 160)
-        await slate.say("s", "@bot, and now?", addresses_us=True)
+            await sales.say("s", f"{n} " + "x" * 160)
+        await sales.say("s", "@bot, and now?", addresses_us=True)
         await clock.advance(5)
-        await slate.say("s", "@bot, once more?", addresses_us=True)
+        await sales.say("s", "@bot, once more?", addresses_us=True)
         await clock.advance(5)
 
     assert not any("swordfish" in one for one in agent.knew[2])  # long ago

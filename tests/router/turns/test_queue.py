@@ -26,9 +26,9 @@ from bridge.router import AgentMembership
 from bridge.router.rooms.rooms import Listen
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 
 Script = Callable[[Turn], AsyncGenerator[AgentEvent, None]]
 
@@ -48,16 +48,16 @@ class Scripted:
         return self.script(turn)
 
 
-def house_with(
+def rig_with(
     clock: FakeClock, script: Script, listen: Listen = "mentions"
-) -> tuple[House, PaperConnector, PaperConnector, Scripted]:
-    slate, board = PaperConnector("slate", clock), PaperConnector("board", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate, board))
+) -> tuple[RouterRig, FakeConnector, FakeConnector, Scripted]:
+    sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     agent = Scripted("helper", script)
-    house.agents = {"helper": agent}
-    house.memberships = (AgentMembership("helper", listen),)
-    house.room("all", (slate, "s", "both"), (board, "b", "both"))
-    return house, slate, board, agent
+    rig.agents = {"helper": agent}
+    rig.memberships = (AgentMembership("helper", listen),)
+    rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
+    return rig, sales, billing, agent
 
 
 async def at_once(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
@@ -76,76 +76,76 @@ def slowly(clock: FakeClock) -> Script:
 
 
 async def test_a_mention_is_answered_in_every_channel_once(clock: FakeClock) -> None:
-    house, slate, board, agent = house_with(clock, at_once)
+    rig, sales, billing, agent = rig_with(clock, at_once)
 
-    async with house.run():
-        await slate.say("s", "hello everybody")
-        await slate.say("s", "@helper are you there?")
+    async with rig.run():
+        await sales.say("s", "hello everybody")
+        await sales.say("s", "@helper are you there?")
         await clock.advance(2)
 
     assert len(agent.turns) == 1
-    assert board.texts("b") == ["hello everybody", "@helper are you there?", "It is done."]
-    assert slate.texts("s")[-1] == "It is done."
-    assert slate.channels["s"][-1].author == "helper"
+    assert billing.texts("b") == ["hello everybody", "@helper are you there?", "It is done."]
+    assert sales.texts("s")[-1] == "It is done."
+    assert sales.channels["s"][-1].author == "helper"
 
 
 async def test_the_agent_knows_what_was_said_before_up_to_the_question(clock: FakeClock) -> None:
-    house, slate, board, agent = house_with(clock, at_once)
+    rig, sales, billing, agent = rig_with(clock, at_once)
 
-    async with house.run():
-        await slate.say("s", "first")
+    async with rig.run():
+        await sales.say("s", "first")
         await clock.let_work()
-        await board.say("b", "second")
+        await billing.say("b", "second")
         await clock.let_work()
-        await slate.say("s", "@helper?")
-        await slate.say("s", "too late")
+        await sales.say("s", "@helper?")
+        await sales.say("s", "too late")
         await clock.advance(2)
 
     (turn,) = agent.turns
     texts = [part.text for m in turn.conversation.messages for part in m.content]  # type: ignore[union-attr]
     assert texts == ["first", "second", "@helper?"]
-    assert turn.platforms == ("paper",)
+    assert turn.platforms == ("fake",)
 
 
 async def test_an_answer_is_shown_as_it_grows_and_ends_exact(clock: FakeClock) -> None:
-    house, slate, board, _ = house_with(clock, slowly(clock))
+    rig, sales, billing, _ = rig_with(clock, slowly(clock))
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(1.1)
-        early = board.texts("b")[-1]
+        early = billing.texts("b")[-1]
         await clock.advance(3)
-        later = board.texts("b")[-1]
+        later = billing.texts("b")[-1]
         await clock.advance(10)
 
     assert early in ("one", "one two")
     assert len(early) < len(later) < len("one two three four five six")
-    assert board.texts("b")[-1] == slate.texts("s")[-1] == "one two three four five six"
-    assert len(board.texts("b")) == 2
+    assert billing.texts("b")[-1] == sales.texts("s")[-1] == "one two three four five six"
+    assert len(billing.texts("b")) == 2
 
 
 @pytest.mark.parametrize(("listen", "expected"), [("mentions", 1), ("threads", 2), ("always", 4)])
 async def test_agents_listen_as_the_room_wants(
     clock: FakeClock, listen: Listen, expected: int
 ) -> None:
-    house, slate, _, agent = house_with(clock, at_once, listen)
+    rig, sales, _, agent = rig_with(clock, at_once, listen)
 
-    async with house.run():
-        await slate.say("s", "unrelated")
-        root = await slate.say("s", "@helper look at this")
+    async with rig.run():
+        await sales.say("s", "unrelated")
+        root = await sales.say("s", "@helper look at this")
         await clock.advance(2)
-        await slate.say("s", "and at this", thread=root)
-        await slate.say("s", "something else")
+        await sales.say("s", "and at this", thread=root)
+        await sales.say("s", "something else")
         await clock.advance(2)
 
     assert len(agent.turns) == expected
 
 
 async def test_bots_do_not_call_agents(clock: FakeClock) -> None:
-    house, slate, _, agent = house_with(clock, at_once, "always")
+    rig, sales, _, agent = rig_with(clock, at_once, "always")
 
-    async with house.run():
-        await slate.say("s", "@helper says a bot", bot=True)
+    async with rig.run():
+        await sales.say("s", "@helper says a bot", bot=True)
         await clock.advance(2)
 
     assert agent.turns == []
@@ -186,33 +186,33 @@ async def just_ends(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
 async def test_a_failing_agent_says_so_and_the_next_turn_is_answered(
     clock: FakeClock, script: Script, reason: str
 ) -> None:
-    house, slate, board, agent = house_with(clock, script)
+    rig, sales, billing, agent = rig_with(clock, script)
 
-    async with house.run():
-        await slate.say("s", "@helper?")
+    async with rig.run():
+        await sales.say("s", "@helper?")
         await clock.advance(5)
         agent.script = at_once
-        await slate.say("s", "@helper again?")
+        await sales.say("s", "@helper again?")
         await clock.advance(5)
 
-    failed = board.texts("b")[1]
+    failed = billing.texts("b")[1]
     assert "⚠️ helper could not finish this answer" in failed
     assert reason in failed
     assert "api.example" not in failed
-    assert board.texts("b")[-1] == "It is done."
+    assert billing.texts("b")[-1] == "It is done."
 
 
 async def test_a_turn_that_was_cut_off_by_a_crash_is_answered_once(clock: FakeClock) -> None:
-    house, slate, board, agent = house_with(clock, slowly(clock))
+    rig, sales, billing, agent = rig_with(clock, slowly(clock))
 
-    async with house.run():
-        await slate.say("s", "@helper count")
+    async with rig.run():
+        await sales.say("s", "@helper count")
         await clock.advance(2.5)
     agent.script = slowly(clock)
-    async with house.run():
+    async with rig.run():
         await clock.advance(20)
 
-    answers = [text for text in board.texts("b") if text.startswith("one")]
+    answers = [text for text in billing.texts("b") if text.startswith("one")]
     assert answers == ["one two three four five six"]
 
 
@@ -221,36 +221,36 @@ async def test_a_turn_whose_tool_was_called_is_never_run_again(clock: FakeClock)
         yield ToolCalled(part=ToolCallPart(id="1", name="launch", arguments={}))
         await asyncio.Event().wait()
 
-    house, slate, board, agent = house_with(clock, calls_a_tool)
+    rig, sales, billing, agent = rig_with(clock, calls_a_tool)
 
-    async with house.run():
-        await slate.say("s", "@helper launch it")
+    async with rig.run():
+        await sales.say("s", "@helper launch it")
         await clock.advance(1)
-    async with house.run():
+    async with rig.run():
         await clock.advance(20)
 
     assert len(agent.turns) == 1
-    assert "interrupted by a restart" in board.texts("b")[-1]
-    assert await house.store.open_turns() == []
+    assert "interrupted by a restart" in billing.texts("b")[-1]
+    assert await rig.store.open_turns() == []
 
 
 async def test_echo_says_what_it_received_and_remembers(clock: FakeClock) -> None:
-    house, slate, board, _ = house_with(clock, at_once)
-    house.agents = {"helper": EchoAgent("helper", EchoSettings(pace=0), clock)}
+    rig, sales, billing, _ = rig_with(clock, at_once)
+    rig.agents = {"helper": EchoAgent("helper", EchoSettings(pace=0), clock)}
 
-    async with house.run():
-        await slate.say("s", "the sky is blue")
-        await board.say("b", "@helper what do you know?", author="bob")
+    async with rig.run():
+        await sales.say("s", "the sky is blue")
+        await billing.say("b", "@helper what do you know?", author="bob")
         await clock.advance(5)
 
-    conversation = await house.store.conversation(UUID(int=1))
+    conversation = await rig.store.conversation(UUID(int=1))
     answer = conversation.messages[-1]
     text = "".join(part.text for part in answer.content)  # type: ignore[union-attr]
-    assert "Hello Bob of board!" in text
+    assert "Hello Bob of billing!" in text
     assert "> @helper what do you know?" in text
-    assert "1 message said in this room before that, by Ann of slate" in text
+    assert "1 message said in this room before that, by Ann of sales" in text
     assert (answer.actor.role, answer.actor.name) == ("assistant", "helper")
-    assert AccountId("board") in house.connectors
+    assert AccountId("billing") in rig.connectors
 
 
 async def test_an_agent_changes_in_every_channel_what_it_said_before(clock: FakeClock) -> None:
@@ -263,15 +263,15 @@ async def test_an_agent_changes_in_every_channel_what_it_said_before(clock: Fake
             yield TextDelta(text="shipping ...")
         yield TurnDone()
 
-    house, slate, board, _ = house_with(clock, script, "always")
-    async with house.run():
-        await slate.say("s", "ship it")
+    rig, sales, billing, _ = rig_with(clock, script, "always")
+    async with rig.run():
+        await sales.say("s", "ship it")
         await clock.advance(5)
-        await slate.say("s", "and?")
+        await sales.say("s", "and?")
         await clock.advance(5)
 
-    assert slate.texts("s") == ["ship it", "done: shipped", "and?"]
-    assert board.texts("b") == ["ship it", "done: shipped", "and?"]
+    assert sales.texts("s") == ["ship it", "done: shipped", "and?"]
+    assert billing.texts("b") == ["ship it", "done: shipped", "and?"]
 
 
 @pytest.mark.parametrize("whose", ["agent:other:1", "nobody's", "a person's"])
@@ -283,14 +283,14 @@ async def test_an_agent_changes_nothing_that_it_did_not_say(clock: FakeClock, wh
         yield MessageChanged(message=MessageId(target), parts=(part,))
         yield TurnDone()
 
-    house, slate, board, _ = house_with(clock, script, "always")
-    async with house.run():
-        await slate.say("s", "mine")
+    rig, sales, billing, _ = rig_with(clock, script, "always")
+    async with rig.run():
+        await sales.say("s", "mine")
         await clock.advance(5)
 
-    assert board.texts("b")[0] == "mine"
-    assert "which it did not say in this room" in "".join(board.texts("b")[1:])
-    assert slate.texts("s")[0] == "mine"
+    assert billing.texts("b")[0] == "mine"
+    assert "which it did not say in this room" in "".join(billing.texts("b")[1:])
+    assert sales.texts("s")[0] == "mine"
 
 
 async def test_a_change_that_is_no_uacs_fails_the_turn_and_changes_nothing(
@@ -303,11 +303,11 @@ async def test_a_change_that_is_no_uacs_fails_the_turn_and_changes_nothing(
         yield TextDelta(text="hello")
         yield TurnDone()
 
-    house, slate, board, _ = house_with(clock, script, "always")
-    async with house.run():
+    rig, sales, billing, _ = rig_with(clock, script, "always")
+    async with rig.run():
         for _ in range(2):
-            await slate.say("s", "hi")
+            await sales.say("s", "hi")
             await clock.advance(5)
 
-    assert board.texts("b")[1] == "hello"
-    assert "could not finish" in board.texts("b")[3]
+    assert billing.texts("b")[1] == "hello"
+    assert "could not finish" in billing.texts("b")[3]

@@ -29,8 +29,8 @@ class Costly(Says):
 def club_with(clock: FakeClock, allowances: QuotaSettings) -> tuple[Club, Costly]:
     club = Club(clock, AgentMembership("front", "always"))
     agent = Costly("front")
-    club.house.agents = {"front": agent}
-    club.house.allowances = allowances
+    club.rig.agents = {"front": agent}
+    club.rig.allowances = allowances
     return club, agent
 
 
@@ -50,13 +50,13 @@ async def test_a_budget_that_is_spent_says_when_it_opens(
     clock: FakeClock, allowances: QuotaSettings
 ) -> None:
     club, agent = club_with(clock, allowances)
-    async with club.house.run():
+    async with club.rig.run():
         for _ in range(4):
             await club.say("hello")
-    async with club.house.run():  # a restart opens nothing
+    async with club.rig.run():  # a restart opens nothing
         await club.say("hello")
         assert len(agent.asked) == 2
-        told = [text for text in club.slate.texts("s") if "does not answer" in text]
+        told = [text for text in club.sales.texts("s") if "does not answer" in text]
         assert len(told) == 3
         assert "open again at" in told[0]
         await clock.advance(3600 + 300)
@@ -68,7 +68,7 @@ async def test_a_budget_that_is_spent_says_when_it_opens(
 async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
     day = QuotaSettings(agents={"front": Budget(day=Limit(messages=1))})
     club, agent = club_with(clock, day)
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await clock.advance(4000)
         await club.say("hello")
@@ -81,10 +81,10 @@ async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
 
 async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
     club, agent = club_with(clock, QuotaSettings(person=Budget(hour=Limit(messages=1))))
-    async with club.house.run() as router:
-        await router.parts.rooms.linking.link("paper:slate:ann", "paper:board:annie")  # type: ignore[arg-type]
+    async with club.rig.run() as router:
+        await router.parts.rooms.linking.link("fake:sales:ann", "fake:billing:annie")  # type: ignore[arg-type]
         await club.say("hello")
-        await club.board.say("b", "hello", author="annie")
+        await club.billing.say("b", "hello", author="annie")
         await clock.advance(5)
         await club.say("hello", author="bob")
 
@@ -94,7 +94,7 @@ async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
 async def test_an_admin_opens_a_budget_again(clock: FakeClock) -> None:
     room = QuotaSettings(rooms={RoomId("club"): Budget(hour=Limit(messages=1))})
     club, agent = club_with(clock, room)
-    async with club.house.run() as router:
+    async with club.rig.run() as router:
         await club.say("hello")
         await router.parts.turns.quotas.forget("room:club")
         await club.say("hello")

@@ -31,9 +31,9 @@ from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.selection import ambiguities
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.inbound.test_presses import KEY, PressedPaper
+from tests.router.inbound.test_presses import KEY, PressedFake
 
 
 class Says:
@@ -63,17 +63,17 @@ class Club:
         self, clock: FakeClock, *memberships: AgentMembership, talk: Talk | None = None
     ) -> None:
         self.clock = clock
-        self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
-        self.house.cards = Cards({}, KEY)
+        self.sales, self.billing = PressedFake("sales", clock), PressedFake("billing", clock)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
+        self.rig.cards = Cards({}, KEY)
         self.agents = {membership.agent: Says(membership.agent) for membership in memberships}
-        self.house.agents = dict(self.agents)
-        self.house.memberships, self.house.talk = memberships, talk or Talk()
-        self.house.admins = ["paper:slate:ann"]
-        self.house.room("club", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.rig.agents = dict(self.agents)
+        self.rig.memberships, self.rig.talk = memberships, talk or Talk()
+        self.rig.admins = ["fake:sales:ann"]
+        self.rig.room("club", (self.sales, "s", "both"), (self.billing, "b", "both"))
 
     async def say(self, text: str, **more: str | bool | float | None) -> str:
-        native = await self.slate.say("s", text, **more)
+        native = await self.sales.say("s", text, **more)
         await self.clock.advance(8)
         return native
 
@@ -91,7 +91,7 @@ MONEY = AgentMembership("money", "always", routes=(Route(pattern=pattern_of("(?i
 
 async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
     club = Club(clock, FRONT, MONEY)
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await club.say("where is my Invoice?")
 
@@ -103,8 +103,8 @@ async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
     "route",
     [
         Route(channels=("s",)),
-        Route(channels=("paper:slate:*",)),
-        Route(people=("paper:slate:ann",)),
+        Route(channels=("fake:sales:*",)),
+        Route(people=("fake:sales:ann",)),
         Route(people=("Ann*",)),
         Route(threads=False),
     ],
@@ -112,19 +112,19 @@ async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
 )
 async def test_a_route_is_by_channel_person_or_thread(clock: FakeClock, route: Route) -> None:
     club = Club(clock, FRONT, AgentMembership("other", "always", routes=(route,)))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
-        await club.board.say("b", "hello", author="bob", thread="000001")
+        await club.billing.say("b", "hello", author="bob", thread="000001")
         await clock.advance(8)
 
     assert club.answered() == {"front": 1, "other": 1}
 
 
 async def test_people_of_a_route_are_known_by_all_their_accounts(clock: FakeClock) -> None:
-    route = Route(people=("paper:board:bob",))
+    route = Route(people=("fake:billing:bob",))
     club = Club(clock, FRONT, AgentMembership("other", "always", routes=(route,)))
-    async with club.house.run() as router:
-        await router.parts.rooms.linking.link("paper:board:bob", "paper:slate:ann")  # type: ignore[arg-type]
+    async with club.rig.run() as router:
+        await router.parts.rooms.linking.link("fake:billing:bob", "fake:sales:ann")  # type: ignore[arg-type]
         await club.say("hello")
 
     assert club.answered() == {"front": 0, "other": 1}
@@ -132,7 +132,7 @@ async def test_people_of_a_route_are_known_by_all_their_accounts(clock: FakeCloc
 
 async def test_who_is_named_answers_whatever_the_routes_say(clock: FakeClock) -> None:
     club = Club(clock, FRONT, MONEY)
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("@money hello")
         await club.say("@front @money invoices!")
 
@@ -141,9 +141,9 @@ async def test_who_is_named_answers_whatever_the_routes_say(clock: FakeClock) ->
 
 async def test_an_answer_to_an_agents_words_is_for_it(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front"), AgentMembership("money"))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("@money hello")
-        said = next(post for post in club.slate.channels["s"] if post.text == "money speaking")
+        said = next(post for post in club.sales.channels["s"] if post.text == "money speaking")
         await club.say("are you sure?", reply_to=said.id)
 
     assert club.answered() == {"front": 0, "money": 2}
@@ -151,7 +151,7 @@ async def test_an_answer_to_an_agents_words_is_for_it(clock: FakeClock) -> None:
 
 async def test_an_agent_beside_the_others_answers_too(clock: FakeClock) -> None:
     club = Club(clock, FRONT, MONEY, AgentMembership("scribe", "always", beside=True))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await club.say("an invoice")
 
@@ -160,7 +160,7 @@ async def test_an_agent_beside_the_others_answers_too(clock: FakeClock) -> None:
 
 async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front"), AgentMembership("money"))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello?", addresses_us=True)
 
     assert club.answered() == {"front": 1, "money": 0}
@@ -203,7 +203,7 @@ async def test_a_mention_without_a_name_is_for_the_first_seat(clock: FakeClock) 
         (
             (
                 AgentMembership("a", routes=(Route(people=("Ann",)),)),
-                AgentMembership("b", routes=(Route(people=("paper:slate:ann",)),)),
+                AgentMembership("b", routes=(Route(people=("fake:sales:ann",)),)),
             ),
             True,
         ),
@@ -221,18 +221,18 @@ def test_seats_of_which_none_goes_first_are_found(
 async def test_agents_call_one_another_where_the_room_lets_them(clock: FakeClock) -> None:
     club = Club(clock, FRONT, AgentMembership("money"), talk=Talk("mention"))
     club.agents["front"].words = ["@money, please"]
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await clock.advance(10)
 
     assert club.agents["money"].asked == ["@money, please"]
-    assert "money speaking" in club.board.texts("b")
+    assert "money speaking" in club.billing.texts("b")
 
 
 async def test_agents_do_not_call_one_another_by_default(clock: FakeClock) -> None:
     club = Club(clock, FRONT, AgentMembership("money"))
     club.agents["front"].words = ["@money, please"]
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
 
     assert club.answered() == {"front": 1, "money": 0}
@@ -241,13 +241,13 @@ async def test_agents_do_not_call_one_another_by_default(clock: FakeClock) -> No
 async def test_agents_do_not_talk_to_each_other_for_ever(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front"), AgentMembership("money"), talk=Talk("mention", 3))
     club.agents["front"].words, club.agents["money"].words = ["@money?"], ["@front!"]
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("@front hello")
         await clock.advance(60)
-    async with club.house.run():  # nor after a restart
+    async with club.rig.run():  # nor after a restart
         await clock.advance(60)
         first = sum(club.answered().values())
-        assert any("3 times" in text for text in club.board.texts("b"))
+        assert any("3 times" in text for text in club.billing.texts("b"))
         await club.say("@front go on")
         await clock.advance(60)
 
@@ -261,7 +261,7 @@ async def test_bots_call_an_agent_only_where_it_hears_them_and_not_for_ever(
     club = Club(
         clock, AgentMembership("deaf"), AgentMembership("open", bots=True), talk=Talk(turns=2)
     )
-    async with club.house.run():
+    async with club.rig.run():
         for number in range(5):
             await club.say(f"@deaf @open alert number {number}", author="pager", bot=True)
         assert club.answered() == {"deaf": 0, "open": 2}
@@ -276,12 +276,12 @@ async def test_bots_call_an_agent_only_where_it_hears_them_and_not_for_ever(
 
 async def test_agents_are_silent_where_a_person_took_over(clock: FakeClock) -> None:
     club = Club(clock, FRONT)
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("take-over", addresses_us=True)
         await club.say("hello")
         await club.say("@front hello?")
-        assert any("has taken over" in text for text in club.board.texts("b"))
-    async with club.house.run():  # still, after a restart
+        assert any("has taken over" in text for text in club.billing.texts("b"))
+    async with club.rig.run():  # still, after a restart
         await club.say("hello")
         assert club.answered() == {"front": 0}
         await club.say("give-back", addresses_us=True)
@@ -292,17 +292,17 @@ async def test_agents_are_silent_where_a_person_took_over(clock: FakeClock) -> N
 
 async def test_the_button_gives_back(clock: FakeClock) -> None:
     club = Club(clock, FRONT)
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("take-over", addresses_us=True)
-        post = next(one for one in club.slate.channels["s"] if "has taken over" in one.text)
-        known = await club.house.store.resolve(club.slate.channel("s"), post.id)
+        post = next(one for one in club.sales.channels["s"] if "has taken over" in one.text)
+        known = await club.rig.store.resolve(club.sales.channel("s"), post.id)
         assert known
         token = action_token(KEY, known, "/content/0/data/nodes/1")
-        await club.board.press("b", club.board.channels["b"][-1].id, token)  # no operator there
+        await club.billing.press("b", club.billing.channels["b"][-1].id, token)  # no operator there
         await clock.advance(5)
         await club.say("hello")
         assert club.answered() == {"front": 0}
-        await club.slate.press("s", post.id, token)
+        await club.sales.press("s", post.id, token)
         await clock.advance(5)
         await club.say("hello")
 
@@ -310,8 +310,8 @@ async def test_the_button_gives_back(clock: FakeClock) -> None:
 
 
 async def test_only_operators_take_over(clock: FakeClock) -> None:
-    club = Club(clock, AgentMembership("front", "always", operators=("paper:slate:bob",)))
-    async with club.house.run():
+    club = Club(clock, AgentMembership("front", "always", operators=("fake:sales:bob",)))
+    async with club.rig.run():
         await club.say("take-over", addresses_us=True, author="carl")
         await club.say("hello")
         assert club.answered() == {"front": 1}
@@ -323,7 +323,7 @@ async def test_only_operators_take_over(clock: FakeClock) -> None:
 
 async def test_a_thread_is_taken_over_by_itself(clock: FakeClock) -> None:
     club = Club(clock, AgentMembership("front", "always", "thread"))
-    async with club.house.run():
+    async with club.rig.run():
         root = await club.say("root")
         await club.say("take-over", addresses_us=True, thread=root)
         await club.say("below", thread=root)
@@ -334,9 +334,9 @@ async def test_a_thread_is_taken_over_by_itself(clock: FakeClock) -> None:
 
 async def test_another_agent_answers_where_it_was_handed_over_to(clock: FakeClock) -> None:
     club = Club(clock, FRONT, AgentMembership("money"))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hand-over nobody", addresses_us=True)
-        assert any("no agent 'nobody'" in text for text in club.slate.texts("s"))
+        assert any("no agent 'nobody'" in text for text in club.sales.texts("s"))
         await club.say("hand-over money", addresses_us=True)
         await club.say("hello")
 
@@ -346,19 +346,19 @@ async def test_another_agent_answers_where_it_was_handed_over_to(clock: FakeCloc
 async def test_an_agent_hands_over_to_another(clock: FakeClock) -> None:
     club = Club(clock, FRONT, AgentMembership("money"))
     club.agents["front"].part = handing({"to": "money", "why": "it is about money"})
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("where is my refund?")
         await clock.advance(10)
         await club.say("and now?")
 
     assert club.answered() == {"front": 1, "money": 2}
-    assert any("it is about money" in text for text in club.board.texts("b"))
+    assert any("it is about money" in text for text in club.billing.texts("b"))
 
 
 async def test_an_agent_hands_over_to_a_person(clock: FakeClock) -> None:
     club = Club(clock, FRONT)
     club.agents["front"].part = handing({"to": "person"})
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("I want to talk to somebody")
         await club.say("hello?")
 
@@ -377,13 +377,13 @@ async def test_an_answer_ends_when_a_person_takes_over(clock: FakeClock) -> None
             yield TextDelta(text="forty-two")
             yield TurnDone()
 
-    club.house.agents = {"front": Slow("front")}
-    async with club.house.run() as router:
+    club.rig.agents = {"front": Slow("front")}
+    async with club.rig.run() as router:
         await club.say("hello")
         await club.say("take-over", addresses_us=True)
         assert router.parts.turns.queue.idle
 
-    assert any("⏹️ stopped" in text for text in club.board.texts("b"))
+    assert any("⏹️ stopped" in text for text in club.billing.texts("b"))
 
 
 # --- handing over by a tool -------------------------------------------------------------------
@@ -421,20 +421,20 @@ def handing_club(
 ) -> tuple[Club, Hands]:
     club = Club(clock, FRONT, AgentMembership("money"), talk=talk)
     front = Hands("front", *calls)
-    club.house.agents = {**club.agents, "front": front}
+    club.rig.agents = {**club.agents, "front": front}
     return club, front
 
 
 async def test_a_model_hands_over_to_another_agent_by_a_tool(clock: FakeClock) -> None:
     club, front = handing_club(clock, {"to": "money", "why": "it is about money"})
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await clock.advance(10)
         await club.say("and now?")
 
     assert front.told == [("money goes on when your answer has ended; end it now.", False)]
     assert (len(front.asked), club.answered()["money"]) == (1, 2)
-    shown = club.board.texts("b")
+    shown = club.billing.texts("b")
     assert any("money answers in this room from now on: it is about money" in t for t in shown)
     assert not any("hand_over" in text or "🔧" in text for text in shown)
     (tool,) = front.offered
@@ -444,13 +444,13 @@ async def test_a_model_hands_over_to_another_agent_by_a_tool(clock: FakeClock) -
 
 async def test_a_model_hands_over_to_a_person_by_a_tool(clock: FakeClock) -> None:
     club, front = handing_club(clock, {"to": "@person"})
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("I want a human")
         await clock.advance(10)
         await club.say("@money hello?")
 
     assert (len(front.asked), club.agents["money"].asked) == (1, [])
-    assert any("A person (asked by front) has taken over" in t for t in club.slate.texts("s"))
+    assert any("A person (asked by front) has taken over" in t for t in club.sales.texts("s"))
 
 
 async def test_a_call_to_hand_over_to_nobody_is_answered_with_who_there_is(
@@ -458,7 +458,7 @@ async def test_a_call_to_hand_over_to_nobody_is_answered_with_who_there_is(
 ) -> None:
     wrong: list[dict[str, JsonValue]] = [{"to": "front"}, {"to": 7}, {"to": "x"}, {}]
     club, front = handing_club(clock, *wrong, {"to": "money"}, {"to": "person"})
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
         await clock.advance(10)
 
@@ -469,7 +469,7 @@ async def test_a_call_to_hand_over_to_nobody_is_answered_with_who_there_is(
 
 async def test_the_tool_is_offered_only_where_the_room_allows_it(clock: FakeClock) -> None:
     club, front = handing_club(clock, {"to": "money"}, talk=Talk("mention"))
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
 
     assert (front.offered, club.answered()["money"]) == ([], 0)
@@ -478,15 +478,15 @@ async def test_the_tool_is_offered_only_where_the_room_allows_it(clock: FakeCloc
 async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeClock) -> None:
     club, _ = handing_club(clock, {"to": "money"}, talk=Talk(turns=2, hand_over=True))
     money = Hands("money", {"to": "front"})
-    club.house.agents = {**club.house.agents, "money": money}
-    async with club.house.run():
+    club.rig.agents = {**club.rig.agents, "money": money}
+    async with club.rig.run():
         await club.say("hello")
         await clock.advance(60)
 
-    front = club.house.agents["front"]
+    front = club.rig.agents["front"]
     assert isinstance(front, Hands)
     assert len(front.asked) + len(money.asked) == 1 + 2
-    assert any("2 times" in text for text in club.board.texts("b"))
+    assert any("2 times" in text for text in club.billing.texts("b"))
 
 
 # --- what an answer calls goes out with it ----------------------------------------------------
@@ -495,7 +495,7 @@ async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeCloc
 async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) -> None:
     club = Club(clock, FRONT, AgentMembership("money"), talk=Talk("mention"))
     club.agents["front"].words = ["@money, please"]
-    store = club.house.store
+    store = club.rig.store
     called: list[tuple[str, ...]] = []
     set_turn = store.set_turn
 
@@ -505,7 +505,7 @@ async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) 
         await set_turn(turn, state, **more)
 
     store.set_turn = seen  # type: ignore[method-assign]  # where a crash would be
-    async with club.house.run():
+    async with club.rig.run():
         await club.say("hello")
 
     assert called == [("front", "money")]
@@ -522,9 +522,9 @@ async def test_an_answer_that_was_stopped_calls_nobody(clock: FakeClock) -> None
             await anext(inputs)
             yield TurnDone()
 
-    club.house.agents = {**club.agents, "front": Slow("front")}
-    async with club.house.run() as router:
-        await club.slate.say("s", "hello")
+    club.rig.agents = {**club.agents, "front": Slow("front")}
+    async with club.rig.run() as router:
+        await club.sales.say("s", "hello")
         await clock.advance(3)
         (session,) = router.parts.turns.queue._sessions  # pyright: ignore[reportPrivateUsage]
         router.parts.turns.queue.stop(session, None)

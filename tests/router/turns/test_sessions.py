@@ -25,9 +25,9 @@ from bridge.router import AgentMembership
 from bridge.router.rooms.rooms import Busy, Scope
 from bridge.store import SqliteStore
 from bridge.uacs import Message, TextPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.inbound.test_presses import KEY, PressedPaper
+from tests.router.inbound.test_presses import KEY, PressedFake
 
 
 class Slow:
@@ -72,13 +72,13 @@ class Plaza:
         gather: float = 0.0, listens: bool = False,
     ) -> None:  # fmt: skip
         self.clock = clock
-        self.slate, self.board = PressedPaper("slate", clock), PressedPaper("board", clock)
-        self.house = House(clock, SqliteStore.in_memory(clock), (self.slate, self.board))
-        self.house.cards = Cards({}, KEY)
+        self.sales, self.billing = PressedFake("sales", clock), PressedFake("billing", clock)
+        self.rig = RouterRig(clock, SqliteStore.in_memory(clock), (self.sales, self.billing))
+        self.rig.cards = Cards({}, KEY)
         self.agent = Slow(clock, listens=listens)
-        self.house.agents = {"helper": self.agent}
-        self.house.memberships = (AgentMembership("helper", "always", session, busy, gather),)
-        self.house.room("plaza", (self.slate, "s", "both"), (self.board, "b", "both"))
+        self.rig.agents = {"helper": self.agent}
+        self.rig.memberships = (AgentMembership("helper", "always", session, busy, gather),)
+        self.rig.room("plaza", (self.sales, "s", "both"), (self.billing, "b", "both"))
 
     @property
     def last_words(self) -> list[str]:
@@ -88,34 +88,34 @@ class Plaza:
 
 async def test_questions_wait_for_one_another(clock: FakeClock) -> None:
     plaza = Plaza(clock)
-    async with plaza.house.run():
+    async with plaza.rig.run():
         for text in ("one", "two", "three"):
-            await plaza.slate.say("s", text)
+            await plaza.sales.say("s", text)
         await clock.advance(20)
 
     assert plaza.last_words == ["one", "two", "three"]
-    assert plaza.board.texts("b").count("let me think") == 3
+    assert plaza.billing.texts("b").count("let me think") == 3
 
 
 async def test_what_waits_is_answered_as_one_where_the_seat_merges(clock: FakeClock) -> None:
     plaza = Plaza(clock, busy="merge")
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
-        await plaza.slate.say("s", "two")
-        await plaza.slate.say("s", "three")
+        await plaza.sales.say("s", "two")
+        await plaza.sales.say("s", "three")
         await clock.advance(20)
 
     assert plaza.last_words == ["one", "three"]
     assert "two" in plaza.agent.asked[1]
-    assert await plaza.house.store.open_turns() == []
+    assert await plaza.rig.store.open_turns() == []
 
 
 async def test_rapid_messages_are_one_question(clock: FakeClock) -> None:
     plaza = Plaza(clock, gather=2.0)
-    async with plaza.house.run():
+    async with plaza.rig.run():
         for text in ("my question is", "a little long:", "why?"):
-            await plaza.slate.say("s", text)
+            await plaza.sales.say("s", text)
             await clock.advance(1.5)
         await clock.advance(20)
 
@@ -125,36 +125,36 @@ async def test_rapid_messages_are_one_question(clock: FakeClock) -> None:
 
 async def test_a_new_question_interrupts_the_answer(clock: FakeClock) -> None:
     plaza = Plaza(clock, busy="interrupt")
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
-        await plaza.slate.say("s", "no, two")
+        await plaza.sales.say("s", "no, two")
         await clock.advance(20)
 
     assert plaza.last_words == ["one", "no, two"]
-    assert any("⏹️ stopped" in text for text in plaza.board.texts("b"))
-    assert plaza.board.texts("b")[-1] == "let me think"
+    assert any("⏹️ stopped" in text for text in plaza.billing.texts("b"))
+    assert plaza.billing.texts("b")[-1] == "let me think"
 
 
 async def test_an_agent_that_listens_is_told_while_it_works(clock: FakeClock) -> None:
     plaza = Plaza(clock, busy="steer", listens=True)
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
-        await plaza.slate.say("s", "but shorter")
+        await plaza.sales.say("s", "but shorter")
         await clock.advance(20)
 
     assert plaza.agent.told == ["but shorter"]
     assert len(plaza.agent.asked) == 1
-    assert await plaza.house.store.open_turns() == []
+    assert await plaza.rig.store.open_turns() == []
 
 
 async def test_what_an_agent_did_not_listen_to_is_asked_afterwards(clock: FakeClock) -> None:
     plaza = Plaza(clock, busy="steer")
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
-        await plaza.slate.say("s", "two")
+        await plaza.sales.say("s", "two")
         await clock.advance(20)
 
     assert plaza.last_words == ["one", "two"]
@@ -186,19 +186,19 @@ async def steered(clock: FakeClock, *said: tuple[str, str, str]) -> list[str]:
     reply to a message: the headers that it sees."""
     plaza = Plaza(clock, busy="steer")
     listener = Listener()
-    plaza.house.agents = {"helper": listener}
+    plaza.rig.agents = {"helper": listener}
     ids: dict[str, str] = {}
-    async with plaza.house.run():
+    async with plaza.rig.run():
         for text in ("Deploy?", "Lunch?"):
-            ids[text] = await plaza.slate.say("s", text)
+            ids[text] = await plaza.sales.say("s", text)
             await clock.advance(1)
-        await plaza.slate.say("s", "enough")
+        await plaza.sales.say("s", "enough")
         await clock.advance(1)
-        ids["Monday"] = await plaza.slate.say("s", "Monday", thread=ids["Deploy?"])
+        ids["Monday"] = await plaza.sales.say("s", "Monday", thread=ids["Deploy?"])
         await clock.advance(1)
         for text, thread, reply in said:
             more = {"reply_to": ids[reply]} if reply else {}
-            ids[text] = await plaza.slate.say("s", text, thread=ids.get(thread), **more)
+            ids[text] = await plaza.sales.say("s", text, thread=ids.get(thread), **more)
             await clock.advance(1)
         return listener.told
 
@@ -211,9 +211,9 @@ async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is
     )
 
     assert told == [
-        '[from "Ann of slate", in thread "Lunch?"]',
-        '[from "Ann of slate", in thread "Deploy?", to "Ann of slate": "Monday"]',
-        '[from "Ann of slate"]',
+        '[from "Ann of sales", in thread "Lunch?"]',
+        '[from "Ann of sales", in thread "Deploy?", to "Ann of sales": "Monday"]',
+        '[from "Ann of sales"]',
     ]
 
 
@@ -222,7 +222,7 @@ async def test_an_agent_at_work_is_not_told_of_the_thread_that_it_works_in(
 ) -> None:
     told = await steered(clock, ("Why?", "Deploy?", ""), ("Really?", "Deploy?", "Monday"))
 
-    assert told == ['[from "Ann of slate"]', '[from "Ann of slate", to "Ann of slate": "Monday"]']
+    assert told == ['[from "Ann of sales"]', '[from "Ann of sales", to "Ann of sales": "Monday"]']
 
 
 class SlowStore(SqliteStore):
@@ -242,13 +242,13 @@ async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_af
     clock: FakeClock,
 ) -> None:
     plaza = Plaza(clock, busy="steer")
-    store = plaza.house.store = SlowStore.in_memory(clock)
+    store = plaza.rig.store = SlowStore.in_memory(clock)
     store.read = asyncio.Event()
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
         store.slow = "two"
-        await plaza.slate.say("s", "two")
+        await plaza.sales.say("s", "two")
         await clock.advance(5)
         store.read.set()
         await clock.advance(5)
@@ -268,14 +268,14 @@ async def test_an_agent_knows_what_belongs_to_its_session(
     clock: FakeClock, session: Scope, known: list[str]
 ) -> None:
     plaza = Plaza(clock, session=session)
-    async with plaza.house.run():
-        root = await plaza.slate.say("s", "root")
+    async with plaza.rig.run():
+        root = await plaza.sales.say("s", "root")
         await clock.advance(5)
-        await plaza.board.say("b", "elsewhere")
+        await plaza.billing.say("b", "elsewhere")
         await clock.advance(5)
-        await plaza.slate.say("s", "below", thread=root)
+        await plaza.sales.say("s", "below", thread=root)
         await clock.advance(5)
-        await plaza.slate.say("s", "bob's", author="bob")
+        await plaza.sales.say("s", "bob's", author="bob")
         await clock.advance(5)
 
     said = [text for text in plaza.agent.asked[-1] if text != "let me think"]
@@ -286,13 +286,13 @@ async def test_an_agent_knows_what_belongs_to_its_session(
 
 async def test_a_thread_is_a_session_of_its_own(clock: FakeClock) -> None:
     plaza = Plaza(clock, session="thread")
-    async with plaza.house.run():
-        root = await plaza.slate.say("s", "root")
-        await plaza.slate.say("s", "another")  # answered beside it, not after it
+    async with plaza.rig.run():
+        root = await plaza.sales.say("s", "root")
+        await plaza.sales.say("s", "another")  # answered beside it, not after it
         await clock.advance(1.5)
         assert len(plaza.agent.asked) == 2
         await clock.advance(5)
-        await plaza.slate.say("s", "below", thread=root)
+        await plaza.sales.say("s", "below", thread=root)
         await clock.advance(5)
 
     assert plaza.agent.asked[-1] == ["root", "let me think", "below"]
@@ -301,62 +301,62 @@ async def test_a_thread_is_a_session_of_its_own(clock: FakeClock) -> None:
 @pytest.mark.parametrize("wish", ["@helper stop", "Stop!", "cancel"])
 async def test_a_word_stops_the_answer(clock: FakeClock, wish: str) -> None:
     plaza = Plaza(clock)
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
-        await plaza.board.say("b", wish)
+        await plaza.billing.say("b", wish)
         await clock.advance(20)
 
     assert len(plaza.agent.asked) == 1
-    assert plaza.slate.texts("s")[1].endswith("⏹️ stopped")
-    assert await plaza.house.store.open_turns() == []
+    assert plaza.sales.texts("s")[1].endswith("⏹️ stopped")
+    assert await plaza.rig.store.open_turns() == []
 
 
 async def test_an_edited_question_is_asked_anew_and_the_old_answer_goes(clock: FakeClock) -> None:
     plaza = Plaza(clock)
-    async with plaza.house.run():
-        question = await plaza.slate.say("s", "1 + 1?")
+    async with plaza.rig.run():
+        question = await plaza.sales.say("s", "1 + 1?")
         await clock.advance(0.5)
-        await plaza.slate.edit("s", question, "1 + 2?")
+        await plaza.sales.edit("s", question, "1 + 2?")
         await clock.advance(20)
 
     assert plaza.last_words == ["1 + 1?", "1 + 2?"]
-    assert plaza.board.texts("b") == ["1 + 2?", "let me think"]
+    assert plaza.billing.texts("b") == ["1 + 2?", "let me think"]
 
 
 async def test_a_deleted_question_is_not_answered(clock: FakeClock) -> None:
     plaza = Plaza(clock)
-    async with plaza.house.run():
-        first = await plaza.slate.say("s", "one")
-        second = await plaza.slate.say("s", "two")
+    async with plaza.rig.run():
+        first = await plaza.sales.say("s", "one")
+        second = await plaza.sales.say("s", "two")
         await clock.advance(0.5)
-        await plaza.slate.delete("s", second)
-        await plaza.slate.delete("s", first)
+        await plaza.sales.delete("s", second)
+        await plaza.sales.delete("s", first)
         await clock.advance(20)
 
     assert plaza.last_words == ["one"]
-    assert plaza.board.texts("b") == plaza.slate.texts("s") == []
+    assert plaza.billing.texts("b") == plaza.sales.texts("s") == []
 
 
 async def test_a_failed_answer_has_a_button_that_asks_again_once(clock: FakeClock) -> None:
     plaza = Plaza(clock)
     plaza.agent.failing = "the model is overloaded"
-    async with plaza.house.run():
-        await plaza.slate.say("s", "why?")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "why?")
         await clock.advance(5)
-        failed = plaza.board.channels["b"][-1]
+        failed = plaza.billing.channels["b"][-1]
         assert "the model is overloaded" in failed.text
-        answer = await plaza.house.store.resolve(plaza.board.channel("b"), failed.id)
+        answer = await plaza.rig.store.resolve(plaza.billing.channel("b"), failed.id)
         assert answer
         plaza.agent.failing = ""
         for _ in range(2):
-            await plaza.board.press("b", failed.id, await button(plaza, answer))
+            await plaza.billing.press("b", failed.id, await button(plaza, answer))
             await clock.advance(5)
 
     assert plaza.last_words[0] == "why?"
     assert len(plaza.agent.asked) == 2
-    assert plaza.slate.texts("s")[-1] == "let me think"
-    assert "Try again" not in "".join(plaza.slate.texts("s"))
+    assert plaza.sales.texts("s")[-1] == "let me think"
+    assert "Try again" not in "".join(plaza.sales.texts("s"))
 
 
 async def button(plaza: Plaza, answer: MessageId) -> str:
@@ -367,12 +367,12 @@ async def button(plaza: Plaza, answer: MessageId) -> str:
 @pytest.mark.parametrize("sign", ["🛑", "⏹️"])
 async def test_a_sign_on_the_answer_stops_it(clock: FakeClock, sign: str) -> None:
     plaza = Plaza(clock)
-    async with plaza.house.run():
-        await plaza.slate.say("s", "one")
+    async with plaza.rig.run():
+        await plaza.sales.say("s", "one")
         await clock.advance(0.5)
-        copy = plaza.board.channels["b"][-1]
+        copy = plaza.billing.channels["b"][-1]
         assert copy.text.startswith("let me")
-        await plaza.board.react("b", copy.id, sign)
+        await plaza.billing.react("b", copy.id, sign)
         await clock.advance(20)
 
-    assert plaza.slate.texts("s")[1].endswith("⏹️ stopped")
+    assert plaza.sales.texts("s")[1].endswith("⏹️ stopped")

@@ -117,7 +117,7 @@ async def test_threads_that_begin_alike_are_told_apart(store: Store) -> None:
 
 async def test_words_that_the_agent_may_not_see_are_not_told(store: Store) -> None:
     plaza = Plaza(store)
-    secret = await plaza.say("The code is 1234", audience=(ActorId("paper:slate:bob"),))
+    secret = await plaza.say("The code is 1234", audience=(ActorId("fake:sales:bob"),))
     gone = await plaza.say("Forget 5678")
     await plaza.say("Aha", root=secret, to=secret)
     await plaza.say("Well", to=gone)
@@ -134,7 +134,7 @@ async def test_a_root_before_the_agents_time_is_not_quoted(store: Store) -> None
     options = RoomOptions(history="from_joining")
     room = replace(LOBBY, agents=(AgentMembership("bot"),), options=options)
     plaza = Plaza(store, room)
-    for members in (("paper",), ("paper", "agent:bot")):
+    for members in (("fake",), ("fake", "agent:bot")):
         (standing,) = await store.stand_rooms([RoomForm(room.id, repr(members), members)])
         plaza.room = replace(room, epoch=standing.epoch, joined=standing.joined)
         await plaza.say(f"Said to {' and '.join(members)}")

@@ -10,9 +10,9 @@ from bridge.ports.tools import Tool
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from bridge.uacs import ToolCallPart, ToolResultPart
-from tests.router.conftest import House
+from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
-from tests.router.paper import PaperConnector
+from tests.router.fake_connector import FakeConnector
 from tests.router.turns.test_answer import Scripted
 
 SCHEMA: Any = {"type": "object", "properties": {"day": {"type": "string"}}}
@@ -42,38 +42,38 @@ class Shed:
         pass
 
 
-async def described(house: House) -> list[Any]:
-    conversation: Any = await house.store.conversation(house.rooms[0].conversation)
+async def described(rig: RouterRig) -> list[Any]:
+    conversation: Any = await rig.store.conversation(rig.rooms[0].conversation)
     return conversation.metadata.get("tools", [])
 
 
-def plaza(clock: FakeClock) -> tuple[House, PaperConnector, Shed, list[Scripted]]:
-    slate = PaperConnector("slate", clock)
-    house = House(clock, SqliteStore.in_memory(clock), (slate,))
-    shed = house.tools = Shed()
+def plaza(clock: FakeClock) -> tuple[RouterRig, FakeConnector, Shed, list[Scripted]]:
+    sales = FakeConnector("sales", clock)
+    rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales,))
+    shed = rig.tools = Shed()
     agents = [Scripted(name, clock, lambda _: []) for name in ("bot", "clerk", "plain")]
-    house.agents = {one.name: one for one in agents}
-    house.memberships = (
+    rig.agents = {one.name: one for one in agents}
+    rig.memberships = (
         AgentMembership("bot", "always", beside=True, tools=("calendar", "tracker")),
         AgentMembership("clerk", "always", beside=True, tools=("calendar",)),
         AgentMembership("plain", "always", beside=True),
     )
-    house.room("plaza", (slate, "s", "both"))
-    return house, slate, shed, agents
+    rig.room("plaza", (sales, "s", "both"))
+    return rig, sales, shed, agents
 
 
 async def test_a_room_tells_which_tools_its_agents_have_and_each_agent_its_own(
     clock: FakeClock,
 ) -> None:
-    house, slate, _, (bot, clerk, plain) = plaza(clock)
-    async with house.run():
+    rig, sales, _, (bot, clerk, plain) = plaza(clock)
+    async with rig.run():
         for _ in range(2):
-            await slate.say("s", "Hi")
+            await sales.say("s", "Hi")
             await clock.advance(5)
 
     listed = {"name": "calendar__list", "description": "lists.", "parameters": SCHEMA}
     search = {"name": "tracker__search", "description": "searchs.", "parameters": SCHEMA}
-    assert await described(house) == [
+    assert await described(rig) == [
         {**listed, "agents": ["bot", "clerk"]},
         {**search, "agents": ["bot"]},
     ]
@@ -82,16 +82,16 @@ async def test_a_room_tells_which_tools_its_agents_have_and_each_agent_its_own(
 
 
 async def test_they_are_kept_up_to_date_when_a_server_changes_its_list(clock: FakeClock) -> None:
-    house, slate, shed, _ = plaza(clock)
-    async with house.run():
-        await slate.say("s", "Hi")
+    rig, sales, shed, _ = plaza(clock)
+    async with rig.run():
+        await sales.say("s", "Hi")
         await clock.advance(5)
         shed.servers["calendar"] = ["list", "add"]
         for listener in shed.listeners:
             listener("calendar")
         await clock.advance(1)
 
-        names = [(one["name"], one["agents"]) for one in await described(house)]
+        names = [(one["name"], one["agents"]) for one in await described(rig)]
         assert names == [
             ("calendar__list", ["bot", "clerk"]),
             ("calendar__add", ["bot", "clerk"]),
@@ -100,15 +100,15 @@ async def test_they_are_kept_up_to_date_when_a_server_changes_its_list(clock: Fa
 
 
 async def test_an_agent_that_left_a_room_has_no_tools_there(clock: FakeClock) -> None:
-    house, slate, _, _ = plaza(clock)
-    async with house.run() as router:
-        await slate.say("s", "Hi")
+    rig, sales, _, _ = plaza(clock)
+    async with rig.run() as router:
+        await sales.say("s", "Hi")
         await clock.advance(5)
-        house.memberships = house.memberships[1:]
-        house.rooms.clear()
-        house.room("plaza", (slate, "s", "both"))
-        router.reconfigure.change_rooms(house.rooms)
+        rig.memberships = rig.memberships[1:]
+        rig.rooms.clear()
+        rig.room("plaza", (sales, "s", "both"))
+        router.reconfigure.change_rooms(rig.rooms)
         await clock.advance(1)
 
-    assert house.rooms[0].id == RoomId("plaza")
-    assert [one["agents"] for one in await described(house)] == [["clerk"]]
+    assert rig.rooms[0].id == RoomId("plaza")
+    assert [one["agents"] for one in await described(rig)] == [["clerk"]]

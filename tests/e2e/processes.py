@@ -36,7 +36,7 @@ class Spot:
 
 
 @dataclass
-class Town:
+class SandboxProcess:
     """A sandbox in another process."""
 
     url: str
@@ -126,9 +126,9 @@ class Town:
 
 
 @asynccontextmanager
-async def town(
+async def sandbox_beside(
     *, channels: int = 3, limits: bool = True, boosted: bool = False
-) -> AsyncGenerator[Town, None]:
+) -> AsyncGenerator[SandboxProcess, None]:
     """The local platforms in a process of their own, until the block ends."""
     more = ["--channels", str(channels), *([] if limits else ["--no-limits"])]
     more += ["--boosted"] if boosted else []
@@ -142,7 +142,7 @@ async def town(
         async with aiohttp.ClientSession(connector=connector) as http:
             async with http.get(f"{url}/_control/world") as answer:
                 world = await answer.json()
-            yield Town(url, world, http, process)
+            yield SandboxProcess(url, world, http, process)
     finally:
         await end(process)
         if draining is not None:
@@ -159,7 +159,7 @@ async def _drain(output: asyncio.StreamReader) -> None:
 class BridgeProcess:
     """A bridge that may be killed and started again; its web server keeps its port."""
 
-    town: Town
+    sandbox: SandboxProcess
     config: Path
     settings: Mapping[str, Any]
     log: Path
@@ -184,7 +184,7 @@ class BridgeProcess:
         """What /healthz says; None while nobody listens."""
         try:
             timeout = aiohttp.ClientTimeout(total=2)
-            async with self.town.http.get(f"{self.url}/healthz", timeout=timeout) as answer:
+            async with self.sandbox.http.get(f"{self.url}/healthz", timeout=timeout) as answer:
                 return await answer.json()
         except (aiohttp.ClientError, TimeoutError, OSError):
             return None
@@ -217,7 +217,7 @@ def _hears(health: Mapping[str, Any] | None) -> bool:
 
 @asynccontextmanager
 async def bridge_beside(
-    town: Town,
+    sandbox: SandboxProcess,
     settings: Mapping[str, Any],
     folder: Path,
     *,
@@ -231,13 +231,13 @@ async def bridge_beside(
     config = folder / "bridge.yaml"
     config.write_text(yaml.safe_dump(dict(settings)))
     bridge = BridgeProcess(
-        town, config, settings, folder / "bridge.log", module=module, more=tuple(more),
+        sandbox, config, settings, folder / "bridge.log", module=module, more=tuple(more),
         checkout=checkout,
     )  # fmt: skip
     for name, account in settings["accounts"].items():
         if account["platform"] == "teams":
             body = {"app": account["app_id"], "url": f"{bridge.url}/{name}/messages"}
-            await town.ask("POST", "/teams/_control/endpoint", body)
+            await sandbox.ask("POST", "/teams/_control/endpoint", body)
     try:
         yield bridge
     finally:
@@ -276,18 +276,18 @@ async def end(process: asyncio.subprocess.Process) -> None:
     transport.close()
 
 
-def rooms_across(town: Town) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
+def rooms_across(sandbox: SandboxProcess) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
     """Accounts for every workspace, and rooms that each join one channel of each platform."""
     accounts: dict[str, Any] = {}
     of_workspace: dict[str, str] = {}
-    for app in town.world["slack"]["apps"]:
+    for app in sandbox.world["slack"]["apps"]:
         if app["name"] == "bridge":
             name = f"slack-{app['workspace_name'].lower()}"
-            accounts[name] = town.account("slack", app)
+            accounts[name] = sandbox.account("slack", app)
             of_workspace[app["workspace"]] = name
-    accounts["discord"] = town.account("discord", town.world["discord"]["apps"][0])
-    accounts["teams"] = town.account("teams", town.world["teams"]["apps"][0])
-    spots = list(zip(*(town.spots(p) for p in ("slack", "discord", "teams")), strict=True))
+    accounts["discord"] = sandbox.account("discord", sandbox.world["discord"]["apps"][0])
+    accounts["teams"] = sandbox.account("teams", sandbox.world["teams"]["apps"][0])
+    spots = list(zip(*(sandbox.spots(p) for p in ("slack", "discord", "teams")), strict=True))
     rooms: dict[str, Any] = {}
     for number, room in enumerate(spots, 1):
         members = [

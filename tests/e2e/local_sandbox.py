@@ -24,7 +24,7 @@ from tests.waiting import LONGEST_WAIT
 
 
 @dataclass
-class Street:
+class Sandbox:
     """The local platforms, and what a configuration needs to reach them."""
 
     around: Surroundings
@@ -66,17 +66,17 @@ class Street:
 
 
 @asynccontextmanager
-async def street(
+async def local_sandbox(
     *, channels: int = 3, limits: bool = True, names: Sequence[str] | None = None
-) -> AsyncGenerator[Street, None]:
+) -> AsyncGenerator[Sandbox, None]:
     """The local platforms in this process."""
-    ready: asyncio.Future[Street] = asyncio.get_running_loop().create_future()
+    ready: asyncio.Future[Sandbox] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
         serve_sandbox(
             channels=channels,
             limits=limits,
             names=names,
-            on_ready=lambda around, platforms: ready.set_result(Street(around, platforms)),
+            on_ready=lambda around, platforms: ready.set_result(Sandbox(around, platforms)),
         )
     )
     try:
@@ -88,16 +88,16 @@ async def street(
 
 
 def configuration(
-    street: Street, store: Path, *, channels: Sequence[str] = ("general", "random")
+    sandbox: Sandbox, store: Path, *, channels: Sequence[str] = ("general", "random")
 ) -> dict[str, Any]:
     """One account on each platform, one room for each channel name, the echo agent in all."""
-    accounts = {name: street.account(name) for name in street.platforms}
+    accounts = {name: sandbox.account(name) for name in sandbox.platforms}
     rooms: dict[str, Any] = {}
     for name in channels:
         members = [
-            dict(zip(("workspace", "channel"), street.place(platform, name), strict=True))
+            dict(zip(("workspace", "channel"), sandbox.place(platform, name), strict=True))
             | {"account": platform}
-            for platform in street.platforms
+            for platform in sandbox.platforms
         ]
         rooms[name] = {"members": members, "agents": [{"agent": "echo", "listen": "mentions"}]}
     return {
@@ -111,7 +111,7 @@ def configuration(
 
 @asynccontextmanager
 async def running(
-    street: Street, settings: Mapping[str, Any], *, wait: bool = True
+    sandbox: Sandbox, settings: Mapping[str, Any], *, wait: bool = True
 ) -> AsyncGenerator[tuple[Bridge, str], None]:
     """A bridge in this process, its requests reaching it, until the block ends.
 
@@ -130,7 +130,7 @@ async def running(
         if task.done():
             task.result()
         bridge, url = ready.result()
-        await connect(street, settings, url, wait=wait)
+        await connect(sandbox, settings, url, wait=wait)
         yield bridge, url
     finally:
         task.cancel()
@@ -139,14 +139,14 @@ async def running(
 
 
 async def connect(
-    street: Street, settings: Mapping[str, Any], url: str, *, wait: bool = True
+    sandbox: Sandbox, settings: Mapping[str, Any], url: str, *, wait: bool = True
 ) -> None:
     """Tell the platforms that call us where we are, and wait until all sockets are open."""
     async with aiohttp.ClientSession() as http:
         for name, account in settings["accounts"].items():
             if account["platform"] == "teams":
                 body = {"app": account["app_id"], "url": f"{url}/{name}/messages"}
-                address = f"{street.around.base_url}/teams/_control/endpoint"
+                address = f"{sandbox.around.base_url}/teams/_control/endpoint"
                 async with http.post(address, json=body) as answer:
                     answer.raise_for_status()
         async with asyncio.timeout(LONGEST_WAIT):

@@ -1,4 +1,4 @@
-"""The house's own rules: what the core may name, what stands at the top, what may be committed."""
+"""Rules of the repository: what the core may name, what stands at the top, what may be kept."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_what_is_said_of_extras_is_true_for_a_clone() -> None:
         if re.search(r"uacs-bridge\[[a-z]|pip install uacs-bridge", line)
     ]
 
-    assert [one for one in told if not one.startswith("tests/test_house.py")] == []
+    assert [one for one in told if not one.startswith("tests/test_repository.py")] == []
 
 
 @pytest.mark.parametrize("marker", ["demo", "tests"])
@@ -262,4 +262,4 @@ def test_only_the_profiles_say_whether_examples_are_random() -> None:
         if path.suffix == ".py" and "derandomize" in (ROOT / path).read_text("utf-8")
     }
 
-    assert saying == {"tests/conftest.py", "tests/test_house.py"}
+    assert saying == {"tests/conftest.py", "tests/test_repository.py"}

@@ -1,4 +1,4 @@
-"""A platform on paper: a real connector to channels that are lists, with faults on request."""
+"""A connector to a fake platform: its channels are lists, and tests inject faults."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from bridge.uacs import Actor, Message, TextPart
 
 @dataclass
 class Post:
-    """What stands in a paper channel."""
+    """A message of a fake channel."""
 
     id: str
     author: str
@@ -73,7 +73,7 @@ class Post:
         return {emoji for emoji, one in self.reactions if one == who}
 
 
-class PaperConnector:
+class FakeConnector:
     """Keeps the Connector port, without history; `before_send` is where tests do harm."""
 
     def __init__(
@@ -87,7 +87,7 @@ class PaperConnector:
         self.account = AccountId(account)
         self.own_name = ""
         self.capabilities = Capabilities(
-            platform="paper",
+            platform="fake",
             features={"threads": Level.FULL},
             text_limit=100,
             text_unit="characters",
@@ -108,7 +108,7 @@ class PaperConnector:
         self._ids = itertools.count(1)
 
     def channel(self, name: str) -> ChannelRef:
-        return ChannelRef(platform="paper", workspace=self.account, channel=name)
+        return ChannelRef(platform="fake", workspace=self.account, channel=name)
 
     async def run(self, inbox: Inbox) -> None:
         self.inbox = inbox
@@ -159,7 +159,7 @@ class PaperConnector:
         key = what.pop("key", f"happening {next(self._ids)}")
         place = Place(channel=self.channel(channel), thread=what.pop("thread", None))
         if "actor" in kind.model_fields:
-            what["actor"] = actor_id_of("paper", self.account, what.pop("by", "ann"))
+            what["actor"] = actor_id_of("fake", self.account, what.pop("by", "ann"))
         time = datetime.fromtimestamp(self._clock.time(), UTC)
         event = kind(account=self.account, place=place, time=time, **what)
         self.last = Raw(
@@ -202,7 +202,7 @@ class PaperConnector:
     def _happened(self, raw: Raw, data: dict[str, Any]) -> Event:
         channel = raw.channel or self.channel("nowhere")
         time = datetime.fromtimestamp(data["at"], UTC)
-        actor = actor_id_of("paper", self.account, data["author"])
+        actor = actor_id_of("fake", self.account, data["author"])
         around: dict[str, Any] = {
             "account": self.account, "place": Place(channel=channel), "time": time, "actor": actor,
         }  # fmt: skip
@@ -238,7 +238,7 @@ class PaperConnector:
         try:
             data = orjson.loads(raw.payload)
             channel = raw.channel or self.channel("nowhere")
-            actor = actor_id_of("paper", self.account, data["author"])
+            actor = actor_id_of("fake", self.account, data["author"])
             now = datetime.fromtimestamp(data.get("at") or self._clock.time(), UTC)
             message = Message(
                 message_id=message_id_of(channel, data["id"]),
@@ -247,7 +247,7 @@ class PaperConnector:
                 content=(TextPart(text=data["text"]),),
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise UndecodableEvent(f"paper: {error!r}") from error
+            raise UndecodableEvent(f"fake: {error!r}") from error
         return [
             MessagePosted(
                 account=self.account,
@@ -367,7 +367,7 @@ class PaperConnector:
         return [post.text for post in self.channels[channel]]
 
 
-class PaperWithHistory(PaperConnector):
+class FakeWithHistory(FakeConnector):
     """The same platform, where what was said can be read back. `knows_by_words`: its posts do not
     tell which operation made them."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from bridge.sandbox.feed import Shown
-from tests.e2e.town import Spot, Town
+from tests.e2e.processes import SandboxProcess, Spot
 
 _TEXT = re.compile(r"^#(\d{5}) said here(?: v(\d+))?", re.MULTILINE)
 _WORD = re.compile(r"\bw(\d{5})v\d+n\d{3}\b")
@@ -117,13 +117,17 @@ class Mix:
     reacting: tuple[str, ...] = ("slack", "discord")
 
 
-class Crowd:
+class Traffic:
     """Of every `room`, people in all its channels."""
 
     def __init__(
-        self, town: Town, rooms: Sequence[Sequence[Spot]], chance: random.Random, mix: Mix
+        self,
+        sandbox: SandboxProcess,
+        rooms: Sequence[Sequence[Spot]],
+        chance: random.Random,
+        mix: Mix,
     ) -> None:
-        self.town = town
+        self.sandbox = sandbox
         self.rooms = rooms
         self.said: list[Said] = []
         self.events = 0
@@ -162,12 +166,12 @@ class Crowd:
         version = 1 + max((change.version or 0 for change in post.changes), default=0)
         post.changes.append(Change(version, time.time()))
         text = written(post.number, version, post.spot.platform)
-        await self.town.edit(post.spot, post.person, post.native_id, text)
+        await self.sandbox.edit(post.spot, post.person, post.native_id, text)
 
     async def _delete(self) -> None:
         post = self._one_of_the_newest()
         post.changes.append(Change(None, time.time()))
-        await self.town.delete(post.spot, post.person, post.native_id)
+        await self.sandbox.delete(post.spot, post.person, post.native_id)
 
     async def _react(self) -> None:
         """An emoji of the author's own, put or taken back."""
@@ -176,7 +180,9 @@ class Crowd:
         taken_back = emoji in post.reactions
         post.reactions ^= {emoji}
         post.reacted = True
-        await self.town.react(post.spot, post.person, post.native_id, emoji, taken_back=taken_back)
+        await self.sandbox.react(
+            post.spot, post.person, post.native_id, emoji, taken_back=taken_back
+        )
 
     def _one_of_the_newest(self, platforms: Sequence[str] = ()) -> Said:
         standing = [
@@ -190,7 +196,7 @@ class Crowd:
         """A message of this channel to answer: somebody's here, or our copy of another's."""
         roots = [
             shown
-            for shown in await self.town.standing(spot)
+            for shown in await self.sandbox.standing(spot)
             if shown.thread in (None, shown.id) and read_tag(text_of(shown))
         ]
         return self._random.choice(roots[-_ROOTS:]).id if roots else None
@@ -202,5 +208,5 @@ class Crowd:
         file = ""
         if spot.platform in SHARING and self._random.random() < self._mix.files:
             file = f"f{number:05d}.txt"
-        shown = await self.town.say(spot, person, text, thread, file)
+        shown = await self.sandbox.say(spot, person, text, thread, file)
         self.said.append(Said(number, spot, person, shown.id, file=file))
