@@ -45,7 +45,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import TooMuch
 from bridge.sandbox.hands import Choice, Filled, GivenFile, Handled, Outcome, Press
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 
 Answerer = Callable[[Request], Awaitable[Response]]
 Model = TypeVar("Model", bound=BaseModel)
@@ -107,9 +107,11 @@ class _Share(BaseModel):
     thread: str | None = None
 
 
-def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> list[BaseRoute]:
+def control_routes(
+    context: SandboxContext, platforms: Mapping[str, LocalPlatform]
+) -> list[BaseRoute]:
     """All routes under `/_control`."""
-    control = _Control(around, platforms)
+    control = _Control(context, platforms)
     return [
         Route("/_control/world", control.world),
         Route("/_control/feed", control.feed),
@@ -117,15 +119,15 @@ def control_routes(around: Surroundings, platforms: Mapping[str, LocalPlatform])
         Route("/_control/limits", control.limits, methods=["PUT"]),
         Route("/_control/refusals", control.refusals),
         Route("/_control/{platform}/disconnect", _said(control.disconnect), methods=["POST"]),
-        *people_routes(around, platforms, "/_control"),
+        *people_routes(context, platforms, "/_control"),
     ]
 
 
 def people_routes(
-    around: Surroundings, platforms: Mapping[str, LocalPlatform], prefix: str
+    context: SandboxContext, platforms: Mapping[str, LocalPlatform], prefix: str
 ) -> list[BaseRoute]:
     """What people do and see, under `<prefix>/<platform>/`: no fault and no token among it."""
-    control = _Control(around, platforms)
+    control = _Control(context, platforms)
     hands = prefix + "/{platform}/"
     return [
         Route(hands + "posts", _said(control.post), methods=["POST"]),
@@ -148,8 +150,8 @@ def people_routes(
 class _Control:
     """The handlers."""
 
-    def __init__(self, around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> None:
-        self._around = around
+    def __init__(self, context: SandboxContext, platforms: Mapping[str, LocalPlatform]) -> None:
+        self._context = context
         self._platforms = platforms
 
     async def world(self, _request: Request) -> Response:
@@ -159,24 +161,24 @@ class _Control:
     async def feed(self, _request: Request) -> Response:
         async def lines() -> AsyncIterator[bytes]:
             yield b": watching\n\n"
-            async for change in self._around.feed.watch():
+            async for change in self._context.feed.watch():
                 yield b"data: " + orjson.dumps(change.model_dump()) + b"\n\n"
 
         return StreamingResponse(lines(), media_type="text/event-stream")
 
     async def faults(self, request: Request) -> Response:
         if request.method == "DELETE":
-            self._around.faults.clear()
+            self._context.faults.clear()
         else:
-            self._around.faults.add(Fault.model_validate_json(await request.body()))
+            self._context.faults.add(Fault.model_validate_json(await request.body()))
         return Response(status_code=204)
 
     async def limits(self, request: Request) -> Response:
-        self._around.limits.on = bool((await request.json())["on"])
+        self._context.limits.on = bool((await request.json())["on"])
         return Response(status_code=204)
 
     async def refusals(self, _request: Request) -> Response:
-        return JSONResponse(dict(self._around.feed.refusals))
+        return JSONResponse(dict(self._context.feed.refusals))
 
     async def post(self, request: Request) -> Response:
         wanted = await _body(request, _Post)
@@ -263,7 +265,7 @@ class _Control:
         return Response(status_code=204)
 
     async def _shared_form(self, request: Request, kind: str) -> _Share:
-        files = self._around.files
+        files = self._context.files
         bounds = Bounds(file=_LARGEST_FILES, values=1 << 20, body=_LARGEST_FILES + (1 << 20))
         try:
             parts = await read_multipart(kind, request.stream(), files, bounds)

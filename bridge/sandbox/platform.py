@@ -18,7 +18,7 @@ from bridge.sandbox.limits import Limits
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class SandboxContext:
     """What the local platforms share: one set of faults and limits, one feed, files, an address."""
 
     base_url: str  # "http://127.0.0.1:8080", no slash at the end
@@ -165,7 +165,7 @@ class LocalPlatformType:
     """
 
     label: str  # as people write the platform's name
-    build: Callable[[Surroundings], LocalPlatform]
+    build: Callable[[SandboxContext], LocalPlatform]
     order: int = 100
     demo: DemoSide | None = None
     sdk_loggers: tuple[str, ...] = ()

@@ -18,20 +18,20 @@ from bridge.runtime.serving import PromptServer
 from bridge.sandbox.control import control_routes
 from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.local_only import LocalOnly
-from bridge.sandbox.platform import LocalPlatform, Starts, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext, Starts
 
 _FOUND = "uacs.route"
 
 
 def local_platforms(
-    around: Surroundings, names: Sequence[str] | None = None
+    context: SandboxContext, names: Sequence[str] | None = None
 ) -> dict[str, LocalPlatform]:
     """Seed and build the named local platforms; None: those of all installed connectors."""
     types = local_platform_types()
-    return {name: types[name].build(around) for name in (types if names is None else names)}
+    return {name: types[name].build(context) for name in (types if names is None else names)}
 
 
-def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> Starlette:
+def sandbox_app(context: SandboxContext, platforms: dict[str, LocalPlatform]) -> Starlette:
     """The ASGI app: each platform under its own name, the control side under `/_control`.
 
     Only programs of this machine are answered, and the control side takes JSON only.
@@ -42,12 +42,12 @@ def sandbox_app(around: Surroundings, platforms: dict[str, LocalPlatform]) -> St
         yield
         for platform in platforms.values():
             await platform.close()
-        around.files.close()
+        context.files.close()
 
     groups = {name: platform.routes() for name, platform in platforms.items()}
-    groups["_control"] = control_routes(around, platforms)
+    groups["_control"] = control_routes(context, platforms)
     local_only = Middleware(
-        LocalOnly, urlsplit(around.base_url).hostname, _is_control, forms=_takes_files
+        LocalOnly, urlsplit(context.base_url).hostname, _is_control, forms=_takes_files
     )
     return Starlette(routes=[_Grouped(groups)], middleware=[local_only], lifespan=lifespan)
 
@@ -59,7 +59,7 @@ async def serve_sandbox(
     channels: int = 3,
     limits: bool = True,
     names: Sequence[str] | None = None,
-    on_ready: Callable[[Surroundings, dict[str, LocalPlatform]], None] | None = None,
+    on_ready: Callable[[SandboxContext, dict[str, LocalPlatform]], None] | None = None,
 ) -> None:
     """Serve until cancelled; port 0 takes a free one, told to `on_ready` in `base_url`."""
     config = uvicorn.Config(
@@ -71,10 +71,10 @@ async def serve_sandbox(
     # uvicorn makes it without a protocol number, for which asyncio leaves Nagle's algorithm on:
     # every answer then waits 40 ms for the client's acknowledgement (uvicorn 0.54, 2026-11).
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    around = Surroundings(base_url=f"http://{host}:{sock.getsockname()[1]}", channels=channels)
-    around.limits.on = limits
-    platforms = local_platforms(around, names)
-    config.app = sandbox_app(around, platforms)
+    context = SandboxContext(base_url=f"http://{host}:{sock.getsockname()[1]}", channels=channels)
+    context.limits.on = limits
+    platforms = local_platforms(context, names)
+    config.app = sandbox_app(context, platforms)
     server = PromptServer(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     try:
@@ -84,12 +84,12 @@ async def serve_sandbox(
         while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn has no event
             await asyncio.sleep(0.005)
         if on_ready and not serving.done():
-            on_ready(around, platforms)
+            on_ready(context, platforms)
         await asyncio.shield(serving)
     finally:
         for platform in platforms.values():
             await platform.close()
-        around.files.close()
+        context.files.close()
         server.end()
         await serving
 

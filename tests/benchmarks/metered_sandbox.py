@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from bridge.sandbox.feed import Change
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 
 _TAG = re.compile(r"#(\d{7})\b")
@@ -32,12 +32,12 @@ _WORDS = "The quick brown fox jumps over the lazy dog, and *then* some more word
 class Stopwatch:
     """When each numbered post was said and when its copies arrived."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, context: SandboxContext) -> None:
         self.began: dict[int, float] = {}
         self.arrived: dict[int, list[float]] = {}
         self.on_copy: Callable[[int, int], None] = lambda _number, _copies: None
-        self._publish = around.feed.publish
-        around.feed.publish = self._note  # type: ignore[method-assign]  # seen nowhere else
+        self._publish = context.feed.publish
+        context.feed.publish = self._note  # type: ignore[method-assign]  # seen nowhere else
 
     def _note(self, change: Change) -> None:
         now = time.perf_counter()
@@ -120,7 +120,7 @@ class People:
 
 
 async def serve(channels: int, *, limits: bool) -> None:
-    ready: asyncio.Future[tuple[Surroundings, dict[str, LocalPlatform]]] = (
+    ready: asyncio.Future[tuple[SandboxContext, dict[str, LocalPlatform]]] = (
         asyncio.get_running_loop().create_future()
     )
     serving = asyncio.create_task(
@@ -128,9 +128,9 @@ async def serve(channels: int, *, limits: bool) -> None:
             channels=channels, limits=limits, on_ready=lambda *found: ready.set_result(found)
         )
     )
-    around, platforms = await ready
-    people = People(platforms, Stopwatch(around))
-    say({"url": around.base_url})
+    context, platforms = await ready
+    people = People(platforms, Stopwatch(context))
+    say({"url": context.base_url})
     lines = lines_of_stdin()
     try:
         while (line := await lines.get()) is not None:

@@ -92,7 +92,7 @@ async def measure(size: Size, *, patience: float = 300.0) -> dict[str, Any]:
         await asyncio.gather(*(_question(sandbox, room) for room in rooms))
         await seen.wait(len(rooms), patience)
         cpu = time.process_time() - cpu
-        refused = dict(sandbox.around.feed.refusals)
+        refused = dict(sandbox.context.feed.refusals)
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
     firsts = [at - agent.began[room] for room, at in seen.first.items()]
@@ -118,7 +118,7 @@ class Seen:
 
     async def watch(self, sandbox: Sandbox) -> None:
         loop = asyncio.get_running_loop()
-        async for change in sandbox.around.feed.watch():
+        async for change in sandbox.context.feed.watch():
             room, _, rest = change.message.text.partition(" says ")
             if rest and change.message.bot:
                 self.steps[room] += 1
@@ -145,7 +145,7 @@ def _rooms(sandbox: Sandbox, size: Size) -> list[Room]:
     """Workspaces beside those that are there already, each with its share of the rooms."""
     local = cast(LocalSlack, sandbox.platforms["slack"])
     each = -(-size.turns // size.workspaces)
-    base_url = sandbox.around.base_url
+    base_url = sandbox.context.base_url
     found: list[Room] = []
     for number in range(size.workspaces):
         workspace = further_workspace(number, base_url, each)

@@ -18,22 +18,22 @@ from bridge.app.local_accounts import app_settings
 from bridge.app.run import run
 from bridge.app.settings.file import settings_of
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from tests.waiting import LONGEST_WAIT
 
 
 @dataclass
 class Sandbox:
-    """The local platforms, and what a configuration needs to reach them."""
+    """The local platforms of this process and the settings with which a bridge reaches them."""
 
-    around: Surroundings
+    context: SandboxContext
     platforms: dict[str, LocalPlatform]
 
     def account(self, platform: str, app: int = 0) -> dict[str, Any]:
         """The settings of an app of the local platform; its secrets go into the environment."""
         found = self.platforms[platform].world().apps[app]
-        settings = app_settings(platform, found, self.around.base_url)
+        settings = app_settings(platform, found, self.context.base_url)
         os.environ.update(settings.pop("environment", {}))
         return {"platform": platform, **settings}
 
@@ -76,7 +76,7 @@ async def local_sandbox(
             channels=channels,
             limits=limits,
             names=names,
-            on_ready=lambda around, platforms: ready.set_result(Sandbox(around, platforms)),
+            on_ready=lambda context, platforms: ready.set_result(Sandbox(context, platforms)),
         )
     )
     try:
@@ -146,7 +146,7 @@ async def connect(
         for name, account in settings["accounts"].items():
             if account["platform"] == "teams":
                 body = {"app": account["app_id"], "url": f"{url}/{name}/messages"}
-                address = f"{sandbox.around.base_url}/teams/_control/endpoint"
+                address = f"{sandbox.context.base_url}/teams/_control/endpoint"
                 async with http.post(address, json=body) as answer:
                     answer.raise_for_status()
         async with asyncio.timeout(LONGEST_WAIT):

@@ -109,7 +109,7 @@ async def _bulk(scene: Scene) -> None:
     moderator = {
         "Authorization": f"Bot {scene.local.platforms['discord'].world().apps[0]['token']}"
     }
-    url = f"{scene.local.around.base_url}/discord/api/v10/channels/{scene.home[1]}/messages"
+    url = f"{scene.local.context.base_url}/discord/api/v10/channels/{scene.home[1]}/messages"
     async with (
         aiohttp.ClientSession(headers=moderator) as http,
         http.post(f"{url}/bulk-delete", json={"messages": natives}) as answer,

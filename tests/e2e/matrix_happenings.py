@@ -252,7 +252,7 @@ async def _bot_post(scene: Scene) -> None:
         url, token = f"{app['api_url']}chat.postMessage", f"Bearer {app['bot_token']}"
         body = {"channel": channel, "text": words}
     else:
-        base = f"{scene.local.around.base_url}/discord/api/v10"
+        base = f"{scene.local.context.base_url}/discord/api/v10"
         url, token = f"{base}/channels/{channel}/messages", f"Bot {app['token']}"
         body = {"content": words}
     async with (

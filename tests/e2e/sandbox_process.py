@@ -13,7 +13,7 @@ import signal
 import threading
 from collections.abc import Callable, Mapping
 
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from connectors.discord.sandbox.local import LocalDiscord
 
@@ -28,12 +28,12 @@ def main() -> None:
 
 
 async def _serve(channels: int, *, limits: bool, boosted: bool) -> None:
-    def ready(around: Surroundings, platforms: Mapping[str, LocalPlatform]) -> None:
+    def ready(context: SandboxContext, platforms: Mapping[str, LocalPlatform]) -> None:
         discord = platforms["discord"]
         if boosted and isinstance(discord, LocalDiscord):
             for guild in discord.state.guilds.values():
                 guild.premium_tier = 3
-        print(around.base_url, flush=True)
+        print(context.base_url, flush=True)
 
     serving = asyncio.ensure_future(serve_sandbox(channels=channels, limits=limits, on_ready=ready))
     end_with_parent(serving.cancel)

@@ -39,7 +39,7 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
             workspace, channel = local.place(origin, "general")
             platform = local.platforms[origin]
             at = (workspace, channel, local.person(origin, workspace))
-            local.around.faults.add(
+            local.context.faults.add(
                 Fault(kind="status", where=GIVES[origin], status=503, times=None)
             )
             picture = [GivenFile(name="a.png", data=PNG)]
@@ -50,7 +50,7 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
             assert [files(local, one) for one in others] == [[] for _ in others]
             assert bridge.router.operations.files_awaited == 1
 
-            local.around.faults.clear()
+            local.context.faults.clear()
             await local.until(lambda: all(len(files(local, one)) == 1 for one in others))
             await local.until(lambda: not bridge.router.operations.files_awaited)
             for one in others:

@@ -345,7 +345,7 @@ async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when
     async with local_sandbox(names=("slack", "discord")) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("random",))
         token = local.platforms["slack"].world().apps[0]["bot_token"]
-        bot = AsyncWebClient(token, base_url=f"{local.around.base_url}/slack/api/")
+        bot = AsyncWebClient(token, base_url=f"{local.context.base_url}/slack/api/")
         workspace, channel = local.place("slack", "random")
         slack, person = local.platforms["slack"], local.person("slack", workspace)
 

@@ -69,10 +69,10 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
     source = PLATFORMS[PLATFORMS.index(target) - 1]
     async with at_home(tmp_path, delivery={"settle_grace": 0.3}) as (local, bridge):
         where = f"{target}:{POSTS[target]}:*"
-        local.around.faults.add(Fault(kind="status", where=where, status=503))
+        local.context.faults.add(Fault(kind="status", where=where, status=503))
         await local.say(source, "general", "first")
         await until_shown(local, "general", "first")
-        local.around.faults.add(Fault(kind="lose_answer", where=where))
+        local.context.faults.add(Fault(kind="lose_answer", where=where))
         await local.say(source, "general", "second")
         await local.say(source, "general", "third")
         await until_shown(local, "general", "third")
@@ -93,7 +93,7 @@ async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
     patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": LONGEST_WAIT}
     async with at_home(tmp_path, delivery=patience) as (local, bridge):
         where = f"{target}:{POSTS[target]}:*"
-        local.around.faults.add(
+        local.context.faults.add(
             Fault.model_validate({"kind": kind, "where": where, "seconds": 0.9, "times": 3})
         )
         said = [f"post {number}" for number in range(4)]
@@ -112,7 +112,7 @@ async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
     patience = {"settle_grace": 0.1, "send_deadline": 0.4, "settle_late": 0.2}
     async with at_home(tmp_path, delivery=patience) as (local, bridge):
         where = f"slack:{POSTS['slack']}:*"
-        local.around.faults.add(Fault(kind="late_request", where=where, seconds=40))
+        local.context.faults.add(Fault(kind="late_request", where=where, seconds=40))
         await local.say("teams", "general", "twice")
         await until_shown(local, "general", "twice", ("slack",))
         pass_time(40)
@@ -139,7 +139,7 @@ async def test_the_configured_deadline_is_that_of_the_http_clients(
     async with at_home(tmp_path, delivery={"send_deadline": 600}) as (local, bridge):
         workspace, channel = local.place(target, "general")
         where = f"{target}:{POSTS[target]}:*"
-        local.around.faults.add(Fault(kind="hang", where=where, seconds=3600))
+        local.context.faults.add(Fault(kind="hang", where=where, seconds=3600))
         post = Call(
             kind="post",
             method=method,
@@ -149,7 +149,7 @@ async def test_the_configured_deadline_is_that_of_the_http_clients(
         )
 
         sending = asyncio.create_task(bridge.connectors[AccountId(target)].send(post))
-        waiting = local.around.faults._waiting  # pyright: ignore[reportPrivateUsage]
+        waiting = local.context.faults._waiting  # pyright: ignore[reportPrivateUsage]
         await local.until(lambda: not waiting)
         pass_time(500)
         done, _ = await asyncio.wait({sending}, timeout=0.1)
@@ -169,7 +169,7 @@ async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
             for platform in PLATFORMS:
                 where = f"{platform}:event:{local.place(platform, channel)[1]}"
                 fault = {"kind": kind, "where": where, "seconds": 0.3}
-                local.around.faults.add(Fault.model_validate(fault))
+                local.context.faults.add(Fault.model_validate(fault))
                 await local.say(platform, channel, f"first {platform}")
                 await local.say(platform, channel, f"second {platform}")
         said = [f"{word} {platform}" for word in ("first", "second") for platform in PLATFORMS]
@@ -370,7 +370,7 @@ async def test_lanes_in_trouble_do_not_hold_up_the_others(
     async with at_home(tmp_path, channels=ROOMS, delivery=patience) as (local, bridge):
         where = f"slack:*:{local.place('slack', room)[1]}"
         fault = {"kind": kind, "where": where, "seconds": 3600.0, "times": None}
-        local.around.faults.add(Fault.model_validate(fault))
+        local.context.faults.add(Fault.model_validate(fault))
         await local.say("teams", room, "this one is stuck")
         await until_shown(local, room, "this one is stuck", ("discord",))
         for number in range(2):
@@ -395,7 +395,7 @@ async def test_lanes_in_trouble_do_not_slow_the_others(
         for kind, room in (("rate_limited", "ch-7"), ("hang", "ch-8")):
             where = f"slack:*:{local.place('slack', room)[1]}"
             fault = {"kind": kind, "where": where, "seconds": 30.0, "times": None}
-            local.around.faults.add(Fault.model_validate(fault))
+            local.context.faults.add(Fault.model_validate(fault))
             await local.say("teams", room, "this one is stuck")
             await asyncio.sleep(0.3)
             troubled[kind] = await _worst_wait(local, kind)
@@ -432,7 +432,7 @@ async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: 
         async with at_home(tmp_path, delivery={"drain": LONGEST_WAIT}) as (local, _):
             for platform in ("slack", "discord"):
                 where = f"{platform}:{POSTS[platform]}:*"
-                local.around.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
+                local.context.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
             await local.say("teams", "general", "the last word")
             await until_shown(local, "general", "the last word", ("slack", "discord"))
 
@@ -456,12 +456,12 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
     async with at_home(tmp_path) as (local, bridge):
         account = AccountId(deaf)
         await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
-        local.around.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
+        local.context.faults.add(Fault(kind="drop", where=f"{deaf}:event:*", times=None))
         await local.say(deaf, "general", "said to the deaf")
         await until_shown(local, "general", "said to the deaf", others)
         assert "nothing of what is said is heard" in bridge.router.operations.why_deaf(account)
 
-        local.around.faults.clear()
+        local.context.faults.clear()
         await local.say(deaf, "general", "and to those who hear")
         await until_shown(local, "general", "and to those who hear", others)
         await local.until(lambda: bridge.router.operations.why_deaf(account) == "")

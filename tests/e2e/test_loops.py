@@ -69,9 +69,9 @@ async def relay(
     guild, channel = local.place("discord", "general")
     _, slack_channel = local.place("slack", "general")
     app = local.platforms["slack"].world().apps[1]
-    slack = AsyncWebClient(app["bot_token"], base_url=f"{local.around.base_url}/slack/api/")
+    slack = AsyncWebClient(app["bot_token"], base_url=f"{local.context.base_url}/slack/api/")
     hook = discord.create_webhook_as(channel, local.person("discord", guild), "relay")
-    address = f"{local.around.base_url}/discord/api/v10/webhooks/{hook.id}/{hook.token}?wait=true"
+    address = f"{local.context.base_url}/discord/api/v10/webhooks/{hook.id}/{hook.token}?wait=true"
     made: set[str] = set()
 
     async def to_slack(who: str, text: str) -> str:

@@ -133,7 +133,7 @@ async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_
             people = [Person(local, "slack", number) for number in range(3)]
             _, channel = local.place("slack", "general")
             told = f"slack:event:{channel}"
-            add = local.around.faults.add
+            add = local.context.faults.add
             add(Fault(kind="duplicate", where=told))
             add(Fault(kind="reorder", where=told, seconds=0.3))
             add(Fault(kind="delay", where=told, seconds=0.5))

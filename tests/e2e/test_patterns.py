@@ -39,7 +39,7 @@ async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: P
             }
         }
         token = local.platforms["discord"].world().apps[0]["token"]
-        address = f"{local.around.base_url}/discord/api/v10/guilds/{guild}/channels"
+        address = f"{local.context.base_url}/discord/api/v10/guilds/{guild}/channels"
         headers = {"Authorization": f"Bot {token}"}
         async with running(local, settings) as (bridge, _):
             assert len(bridge.rooms.all[0].members) == 2
@@ -78,7 +78,7 @@ async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platf
         }
         token = local.platforms["discord"].world().apps[0]["token"]
         random = local.place("discord", "random")[1]
-        address = f"{local.around.base_url}/discord/api/v10/channels/{random}"
+        address = f"{local.context.base_url}/discord/api/v10/channels/{random}"
         async with running(local, settings) as (bridge, _):
             assert bridge.problems == []
             before = {member.channel.key for member in bridge.rooms.all[0].members}
@@ -92,7 +92,7 @@ async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platf
             assert bridge.problems == []
 
             bridge.reload = Reloader(bridge, lambda: settings_of(settings)).reload
-            local.around.faults.add(Fault(kind="status", times=None))
+            local.context.faults.add(Fault(kind="status", times=None))
 
             await bridge.reload()
             await look_again(bridge)
@@ -114,7 +114,7 @@ async def test_all_channels_of_a_category_are_one_room_and_new_ones_join(tmp_pat
             }
         }
         token = local.platforms["discord"].world().apps[0]["token"]
-        address = f"{local.around.base_url}/discord/api/v10/guilds/{guild}/channels"
+        address = f"{local.context.base_url}/discord/api/v10/guilds/{guild}/channels"
         async with aiohttp.ClientSession(headers={"Authorization": f"Bot {token}"}) as http:
 
             async def make(name: str, kind: int = 0, parent: str | None = None) -> str:

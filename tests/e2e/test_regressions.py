@@ -107,7 +107,7 @@ async def test_a_failed_attachment_does_not_take_its_text_along(
         hand = hand_on(local, origin)
         await hand.say("before")
         await local.until(lambda: any("before" in text for text in texts(local, target)))
-        local.around.faults.add(Fault(kind="status", where=refused, status=400))
+        local.context.faults.add(Fault(kind="status", where=refused, status=400))
         await hand.post_file("a.txt", b"bytes", "text/plain", text="the words that matter")
         standing = local.standing
         await local.until(
@@ -128,7 +128,7 @@ async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> Non
             await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
             for platform in ("slack", "discord"):  # the echo is not heard before the stop
                 where = f"{platform}:event:{local.place(platform, 'general')[1]}"
-                local.around.faults.add(Fault(kind="drop", where=where))
+                local.context.faults.add(Fault(kind="drop", where=where))
             await local.say("teams", "general", "carried")
             await local.until(lambda: all(len(texts(local, one)) == 2 for one in PLATFORMS))
 

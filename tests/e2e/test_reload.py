@@ -199,7 +199,7 @@ async def test_what_an_account_sends_while_it_changes_arrives_once_and_is_known(
         async with from_file(local, settings, path) as (bridge, _):
             before = bridge.connectors["teams"]  # type: ignore[index]
             where = "teams:activity.post:*"
-            local.around.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
+            local.context.faults.add(Fault(kind="late_answer", where=where, seconds=0.5))
             await local.say("slack", "general", "one")
             await local.until(lambda: texts(local, "teams") == ["one"])
             settings["accounts"]["teams"]["drive_hosts"] = ["*.files.example"]

@@ -82,7 +82,7 @@ async def watching(sandbox: Sandbox) -> AsyncGenerator[Seen, None]:
     seen = Seen()
 
     async def watch() -> None:
-        async for change in sandbox.around.feed.watch():
+        async for change in sandbox.context.feed.watch():
             seen.see(change)
 
     task = asyncio.create_task(watch())
@@ -120,7 +120,7 @@ def paragraphs(shown: Sequence[Shown]) -> list[int]:
 
 def limit_errors(sandbox: Sandbox) -> dict[str, int]:
     refused = ("429", "40", "not_in_streaming", "too_long", "conflict", "invalid")
-    found = sandbox.around.feed.refusals
+    found = sandbox.context.feed.refusals
     return {what: count for what, count in found.items() if any(one in what for one in refused)}
 
 

@@ -41,14 +41,14 @@ async def test_a_refused_message_is_told_to_its_author_and_tried_again(
             return any(words in f"{one.text} {one.raw}" for one in told())
 
         async with running(local, settings) as (bridge, _):
-            local.around.faults.add(refusal)
+            local.context.faults.add(refusal)
             await local.say(origin, "general", "news")
             await local.until(lambda: says("did not reach"))
             assert says(f"{other.capitalize()} ")
             assert len(told()) == 1
             assert not local.standing(other, "general")
 
-            local.around.faults.clear()
+            local.context.faults.clear()
             press = Press(
                 workspace=place[0], person=person, channel=place[1], message=told()[0].id,
                 action="Try again",
@@ -84,13 +84,13 @@ async def test_a_refused_message_bears_a_mark_until_it_has_arrived(
             return set(local.standing(origin, "general")[0].reactions)
 
         async with running(local, settings) as (bridge, _):
-            local.around.faults.add(refusal)
+            local.context.faults.add(refusal)
             await local.say(origin, "general", "news")
             await local.until(lambda: marks() == {"❌"})
             await local.say(origin, "general", f"{bot} why")
             await local.until(lambda: said("“news”: This did not reach"))
 
-            local.around.faults.clear()
+            local.context.faults.clear()
             await local.say(origin, "general", f"{bot} retry")
             await local.until(lambda: said("Tried again: 1 message."))
             await local.until(lambda: not marks())

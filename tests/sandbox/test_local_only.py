@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from bridge.app.demo.page import page_app
 from bridge.app.demo.running import Demo, Sandbox
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import local_platforms, sandbox_app
 
 BASE, SOCKETS = "http://127.0.0.1:8090", "ws://127.0.0.1:8090"
@@ -28,8 +28,8 @@ FOREIGN_ORIGINS = (
 
 @pytest.fixture
 def sandbox() -> Generator[TestClient]:
-    around = Surroundings(base_url=BASE)
-    with TestClient(sandbox_app(around, local_platforms(around)), base_url=BASE) as client:
+    context = SandboxContext(base_url=BASE)
+    with TestClient(sandbox_app(context, local_platforms(context)), base_url=BASE) as client:
         yield client
 
 
@@ -38,7 +38,7 @@ class _NoDemo:
 
     sandbox_url = BASE
     bridge_url = BASE
-    sandbox = Sandbox(Surroundings(base_url=BASE), local_platforms(Surroundings(base_url=BASE)))
+    sandbox = Sandbox(SandboxContext(base_url=BASE), local_platforms(SandboxContext(base_url=BASE)))
 
 
 @pytest.fixture
@@ -163,8 +163,8 @@ def test_a_body_without_its_type_is_refused(page: tuple[TestClient, list[str]]) 
 
 
 def test_a_server_that_listens_elsewhere_is_reached_by_its_own_name() -> None:
-    around = Surroundings(base_url="http://sandbox.test:8090")
-    app = sandbox_app(around, local_platforms(around))
+    context = SandboxContext(base_url="http://sandbox.test:8090")
+    app = sandbox_app(context, local_platforms(context))
 
     with TestClient(app, base_url="http://sandbox.test:8090") as client:
         assert client.get("/_control/refusals").status_code == 200

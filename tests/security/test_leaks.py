@@ -33,7 +33,7 @@ def secrets_of(local: Sandbox) -> dict[str, str]:
     found: dict[str, str] = {"the store's key": KEY}
     for platform in local.platforms:
         for number, app in enumerate(local.platforms[platform].world().apps):
-            made = app_settings(platform, app, local.around.base_url)
+            made = app_settings(platform, app, local.context.base_url)
             for name, value in made.get("environment", {}).items():
                 found[f"{name} {number}"] = str(value)
             for name in ("signing_secret", "verification_token", "app_token", "bot_token"):

@@ -49,7 +49,7 @@ def page_app(demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> S
         Route("/emoji.json", page.emoji),
         Route("/plays/{name}", page.play, methods=["POST"]),
         Route("/files/{platform}/{file}", page.file),
-        *people_routes(sandbox.around, sandbox.platforms, "/people"),
+        *people_routes(sandbox.context, sandbox.platforms, "/people"),
         Route("/archive/{room}", page.archive),
         Route("/explain", page.explain),
         Route("/healthz", page.health),

@@ -22,7 +22,7 @@ from bridge.app.settings.file import settings_of
 from bridge.app.web.server import health_of
 from bridge.errors import BridgeError
 from bridge.sandbox.feed import Feed, Shown
-from bridge.sandbox.platform import LocalPlatform, ShowsFiles, Surroundings, TakesNewcomers
+from bridge.sandbox.platform import LocalPlatform, SandboxContext, ShowsFiles, TakesNewcomers
 from bridge.sandbox.server import serve_sandbox
 
 STORE = "demo.sqlite3"
@@ -34,7 +34,7 @@ _STOPS = 2.5  # seconds that it may take to end
 class Sandbox:
     """The local platforms and where they are."""
 
-    around: Surroundings
+    context: SandboxContext
     platforms: dict[str, LocalPlatform]
 
 
@@ -49,11 +49,11 @@ class Demo:
 
     @property
     def feed(self) -> Feed:
-        return self.sandbox.around.feed
+        return self.sandbox.context.feed
 
     @property
     def sandbox_url(self) -> str:
-        return self.sandbox.around.base_url
+        return self.sandbox.context.base_url
 
     async def say(
         self, platform: str, channel: str, person: str, text: str, thread: str | None = None
@@ -85,7 +85,7 @@ async def running_demo(
     async with _sandbox() as sandbox, serving_desk() as desk:
         _add_newcomers(sandbox, lines)
         worlds = {name: platform.world() for name, platform in sandbox.platforms.items()}
-        base_url = sandbox.around.base_url
+        base_url = sandbox.context.base_url
         settings, environment = configuration(
             worlds, base_url, folder / STORE, pace, desk, _free_port()
         )
@@ -123,7 +123,7 @@ async def _sandbox() -> AsyncGenerator[Sandbox]:
         serve_sandbox(
             channels=2,
             names=tuple(demo_types()),
-            on_ready=lambda around, platforms: ready.set_result(Sandbox(around, platforms)),
+            on_ready=lambda context, platforms: ready.set_result(Sandbox(context, platforms)),
         )
     )
     try:

@@ -15,7 +15,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import file_response
 from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.multipart import Part
-from bridge.sandbox.platform import Surroundings, World
+from bridge.sandbox.platform import SandboxContext, World
 from connectors.discord.sandbox.acts import Acts
 from connectors.discord.sandbox.api import PREFIX, Api
 from connectors.discord.sandbox.checks import CONTENT_MAX, is_snowflake
@@ -50,18 +50,18 @@ class LocalDiscord(Deeds):
 
     name = "discord"
 
-    def __init__(self, around: Surroundings) -> None:
-        self.state = State(base_url=around.base_url)
-        self._around = around
-        self._world = seed(self.state, around.channels)
-        address = urlsplit(around.base_url)
+    def __init__(self, context: SandboxContext) -> None:
+        self.state = State(base_url=context.base_url)
+        self._context = context
+        self._world = seed(self.state, context.channels)
+        address = urlsplit(context.base_url)
         scheme = "wss" if address.scheme == "https" else "ws"
         self._gateway = Gateway(self.state, f"{scheme}://{address.netloc}/discord/gateway")
-        self._deliveries = Deliveries(around.faults, self._gateway.tell, self._gateway.disconnect)
-        self._acts = Acts(self.state, around.feed, self._deliveries.tell, around.base_url)
-        self._api = Api(self._acts, around.faults, around.limits, around.feed, around.files)
-        self.desk = Desk(self._acts, self._gateway, around.faults)
-        self._hands = Hands(self._acts, self.desk, around.files)
+        self._deliveries = Deliveries(context.faults, self._gateway.tell, self._gateway.disconnect)
+        self._acts = Acts(self.state, context.feed, self._deliveries.tell, context.base_url)
+        self._api = Api(self._acts, context.faults, context.limits, context.feed, context.files)
+        self.desk = Desk(self._acts, self._gateway, context.faults)
+        self._hands = Hands(self._acts, self.desk, context.files)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -236,7 +236,7 @@ class LocalDiscord(Deeds):
         return self._channel(workspace, channel, user), user
 
     def _wish(self, file: GivenFile) -> FileWish:
-        kept = self._around.files.keep(file.data)
+        kept = self._context.files.keep(file.data)
         part = Part("files[0]", file.name, file.content_type, b"", kept)
         return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
 
@@ -294,14 +294,14 @@ class LocalDiscord(Deeds):
     async def _file(self, request: Request) -> Response:
         """A file, for those with an address that has not ended. Faults: `discord:cdn:<channel>`."""
         params = request.path_params
-        fault = self._around.faults.take(f"discord:cdn:{params['channel_id']}", "status")
+        fault = self._context.faults.take(f"discord:cdn:{params['channel_id']}", "status")
         if fault is not None:
             return PlainTextResponse("", fault.status)
         file = f"/attachments/{params['channel_id']}/{params['own_id']}/{params['name']}"
         found = self.state.attachments.get(_id(params["own_id"]))
         if found is None or not self.state.cdn.allows(file, request.url.query):
             return PlainTextResponse("This content is no longer available.", 404)
-        answer = file_response(self._around.files, found[1].kept, found[1].content_type)
+        answer = file_response(self._context.files, found[1].kept, found[1].content_type)
         return answer or PlainTextResponse("This content is no longer available.", 404)
 
     async def _elsewhere(self, request: Request) -> Response:

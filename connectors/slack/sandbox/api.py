@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.limits import Window
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox.acts import Acts
 from connectors.slack.sandbox.arguments import ApiError, Arguments, read_arguments
 from connectors.slack.sandbox.broken import Broken
@@ -37,10 +37,10 @@ class WebApi:
     """`POST|GET /slack/api/<method>`."""
 
     def __init__(
-        self, around: Surroundings, slack: Slack, acts: Acts, sockets: Sockets, uploads: Uploads,
+        self, context: SandboxContext, slack: Slack, acts: Acts, sockets: Sockets, uploads: Uploads,
         views: Views, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._around = around
+        self._context = context
         self._slack = slack
         self._acts = acts
         self._sockets = sockets
@@ -53,7 +53,7 @@ class WebApi:
         try:
             return await self._answer(method, request)
         except ApiError as error:
-            self._around.feed.refused("slack", error.code, method)
+            self._context.feed.refused("slack", error.code, method)
             return _json({"ok": False, "error": error.code} | error.facts)
 
     async def _answer(self, method: str, request: Request) -> Response:
@@ -64,16 +64,16 @@ class WebApi:
         args = Arguments(read_arguments(request.query_params, kind, await request.body()))
         app = self._caller(method, _token(request, args, kind))
         where = f"slack:{method}:{_channel_named(args)}"
-        if fault := self._around.faults.take(where, "status", "rate_limited", "hang"):
+        if fault := self._context.faults.take(where, "status", "rate_limited", "hang"):
             return await self._fail(fault, method)
         if wait := self._wait(method, known, app, args):
             return self._limited(wait, method)
-        if late := self._around.faults.take(where, "late_request"):
+        if late := self._context.faults.take(where, "late_request"):
             await asyncio.sleep(late.seconds)
         answer = self._run(known, app, args)
-        if self._around.faults.take(where, "lose_answer"):
+        if self._context.faults.take(where, "lose_answer"):
             return Broken()
-        if late := self._around.faults.take(where, "late_answer"):
+        if late := self._context.faults.take(where, "late_answer"):
             await asyncio.sleep(late.seconds)
         return _json(_with_warning(answer, kind), {"x-oauth-scopes": ",".join(app.scopes)})
 
@@ -95,14 +95,14 @@ class WebApi:
         key = f"slack:{method}:{app.team}:{app.id}"
         whole = (key, (Window(known.per_minute, 60.0),))
         if method != "chat.postMessage":
-            return self._around.limits.retry_after(self._clock(), whole)
+            return self._context.limits.retry_after(self._clock(), whole)
         channel = (f"{key}:{_channel_named(args)}", PER_CHANNEL)
-        return self._around.limits.retry_after(self._clock(), whole, channel)
+        return self._context.limits.retry_after(self._clock(), whole, channel)
 
     def _run(self, known: Method, app: App, args: Arguments) -> Json:
         workspace = self._slack.workspaces[app.team]
         call = Call(
-            self._slack, self._acts, self._sockets, workspace, app, args, self._around.base_url,
+            self._slack, self._acts, self._sockets, workspace, app, args, self._context.base_url,
             self._uploads, self._views,
         )  # fmt: skip
         if known.scope:
@@ -116,12 +116,12 @@ class WebApi:
         if fault.kind == "hang":
             await asyncio.sleep(fault.seconds)
             status = 504
-        self._around.feed.refused("slack", str(status), method)
+        self._context.feed.refused("slack", str(status), method)
         body = {"ok": False, "error": _WORDS.get(status, "internal_error")}
         return _json(body, status=status)
 
     def _limited(self, wait: float, method: str) -> Response:
-        self._around.feed.refused("slack", "429", method)
+        self._context.feed.refused("slack", "429", method)
         seconds = str(max(1, math.ceil(wait)))
         return _json({"ok": False, "error": "ratelimited"}, {"retry-after": seconds}, 429)
 

@@ -19,7 +19,7 @@ from bridge.errors import BridgeError, InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import file_response
 from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
-from bridge.sandbox.platform import Surroundings, World
+from bridge.sandbox.platform import SandboxContext, World
 from connectors.slack.sandbox import files
 from connectors.slack.sandbox.acts import Acts, Draft
 from connectors.slack.sandbox.api import WebApi
@@ -53,20 +53,20 @@ class LocalSlack(Deeds):
 
     def __init__(
         self,
-        around: Surroundings,
+        context: SandboxContext,
         pace: Pace | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.pace = pace or Pace()
-        self.slack = seeded_slack(around.base_url, around.channels)
-        self._around = around
+        self.slack = seeded_slack(context.base_url, context.channels)
+        self._context = context
         self._timers: list[asyncio.TimerHandle] = []
-        self._sockets = Sockets(around.base_url)
-        self.delivery = Delivery(self._sockets, around.faults, self.pace)
-        self._acts = Acts(self.slack, around.feed, self.delivery.tell, now)
-        uploads, views = Uploads(around, self.slack, self._share_later), Views(now)
-        self._api = WebApi(around, self.slack, self._acts, self._sockets, uploads, views)
-        replies = Replies(around, self._acts)
+        self._sockets = Sockets(context.base_url)
+        self.delivery = Delivery(self._sockets, context.faults, self.pace)
+        self._acts = Acts(self.slack, context.feed, self.delivery.tell, now)
+        uploads, views = Uploads(context, self.slack, self._share_later), Views(now)
+        self._api = WebApi(context, self.slack, self._acts, self._sockets, uploads, views)
+        replies = Replies(context, self._acts)
         self._hands = Interactions(self._acts, self.delivery, replies, views, self._give_file)
         self._commands = Commands(self._acts, self.delivery, replies, views)
         self._files = [*uploads.routes(), *replies.routes()]
@@ -86,7 +86,7 @@ class LocalSlack(Deeds):
         ]
 
     def world(self) -> World:
-        return world_of(self.slack, self._around.base_url)
+        return world_of(self.slack, self._context.base_url)
 
     def add_person(self, name: str) -> None:
         """Somebody joins the first workspace, and the channels of its first person."""
@@ -214,7 +214,7 @@ class LocalSlack(Deeds):
         if found is None or found.kept is None:
             return None
         return file_response(
-            self._around.files, found.kept, found.mimetype or "application/octet-stream",
+            self._context.files, found.kept, found.mimetype or "application/octet-stream",
             {"Content-Security-Policy": "sandbox"},
         )  # fmt: skip
 
@@ -299,10 +299,10 @@ class LocalSlack(Deeds):
         except ValidationError as error:
             raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
         file = files.new_file(
-            team, self._around.base_url, name=given.name, title=given.name, user=person.id,
+            team, self._context.base_url, name=given.name, title=given.name, user=person.id,
             app=None, now=int(self._acts.now()), size=len(given.data), alt=given.alt,
         )  # fmt: skip
-        files.fill(file, self._around.files.keep(given.data), given.content_type)
+        files.fill(file, self._context.files.keep(given.data), given.content_type)
         return file
 
     def _touched(

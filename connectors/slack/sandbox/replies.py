@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox.acts import Acts, Draft
 from connectors.slack.sandbox.arguments import ApiError, Arguments
 from connectors.slack.sandbox.broken import Broken
@@ -46,8 +46,8 @@ class Reply:
 class Replies:
     """All response URLs. Faults: `slack:response_url:<channel>`."""
 
-    def __init__(self, around: Surroundings, acts: Acts) -> None:
-        self._around = around
+    def __init__(self, context: SandboxContext, acts: Acts) -> None:
+        self._context = context
         self._acts = acts
         self._open: dict[str, Reply] = {}
 
@@ -64,18 +64,18 @@ class Replies:
         while len(self._open) > _MOST_OPEN:
             del self._open[next(iter(self._open))]
         number = secrets.randbelow(10**13)
-        return f"{self._around.base_url}/slack/actions/{team.id}/{number}/{key}"
+        return f"{self._context.base_url}/slack/actions/{team.id}/{number}/{key}"
 
     async def _answer(self, request: Request) -> Response:
         reply = self._open.get(request.path_params["key"])
         where = f"slack:response_url:{reply.channel.id if reply else '-'}"
-        if fault := self._around.faults.take(where, "status", "rate_limited", "hang"):
+        if fault := self._context.faults.take(where, "status", "rate_limited", "hang"):
             return await self._fail(fault)
         try:
             self._act(reply, _parsed(await request.body()))
         except ApiError as error:
             return self._refuse(404 if error.code.endswith("_url") else 400, error.code)
-        if self._around.faults.take(where, "lose_answer"):
+        if self._context.faults.take(where, "lose_answer"):
             return Broken()
         return PlainTextResponse("ok")
 
@@ -128,7 +128,7 @@ class Replies:
 
     async def _fail(self, fault: Fault) -> Response:
         if fault.kind == "rate_limited":
-            self._around.feed.refused("slack", "429", "response_url")
+            self._context.feed.refused("slack", "429", "response_url")
             wait = {"Retry-After": str(max(1, int(fault.seconds)))}
             return PlainTextResponse("ratelimited", 429, wait)
         if fault.kind == "hang":
@@ -136,7 +136,7 @@ class Replies:
         return self._refuse(504 if fault.kind == "hang" else fault.status, "error")
 
     def _refuse(self, status: int, code: str) -> Response:
-        self._around.feed.refused("slack", code, "response_url")
+        self._context.feed.refused("slack", code, "response_url")
         return Response(
             orjson.dumps({"ok": False, "error": code}), status, media_type="application/json"
         )

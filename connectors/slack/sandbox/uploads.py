@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.files import KeptFile, TooMuch, file_response
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox import files
 from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.state import App, File, Slack
@@ -32,11 +32,11 @@ class Uploads:
     """
 
     def __init__(
-        self, around: Surroundings, slack: Slack,
+        self, context: SandboxContext, slack: Slack,
         share_later: Callable[[Callable[[], object]], object],
     ) -> None:  # fmt: skip
         self.share_later = share_later
-        self._around = around
+        self._context = context
         self._slack = slack
         self._waiting: dict[str, File] = {}
 
@@ -56,10 +56,10 @@ class Uploads:
         self._waiting[ticket] = file
         while len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
-        return f"{self._around.base_url}/slack/upload/v1/{ticket}"
+        return f"{self._context.base_url}/slack/upload/v1/{ticket}"
 
     async def _take(self, request: Request) -> Response:
-        fault = self._around.faults.take("slack:files.upload:-", "status", "rate_limited", "hang")
+        fault = self._context.faults.take("slack:files.upload:-", "status", "rate_limited", "hang")
         if fault is not None:
             return await self._fail(fault, "files.upload")
         ticket = request.path_params["ticket"]
@@ -73,23 +73,23 @@ class Uploads:
         except (TooMuch, BadMultipart) as error:
             return self._refuse(413 if isinstance(error, TooMuch) else 400, str(error))
         if kept.size != file.size:
-            self._around.files.forget(kept)
+            self._context.files.forget(kept)
             return self._refuse(400, f"{kept.size} bytes came, {file.size} were announced")
         del self._waiting[ticket]
         files.fill(file, kept)
-        if self._around.faults.take("slack:files.upload:-", "lose_answer"):
+        if self._context.faults.take("slack:files.upload:-", "lose_answer"):
             return Broken()
         return PlainTextResponse(f"OK - {kept.size}")
 
     async def _received(self, request: Request, size: int) -> KeptFile:
         kind = request.headers.get("content-type", "")
         if not kind.startswith("multipart/form-data"):
-            return await self._around.files.take(request.stream(), size)
+            return await self._context.files.take(request.stream(), size)
         bounds = Bounds(file=size, values=_SLACK_OF_MULTIPART, body=size + _SLACK_OF_MULTIPART)
-        parts = await read_multipart(kind, request.stream(), self._around.files, bounds)
+        parts = await read_multipart(kind, request.stream(), self._context.files, bounds)
         found = [part.file for part in parts if part.file is not None]
         for extra in found[1:]:
-            self._around.files.forget(extra)
+            self._context.files.forget(extra)
         if not found:
             raise BadMultipart("no part is a file")
         return found[0]
@@ -102,7 +102,7 @@ class Uploads:
 
     async def _served(self, request: Request, *, download: bool) -> Response:
         where = "slack:files.download:-"
-        if fault := self._around.faults.take(where, "status", "rate_limited", "hang"):
+        if fault := self._context.faults.take(where, "status", "rate_limited", "hang"):
             return await self._fail(fault, "files.download")
         team_id, _, file_id = request.path_params["key"].partition("-")
         team = self._slack.workspaces.get(team_id)
@@ -111,15 +111,15 @@ class Uploads:
         if team is None or app is None or app.team != team_id or "files:read" not in app.scopes:
             # Whoever may not see it is sent to the page where people sign in, as by Slack.
             back = quote(str(request.url.path))
-            return RedirectResponse(f"{self._around.base_url}/slack/login?redir={back}", 302)
+            return RedirectResponse(f"{self._context.base_url}/slack/login?redir={back}", 302)
         if file is None or file.kept is None or not files.may_see(team, app, file):
             return self._refuse(404, "file_not_found", "files.download")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
         kind = file.mimetype or "application/octet-stream"
-        answer = file_response(self._around.files, file.kept, kind, headers if download else None)
+        answer = file_response(self._context.files, file.kept, kind, headers if download else None)
         if answer is None:
             return self._refuse(404, "file_not_found", "files.download")
-        if self._around.faults.take(where, "lose_answer"):
+        if self._context.faults.take(where, "lose_answer"):
             return Broken()
         return answer
 
@@ -133,7 +133,7 @@ class Uploads:
 
     async def _fail(self, fault: Fault, where: str) -> Response:
         if fault.kind == "rate_limited":
-            self._around.feed.refused("slack", "429", where)
+            self._context.feed.refused("slack", "429", where)
             wait = {"Retry-After": str(max(1, int(fault.seconds)))}
             return Response(status_code=429, headers=wait)
         if fault.kind == "hang":
@@ -141,5 +141,5 @@ class Uploads:
         return self._refuse(504 if fault.kind == "hang" else fault.status, "error", where)
 
     def _refuse(self, status: int, text: str, where: str = "files.upload") -> Response:
-        self._around.feed.refused("slack", str(status), where)
+        self._context.feed.refused("slack", str(status), where)
         return PlainTextResponse(text, status)

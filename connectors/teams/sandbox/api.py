@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from bridge.content.cards.json_tree import check_nesting
 from bridge.errors import CodecError
 from bridge.sandbox.limits import Window
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox import refusals, shapes
 from connectors.teams.sandbox.cards.checks import check_attachments, counted
 from connectors.teams.sandbox.citations import check_citations
@@ -80,8 +80,8 @@ Act: TypeAlias = Callable[[Call], Response]
 class Connector:
     """Answers bots; the room hears of every visible change."""
 
-    def __init__(self, around: Surroundings, room: Room, login: Login) -> None:
-        self._around = around
+    def __init__(self, context: SandboxContext, room: Room, login: Login) -> None:
+        self._context = context
         self._room = room
         self._tenant = room.tenant
         self._login = login
@@ -121,7 +121,7 @@ class Connector:
                 call = self._call(request, self._bot(request), await request.body())
                 return await self._run(name, call, act, reading=request.method == "GET")
             except Refusal as refusal:
-                self._around.feed.refused("teams", str(refusal.status), name)
+                self._context.feed.refused("teams", str(refusal.status), name)
                 return refusal.response()
 
         return endpoint
@@ -154,7 +154,7 @@ class Connector:
     async def _run(self, name: str, call: Call, act: Act, *, reading: bool) -> Response:
         where = f"teams:{name}:{call.target}"
         kinds = ("status", "rate_limited", "hang", "lose_answer", "late_request", "late_answer")
-        if (fault := self._around.faults.take(where, *kinds)) is None:
+        if (fault := self._context.faults.take(where, *kinds)) is None:
             self._keep_limits(call, reading)
             return act(call)
         if fault.kind == "status":
@@ -175,7 +175,7 @@ class Connector:
 
     def _keep_limits(self, call: Call, reading: bool) -> None:
         kind = "read" if reading else "send"
-        wait = self._around.limits.retry_after(
+        wait = self._context.limits.retry_after(
             time.monotonic(),
             (f"teams:{kind}:{call.bot.app_id}:{call.target}", READ if reading else SEND),
             (f"teams:{kind}:*:{call.target}", READ_ALL_BOTS if reading else SEND_ALL_BOTS),
@@ -200,7 +200,7 @@ class Connector:
 
     def _stream(self, call: Call, conversation: Conversation, step: Step) -> Response:
         """One step of a message that grows."""
-        wait = self._around.limits.retry_after(
+        wait = self._context.limits.retry_after(
             time.monotonic(), (f"teams:stream:{call.bot.app_id}:{conversation.id}", PER_CHAT)
         )
         if wait is not None:

@@ -29,7 +29,7 @@ from bridge.sandbox.faults import Fault
 from bridge.sandbox.files import KeptFile, TooMuch, Writing, file_response
 from bridge.sandbox.hands import GivenFile
 from bridge.sandbox.picture_sizes import picture_size
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox.refusals import BrokenAnswer, answer
 from connectors.teams.sandbox.state import Conversation, Json, SharedFile, rfc3339
 
@@ -59,9 +59,9 @@ class _Session:
 class Drive:
     """Keeps all files of the local Teams and serves the documents."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
-        self._files = around.files
+    def __init__(self, context: SandboxContext) -> None:
+        self._context = context
+        self._files = context.files
         self._key = secrets.token_bytes(32)
         self._known: dict[str, SharedFile] = {}
         self._sessions: dict[str, _Session] = {}
@@ -106,14 +106,14 @@ class Drive:
         """An address that needs no token, for so long."""
         until = str(int(time.time() + seconds))
         mark = self._mark(file.id, until)
-        base = self._around.base_url
+        base = self._context.base_url
         return (
             f"{base}/teams/drive/download/{file.id}?UniqueId={file.id}&ends={until}&tempauth={mark}"
         )
 
     def content_url(self, file: SharedFile) -> str:
         """Where people open it: they sign in there, bots cannot."""
-        return f"{self._around.base_url}/teams/drive/documents/{file.id}/{quote(file.name)}"
+        return f"{self._context.base_url}/teams/drive/documents/{file.id}/{quote(file.name)}"
 
     def begin_upload(self, name: str, conversation: Conversation) -> tuple[SharedFile, str]:
         """A place for a file that a bot brings, and the address that takes its bytes."""
@@ -124,7 +124,7 @@ class Drive:
         self._sessions[session] = _Session(file, time.time() + UPLOAD_SECONDS)
         while len(self._sessions) > _MOST_SESSIONS:
             self._end(next(iter(self._sessions)))
-        return file, f"{self._around.base_url}/teams/drive/upload/{session}"
+        return file, f"{self._context.base_url}/teams/drive/upload/{session}"
 
     async def _download(self, request: Request) -> Response:
         file = self._known.get(request.path_params["id"])
@@ -155,7 +155,7 @@ class Drive:
             self._end(key)
             return Response(status_code=204)
         told = await self._take_fragment(request, key, session)
-        if self._around.faults.take(_where("file.upload", session.file), "lose_answer"):
+        if self._context.faults.take(_where("file.upload", session.file), "lose_answer"):
             return BrokenAnswer()
         return told
 
@@ -226,7 +226,7 @@ class Drive:
 
     async def _fault(self, name: str, file: SharedFile) -> Response | None:
         kinds = ("status", "rate_limited", "hang")
-        fault: Fault | None = self._around.faults.take(_where(name, file), *kinds)
+        fault: Fault | None = self._context.faults.take(_where(name, file), *kinds)
         if fault is None:
             return None
         if fault.kind == "hang":
@@ -239,7 +239,7 @@ class Drive:
         return self._refuse(status, "generalException", "An error has occurred.")
 
     def _refuse(self, status: int, code: str, text: str) -> Response:
-        self._around.feed.refused("teams", str(status), "drive")
+        self._context.feed.refused("teams", str(status), "drive")
         return answer({"error": {"code": code, "message": text}}, status)
 
     def _mark(self, own_id: str, until: str) -> str:

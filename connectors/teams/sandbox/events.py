@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox.state import Bot, Json
 from connectors.teams.sandbox.tokens import PushTokens
 
@@ -77,12 +77,12 @@ class Outbox:
     """Delivers activities; `handed_over` and `lost` say what became of each, `taken` are the
     bodies of what bots took, in that order."""
 
-    def __init__(self, around: Surroundings, tokens: PushTokens, tenant_id: str) -> None:
+    def __init__(self, context: SandboxContext, tokens: PushTokens, tenant_id: str) -> None:
         self.delivering = Delivering()
         self.handed_over: defaultdict[str, list[str]] = defaultdict(list)
         self.taken: list[bytes] = []
         self.lost: list[Lost] = []
-        self._around = around
+        self._context = context
         self._tokens = tokens
         self._tenant_id = tenant_id
         self._lanes: dict[tuple[str, str], _Lane] = {}
@@ -116,7 +116,7 @@ class Outbox:
         if not bot.endpoint:
             return Answered(0, reason="the bot has no endpoint")
         where = f"teams:invoke:{conversation}"
-        fault = self._around.faults.take(where, "drop", "delay")
+        fault = self._context.faults.take(where, "drop", "delay")
         if fault is not None and fault.kind == "drop":
             return Answered(0, reason="dropped by a fault")
         url = activity["serviceUrl"]
@@ -168,7 +168,7 @@ class Outbox:
 
     def _push_faulty(self, event: _Event) -> None:
         where = f"teams:event:{event.conversation}"
-        fault = self._around.faults.take(where, "drop", "delay", "duplicate", "reorder")
+        fault = self._context.faults.take(where, "drop", "delay", "duplicate", "reorder")
         if fault is None:
             self._enqueue(event)
         elif fault.kind == "drop":

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Mount
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
-from bridge.sandbox.platform import SeededPerson, SeededPlace, Surroundings, World
+from bridge.sandbox.platform import SandboxContext, SeededPerson, SeededPlace, World
 from connectors.teams.sandbox import shapes
 from connectors.teams.sandbox.api import Connector
 from connectors.teams.sandbox.control import control_routes
@@ -31,18 +31,18 @@ class LocalTeams(Deeds):
 
     name = "teams"
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
-        self.tenant = seed(around.channels)
+    def __init__(self, context: SandboxContext) -> None:
+        self._context = context
+        self.tenant = seed(context.channels)
         self.keys = Keys()
         login = Login(self.tenant, self.keys)
         self.push_tokens = PushTokens(self.keys)
-        self.outbox = Outbox(around, self.push_tokens, self.tenant.id)
-        self.drive = Drive(around)
-        self._room = Room(around, self.tenant, self.outbox, self.drive)
+        self.outbox = Outbox(context, self.push_tokens, self.tenant.id)
+        self.drive = Drive(context)
+        self._room = Room(context, self.tenant, self.outbox, self.drive)
         self._presses = Presses(self._room)
-        self._connector = Connector(around, self._room, login)
-        self._login_pages = LoginPages(around, login, self.keys)
+        self._connector = Connector(context, self._room, login)
+        self._login_pages = LoginPages(context, login, self.keys)
 
     def routes(self) -> list[BaseRoute]:
         inner = [
@@ -268,7 +268,7 @@ class LocalTeams(Deeds):
         return chat.id
 
     def _app(self, bot: Bot) -> Json:
-        base = f"{self._around.base_url}/teams"
+        base = f"{self._context.base_url}/teams"
         tenant = self.tenant
         chat = next(c for c in tenant.conversations.values() if c.kind == "groupChat")
         closed = next(team for team in tenant.teams.values() if not team.apps)

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox import refusals
 from connectors.teams.sandbox.refusals import answer
 from connectors.teams.sandbox.tokens import BOT_AUDIENCE, Keys, Login, LoginRefused
@@ -22,8 +22,8 @@ from connectors.teams.sandbox.tokens import BOT_AUDIENCE, Keys, Login, LoginRefu
 class LoginPages:
     """OpenID metadata, JWKS and the token endpoint."""
 
-    def __init__(self, around: Surroundings, login: Login, keys: Keys) -> None:
-        self._around = around
+    def __init__(self, context: SandboxContext, login: Login, keys: Keys) -> None:
+        self._context = context
         self._login = login
         self._keys = keys
 
@@ -48,14 +48,14 @@ class LoginPages:
             {
                 "issuer": BOT_AUDIENCE,
                 "authorization_endpoint": "https://invalid.botframework.com",
-                "jwks_uri": f"{self._around.base_url}/teams/keys/jwks",
+                "jwks_uri": f"{self._context.base_url}/teams/keys/jwks",
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "token_endpoint_auth_methods_supported": ["private_key_jwt"],
             }
         )
 
     async def _jwks(self, _request: Request) -> Response:
-        fault = self._around.faults.take("teams:keys:", "status")
+        fault = self._context.faults.take("teams:keys:", "status")
         if fault is not None:
             return refusals.with_status(fault.status).response()
         return answer(self._keys.jwks())
@@ -68,7 +68,7 @@ class LoginPages:
                 "issuer": f"{address}/v2.0",
                 "authorization_endpoint": f"{address}/oauth2/v2.0/authorize",
                 "token_endpoint": f"{address}/oauth2/v2.0/token",
-                "jwks_uri": f"{self._around.base_url}/teams/keys/jwks",
+                "jwks_uri": f"{self._context.base_url}/teams/keys/jwks",
                 "tenant_region_scope": "NA",
             },
             200 if self._login.knows(tenant) else 400,
@@ -77,11 +77,11 @@ class LoginPages:
     async def _token(self, request: Request) -> Response:
         form = dict(parse_qsl((await request.body()).decode(errors="replace")))
         where = f"teams:token:{form.get('client_id', '')}"
-        if fault := self._around.faults.take(where, "status"):
-            self._around.feed.refused("teams", str(fault.status), "token")
+        if fault := self._context.faults.take(where, "status"):
+            self._context.feed.refused("teams", str(fault.status), "token")
             return refusals.with_status(fault.status).response()
         try:
             return answer(self._login.give(request.path_params["tenant"], form))
         except LoginRefused as refused:
-            self._around.feed.refused("teams", str(refused.status), "token")
+            self._context.feed.refused("teams", str(refused.status), "token")
             return answer(refused.body(), refused.status)

@@ -7,7 +7,7 @@ from collections import deque
 from typing import Literal, TypeAlias
 
 from bridge.sandbox.feed import Change, Shown
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox import shapes
 from connectors.teams.sandbox.drive import Drive
 from connectors.teams.sandbox.events import Outbox
@@ -21,17 +21,17 @@ class Room:
     """The tenant with all that hears of what happens in it."""
 
     def __init__(
-        self, around: Surroundings, tenant: Tenant, outbox: Outbox, drive: Drive
+        self, context: SandboxContext, tenant: Tenant, outbox: Outbox, drive: Drive
     ) -> None:  # fmt: skip
         self.tenant = tenant
         self.outbox = outbox
         self.drive = drive
         self.typed: deque[tuple[str, str]] = deque(maxlen=1000)  # conversation, who
-        self._around = around
+        self._context = context
 
     def service_url(self, bot: Bot) -> str:
         path = "svc/" if bot.auth else f"noauth/{bot.app_id}/"
-        return f"{self._around.base_url}/teams/{path}"
+        return f"{self._context.base_url}/teams/{path}"
 
     def bots_in(self, conversation: Conversation) -> list[Bot]:
         bots = self.tenant.bots
@@ -39,7 +39,7 @@ class Room:
 
     def publish(self, kind: Happening, message: Message) -> Shown:
         shown = self.shown(message)
-        self._around.feed.publish(Change(kind=kind, message=shown))
+        self._context.feed.publish(Change(kind=kind, message=shown))
         return shown
 
     def shown(self, message: Message, viewer: str = "") -> Shown:

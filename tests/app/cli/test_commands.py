@@ -187,7 +187,7 @@ async def test_archive_show_of_what_is_not_there_is_told(rig: CliRig) -> None:
 async def _dead_letter(rig: CliRig) -> str:
     """A post to Discord that was refused."""
     fault = Fault(kind="status", where="discord:webhook.execute:*", status=400, times=1)
-    rig.local.around.faults.add(fault)
+    rig.local.context.faults.add(fault)
     await rig.local.say("slack", "general", "this one is refused")
     await rig.local.until(lambda: bool(rig.local.standing("slack", "general")[1:]))
     for _ in range(500):
@@ -219,7 +219,7 @@ async def test_dead_letters_are_listed_shown_and_replayed_while_the_bridge_runs(
 async def _held_up(rig: CliRig, text: str) -> str:
     """A post to Discord that fails for as long as the fault lasts."""
     fault = Fault(kind="status", where="discord:webhook.execute:*", status=500, times=None)
-    rig.local.around.faults.add(fault)
+    rig.local.context.faults.add(fault)
     await rig.local.say("slack", "general", text)
     for _ in range(1000):
         if letters := await rig.bridge.store.held_up():
@@ -246,7 +246,7 @@ async def test_what_is_held_up_is_listed_retried_and_skipped_while_the_bridge_ru
     again = await rig.cli("dead-letters", "skip", operation)
     assert (again.exit_code, "is dead already" in again.stderr) == (1, True)
 
-    rig.local.around.faults.clear()
+    rig.local.context.faults.clear()
     retried = await rig.cli("dead-letters", "retry", operation)
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
     assert retried.stdout == "1 operation tried now\n"
@@ -257,7 +257,7 @@ async def test_what_waits_can_be_tried_now(rig: CliRig) -> None:
     standing = len(rig.local.standing("discord", "general"))
 
     retried = await rig.cli("dead-letters", "retry", operation[:6])
-    rig.local.around.faults.clear()
+    rig.local.context.faults.clear()
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
 
     assert retried.stdout == "1 operation tried now\n"

@@ -60,7 +60,7 @@ async def test_what_is_missing_on_a_side_is_told_and_fails(
         _,
     ):
         deaf = Fault(kind="drop", where="slack:event:*", times=None)
-        demo.sandbox.around.faults.add(deaf)
+        demo.sandbox.context.faults.add(deaf)
 
         code = await play_script(demo, json_only=True, patience=0.3)
 

@@ -13,7 +13,7 @@ from bridge.model import AccountId, ChannelRef
 from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.runtime.clock import SystemClock
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from bridge.testing.inbox import ListInbox
 from connectors.discord import connector_type
@@ -57,7 +57,7 @@ class Local:
     """The local Discord, one connector on it, and what it heard."""
 
     discord: LocalDiscord
-    around: Surroundings
+    context: SandboxContext
     app: Mapping[str, Any]
     key_values: DictKeyValues = field(default_factory=DictKeyValues)
     inbox: ListInbox = field(default_factory=ListInbox)
@@ -77,7 +77,7 @@ class Local:
         return [p.id for p in self.discord.world().people if p.workspace == guild]
 
     def connector(self, **changed: Any) -> DiscordConnector:
-        given = dict(connector_type.sandbox_settings(self.app, self.around.base_url))
+        given = dict(connector_type.sandbox_settings(self.app, self.context.base_url))
         self.tokens.values |= given.pop("environment")
         settings = connector_type.settings.model_validate(given | changed)
         tools = ConnectorTools(
@@ -110,9 +110,9 @@ class Local:
 async def local() -> AsyncIterator[Local]:
     ready: asyncio.Future[Local] = asyncio.get_running_loop().create_future()
 
-    def on_ready(around: Surroundings, platforms: Mapping[str, Any]) -> None:
+    def on_ready(context: SandboxContext, platforms: Mapping[str, Any]) -> None:
         discord = cast(LocalDiscord, platforms["discord"])
-        ready.set_result(Local(discord, around, discord.world().apps[0]))
+        ready.set_result(Local(discord, context, discord.world().apps[0]))
 
     serving = asyncio.create_task(
         serve_sandbox(names=("discord",), limits=False, on_ready=on_ready)

@@ -50,7 +50,7 @@ def rest_of(local: Local) -> tuple[Rest, App]:
     async def token() -> str:
         return app.token
 
-    return Rest(f"{local.around.base_url}/discord/api/v10", token, SystemClock()), app
+    return Rest(f"{local.context.base_url}/discord/api/v10", token, SystemClock()), app
 
 
 async def test_it_is_registered_once_and_mended_when_it_differs(local: Local) -> None:
@@ -83,7 +83,7 @@ class Hasty(SystemClock):
 
 async def test_a_server_in_trouble_is_asked_again_later(local: Local) -> None:
     rest, app = rest_of(local)
-    local.around.faults.add(Fault(where="discord:commands.list:*", kind="status", status=502))
+    local.context.faults.add(Fault(where="discord:commands.list:*", kind="status", status=502))
     clock = Hasty()
 
     await register(AccountId("discord"), rest, Self(rest), clock)

@@ -95,7 +95,7 @@ async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
     assert isinstance(person, Person)
     assert (person.name, person.bot) == (given.name, False)
     assert person.picture is not None
-    assert person.picture.startswith(f"{local.around.base_url}/discord/")
+    assert person.picture.startswith(f"{local.context.base_url}/discord/")
 
 
 async def test_a_channel_has_the_name_that_everybody_may_know(local: Local) -> None:

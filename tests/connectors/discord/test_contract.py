@@ -66,7 +66,7 @@ class TestDiscordContract(ConnectorContract):
             inbox=local.inbox,
             say=local.say,
             standing=lambda: local.discord.messages(channel.workspace, channel.channel),
-            fault=local.around.faults.add,
+            fault=local.context.faults.add,
             post_route=f"discord:webhook.execute:{channel.channel}",
             event_route=f"discord:event:{channel.channel}",
             stop=local.stop,

@@ -168,6 +168,6 @@ async def test_a_passing_server_error_is_only_a_smaller_page(local: Local) -> No
     connector = local.connector()
     start = order_key(await local.say("start"))
     await local.say("one")
-    local.around.faults.add(Fault(kind="status", where="discord:message.list:*", status=500))
+    local.context.faults.add(Fault(kind="status", where="discord:message.list:*", status=500))
 
     assert await read(connector, local, start) == ["one"]

@@ -234,9 +234,9 @@ async def test_an_answer_that_never_comes_is_unsettled(local: Local) -> None:
     connector = local.connector()
     await send(connector, in_channel(local, "one"))
     hangs = Fault(kind="hang", where="discord:webhook.execute:*", seconds=3600)
-    local.around.faults.add(hangs)
+    local.context.faults.add(hangs)
     sending = asyncio.create_task(send(connector, in_channel(local, "two")))
-    await until(lambda: not local.around.faults._waiting)  # pyright: ignore[reportPrivateUsage]
+    await until(lambda: not local.context.faults._waiting)  # pyright: ignore[reportPrivateUsage]
     pass_time(2 * local.send_deadline)
 
     with pytest.raises(Unsettled):
@@ -244,7 +244,7 @@ async def test_an_answer_that_never_comes_is_unsettled(local: Local) -> None:
 
 
 async def test_an_empty_bucket_is_waited_for_before_the_next_call(local: Local) -> None:
-    local.around.limits.on = True
+    local.context.limits.on = True
     connector = local.connector()
 
     began = asyncio.get_running_loop().time()
@@ -252,7 +252,7 @@ async def test_an_empty_bucket_is_waited_for_before_the_next_call(local: Local) 
         await send(connector, in_channel(local, f"n{number}"))
 
     assert asyncio.get_running_loop().time() - began >= 1.5
-    assert not [key for key in local.around.feed.refusals if ":429:" in key]
+    assert not [key for key in local.context.feed.refusals if ":429:" in key]
 
 
 def answer(status: int, body: Any = None, **headers: str) -> ApiAnswer:

@@ -18,7 +18,7 @@ from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import local_platforms, sandbox_app
 from bridge.testing.inbox import ListInbox
 from connectors.slack import connector_type
@@ -67,7 +67,7 @@ class DictKeyValues:
 class Sandbox:
     """The local Slack while it serves, and the accounts that were started in it."""
 
-    around: Surroundings
+    context: SandboxContext
     slack: LocalSlack
     cut: Callable[[], None]
     tokens: DictTokens = field(default_factory=lambda: DictTokens({}))
@@ -93,7 +93,7 @@ class Sandbox:
         """An account for one of the seeded apps, not yet running; what it put on its shelf before
         is there."""
         app = self.app(name, workspace)
-        wanted = dict(connector_type.sandbox_settings(app, self.around.base_url))
+        wanted = dict(connector_type.sandbox_settings(app, self.context.base_url))
         self.tokens.values |= wanted.pop("environment")
         settings = SlackSettings.model_validate({**wanted, **changes})
         key_values = self.key_value_access[account]
@@ -129,10 +129,10 @@ async def serving() -> AsyncGenerator[Sandbox]:
     """A local Slack for as long as the block runs."""
     app = Starlette()
     async with served(app) as server:
-        around = Surroundings(base_url=server.base_url)
-        platforms = local_platforms(around, ("slack",))
-        app.router.routes.extend(sandbox_app(around, platforms).routes)
-        sandbox = Sandbox(around, cast("LocalSlack", platforms["slack"]), server.cut)
+        context = SandboxContext(base_url=server.base_url)
+        platforms = local_platforms(context, ("slack",))
+        app.router.routes.extend(sandbox_app(context, platforms).routes)
+        sandbox = Sandbox(context, cast("LocalSlack", platforms["slack"]), server.cut)
         try:
             yield sandbox
         finally:

@@ -199,7 +199,7 @@ async def test_check_of_http_wants_a_public_address(sandbox: Sandbox) -> None:
 
 
 async def test_check_of_a_slack_that_is_down_says_so(sandbox: Sandbox) -> None:
-    sandbox.around.faults.add(Fault(kind="status", where="slack:auth.test:*", status=503))
+    sandbox.context.faults.add(Fault(kind="status", where="slack:auth.test:*", status=503))
 
     (finding,) = await sandbox.connector().check([])
 
@@ -211,7 +211,7 @@ async def test_check_of_a_slack_that_is_down_says_so(sandbox: Sandbox) -> None:
 
 async def test_people_and_bots_are_looked_up(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
-    base = sandbox.around.base_url
+    base = sandbox.context.base_url
     app = sandbox.app()
     bot = ids.actor_id(TEAM, app["bot_id"])
 

@@ -24,7 +24,7 @@ class TestSlackOverASocket(ConnectorContract):
     @pytest.fixture
     async def rig(self) -> AsyncIterator[ConnectorRig]:
         async with serving() as sandbox:
-            sandbox.around.limits.on = False
+            sandbox.context.limits.on = False
             yield await _rig(sandbox, sandbox.connector(), ListInbox())
 
     def pings(self, call: Call) -> bool:
@@ -35,7 +35,7 @@ class TestSlackStreams(StreamsContract):
     @pytest.fixture
     async def rig(self) -> AsyncIterator[ConnectorRig]:
         async with serving() as sandbox:
-            sandbox.around.limits.on = False
+            sandbox.context.limits.on = False
             rig = await _rig(sandbox, sandbox.connector(), ListInbox())
             rig.fields = {"restarted": sandbox.connector()}
             yield rig
@@ -63,7 +63,7 @@ class TestSlackOverHttp:
     @pytest.fixture
     async def rig(self) -> AsyncIterator[ConnectorRig]:
         async with serving() as sandbox, bridge_web() as web:
-            sandbox.around.limits.on = False
+            sandbox.context.limits.on = False
             inbox = ListInbox()
             connector = sandbox.connector(receive="http")
             url = web.mount(connector, inbox)
@@ -81,7 +81,7 @@ async def _rig(sandbox: Sandbox, connector: SlackConnector, inbox: ListInbox) ->
         inbox=inbox,
         say=sandbox.say,
         standing=lambda: sandbox.slack.messages(GENERAL.workspace, GENERAL.channel),
-        fault=sandbox.around.faults.add,
+        fault=sandbox.context.faults.add,
         post_route="slack:chat.postMessage:*",
         event_route=f"slack:event:{GENERAL.channel}",
         stop=sandbox.stop,

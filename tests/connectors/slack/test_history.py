@@ -165,6 +165,6 @@ async def test_reading_waits_when_slack_asks(sandbox: Sandbox) -> None:
     cursor = await connector.newest(GENERAL)
     await sandbox.say("here")
     fault = Fault(kind="rate_limited", where="slack:conversations.history:*", seconds=1)
-    sandbox.around.faults.add(fault)
+    sandbox.context.faults.add(fault)
 
     assert await missed(connector, cursor) == ["here"]

@@ -309,7 +309,7 @@ async def test_a_slack_that_is_down_is_waited_for(
 ) -> None:
     monkeypatch.setattr(receive, "_RETRY_SECONDS", (0.01,))
     for where in ("slack:auth.test:*", "slack:apps.connections.open:*"):
-        sandbox.around.faults.add(Fault(kind="status", where=where, times=2, status=503))
+        sandbox.context.faults.add(Fault(kind="status", where=where, times=2, status=503))
 
     await sandbox.start(sandbox.connector(), inbox)
 
@@ -448,7 +448,7 @@ async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
     monkeypatch.setattr(receive, "watch_for_others", watched)
     connector = sandbox.connector()
     app = sandbox.app()
-    opened = await AsyncWebClient(base_url=f"{sandbox.around.base_url}/slack/api/").api_call(
+    opened = await AsyncWebClient(base_url=f"{sandbox.context.base_url}/slack/api/").api_call(
         "apps.connections.open", headers={"Authorization": f"Bearer {app['app_token']}"}
     )
     async with aiohttp.ClientSession() as session:

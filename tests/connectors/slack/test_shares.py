@@ -75,7 +75,7 @@ async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
     sandbox: Sandbox, files: Files
 ) -> None:
     call = await shared(files, "a.txt")
-    sandbox.around.faults.add(Fault(kind="lose_answer", where=COMPLETE))
+    sandbox.context.faults.add(Fault(kind="lose_answer", where=COMPLETE))
     await unsettled(sandbox.connector(files=files), call)
     restarted = sandbox.connector(files=files)
 
@@ -96,7 +96,7 @@ async def test_a_share_that_slack_never_took_is_not_there(
     sandbox: Sandbox, files: Files, fault: Fault
 ) -> None:
     connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
-    sandbox.around.faults.add(fault.model_copy(update={"where": COMPLETE}))
+    sandbox.context.faults.add(fault.model_copy(update={"where": COMPLETE}))
     await unsettled(connector, call)
 
     assert await connector.find_sent(call, None) is None
@@ -109,7 +109,7 @@ async def test_nothing_that_fails_after_slack_took_them_has_the_files_shared_aga
 ) -> None:
     connector = sandbox.connector(files=files)
     for fault in (Fault(kind="status"), Fault(kind="rate_limited", seconds=1)):
-        sandbox.around.faults.add(fault.model_copy(update={"where": "slack:files.info:*"}))
+        sandbox.context.faults.add(fault.model_copy(update={"where": "slack:files.info:*"}))
         await unsettled(connector, await shared(files, "a.txt", operation=fault.kind))
 
 

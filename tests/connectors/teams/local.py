@@ -18,7 +18,7 @@ from bridge.model.secret_refs import SecretRef
 from bridge.ports.connector import ConnectorTools
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.limits import Limits
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import sandbox_app
 from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type
@@ -59,7 +59,7 @@ class Bench:
     """A connector that runs, listening for the local Teams."""
 
     teams: LocalTeams
-    around: Surroundings
+    context: SandboxContext
     connector: TeamsConnector
     settings: TeamsSettings
     key_values: MemoryKeyValues
@@ -112,9 +112,9 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
     async with contextlib.AsyncExitStack() as stack:
         holder: list[BaseRoute] = []
         base = await stack.enter_async_context(serving(app := Starlette(routes=holder)))
-        around = Surroundings(base_url=base, limits=Limits(on=False))
-        teams = LocalTeams(around)
-        app.router.routes.extend(sandbox_app(around, {"teams": teams}).routes)
+        context = SandboxContext(base_url=base, limits=Limits(on=False))
+        teams = LocalTeams(context)
+        app.router.routes.extend(sandbox_app(context, {"teams": teams}).routes)
         stack.push_async_callback(teams.close)
         world = teams.world()
         values = dict(connector_type.sandbox_settings(world.apps[0], base))
@@ -132,8 +132,8 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
         place = world.places[0]
         channel = ChannelRef(platform="teams", workspace=place.workspace, channel=place.channel)
         made = Bench(
-            teams, around, connector, settings, key_values, inbox, f"{own}/teams/messages", running,
-            channel,
+            teams, context, connector, settings, key_values, inbox, f"{own}/teams/messages",
+            running, channel,
         )  # fmt: skip
         stack.push_async_callback(made.stop)
         yield made

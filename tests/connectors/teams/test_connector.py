@@ -221,7 +221,7 @@ async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Ben
 
 
 async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made: Bench) -> None:
-    made.around.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
+    made.context.faults.add(Fault(kind="status", where="teams:token:*", status=503, times=None))
     secrets = FixedTokens({made.settings.app_password.env or "": "x"})
     connector = TeamsConnector(
         AccountId("teams"), made.settings, ConnectorTools(SystemClock(), secrets, MemoryKeyValues())

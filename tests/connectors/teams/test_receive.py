@@ -274,7 +274,7 @@ async def test_a_rotated_key_is_found_by_itself(
 
 
 async def test_teams_comes_again_when_the_keys_were_out_of_reach(made: Bench) -> None:
-    made.around.faults.add(Fault(kind="status", where="teams:keys:", status=500))
+    made.context.faults.add(Fault(kind="status", where="teams:keys:", status=500))
 
     await say(made, "once more")
     await made.inbox.until(lambda: len(made.inbox.raws) == 1)

@@ -14,7 +14,7 @@ import click
 import yaml
 
 if TYPE_CHECKING:
-    from bridge.sandbox.platform import LocalPlatform, Surroundings, World
+    from bridge.sandbox.platform import LocalPlatform, SandboxContext, World
 
 _CONFIG = "bridge.yaml"
 _ENVIRONMENT = "sandbox.env"
@@ -64,11 +64,11 @@ async def _serve(
     if port:
         listen("127.0.0.1", port).close()  # says what is wrong, where the server would only exit
 
-    def ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
+    def ready(context: SandboxContext, platforms: dict[str, LocalPlatform]) -> None:
         tell_local_platforms(platforms, f"http://127.0.0.1:{bridge_port}")
         worlds = {name: platform.world() for name, platform in platforms.items()}
-        settings, environment = sandbox_settings(worlds, around.base_url, bridge_port)
-        click.echo(_told(around.base_url, settings, environment, folder))
+        settings, environment = sandbox_settings(worlds, context.base_url, bridge_port)
+        click.echo(_told(context.base_url, settings, environment, folder))
 
     with stop_signals() as stop:
         serving = asyncio.create_task(

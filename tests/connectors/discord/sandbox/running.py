@@ -16,7 +16,7 @@ from discord.http import Route
 
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from connectors.discord.sandbox import LocalDiscord
 from tests.waiting import LONGEST_WAIT
@@ -29,7 +29,7 @@ READY_AFTER_S = 0.05
 class Running:
     """A served local Discord, with its first channel and second person at hand."""
 
-    around: Surroundings
+    context: SandboxContext
     discord: LocalDiscord
     http: aiohttp.ClientSession = field(repr=False)
 
@@ -70,7 +70,7 @@ class Running:
         """A bare REST request: status, JSON, headers."""
         headers = {"Authorization": f"Bot {self.app(app)['token']}"} if app else {}
         # The path is taken as it is, so that an encoded emoji stays encoded.
-        url = yarl.URL(f"{self.around.base_url}/discord/api/v10{path}", encoded=True)
+        url = yarl.URL(f"{self.context.base_url}/discord/api/v10{path}", encoded=True)
         async with self.http.request(method, url, json=body, headers=headers) as response:
             raw = await response.read()
             answer = await response.json() if raw else None
@@ -102,21 +102,21 @@ async def running_discord(
     *, limits: bool = False, channels: int = 3
 ) -> AsyncGenerator[Running, None]:
     loop = asyncio.get_running_loop()
-    ready: asyncio.Future[tuple[Surroundings, LocalPlatform]] = loop.create_future()
+    ready: asyncio.Future[tuple[SandboxContext, LocalPlatform]] = loop.create_future()
     serving = asyncio.create_task(
         serve_sandbox(
             names=("discord",),
             limits=limits,
             channels=channels,
-            on_ready=lambda around, platforms: ready.set_result((around, platforms["discord"])),
+            on_ready=lambda context, platforms: ready.set_result((context, platforms["discord"])),
         )
     )
-    around, platform = await asyncio.wait_for(ready, LONGEST_WAIT)
+    context, platform = await asyncio.wait_for(ready, LONGEST_WAIT)
     assert isinstance(platform, LocalDiscord)
     try:
-        with pointed_at(around.base_url):
+        with pointed_at(context.base_url):
             async with aiohttp.ClientSession() as http:
-                yield Running(around, platform, http)
+                yield Running(context, platform, http)
     finally:
         serving.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -130,7 +130,7 @@ async def test_nobody_deletes_the_line_that_a_thread_begins_with(
 
 
 async def test_people_edit_and_delete_over_http_too(local: Running) -> None:
-    base = f"{local.around.base_url}/_control/discord"
+    base = f"{local.context.base_url}/_control/discord"
     where = {"workspace": local.guild, "channel": local.channel, "person": local.person}
     one, two = await local.say("one"), await local.say("two")
 

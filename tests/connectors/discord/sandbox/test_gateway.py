@@ -40,7 +40,7 @@ class Socket:
 
     @classmethod
     async def open(cls, local: Running, query: str = "?v=10&encoding=json") -> Socket:
-        return cls(await local.http.ws_connect(f"{local.around.base_url}/discord/gateway{query}"))
+        return cls(await local.http.ws_connect(f"{local.context.base_url}/discord/gateway{query}"))
 
     async def ask(self, op: int, data: Any) -> None:
         await self.ws.send_json({"op": op, "d": data})
@@ -227,7 +227,7 @@ async def test_ready_names_a_local_address_for_resuming(local: Running) -> None:
     ready = await socket.identify(local.app()["token"])
 
     assert ready["resume_gateway_url"] == (
-        local.around.base_url.replace("http", "ws") + "/discord/gateway"
+        local.context.base_url.replace("http", "ws") + "/discord/gateway"
     )
     assert [set(guild) for guild in ready["guilds"]] == [{"id", "unavailable"}] * 2
     await socket.ws.close()

@@ -314,11 +314,11 @@ async def test_interactions_go_wrong_on_request(local: Running) -> None:
     message = await card(local, row(button("say")))
     local.discord.desk.patience = 0.2
     async with local.program(bot := Office()):
-        local.around.faults.add(Fault(kind="drop", where=f"discord:interaction:{local.channel}"))
+        local.context.faults.add(Fault(kind="drop", where=f"discord:interaction:{local.channel}"))
         lost = await hand(local).press(message, "say")
-        local.around.faults.add(Fault(kind="status", where="discord:interaction.callback:*"))
+        local.context.faults.add(Fault(kind="status", where="discord:interaction.callback:*"))
         broken = await hand(local).press(message, "say")
-        await until(lambda: not local.around.faults._waiting)  # pyright: ignore[reportPrivateUsage]
+        await until(lambda: not local.context.faults._waiting)  # pyright: ignore[reportPrivateUsage]
         local.discord.desk.patience = LONGEST_WAIT
         told = await hand(local).press(message, "say")
 

@@ -48,7 +48,7 @@ async def test_a_program_that_posts_fast_waits_and_is_never_refused(limited: Run
 
     assert limited.said() == [str(n) for n in range(7)]
     assert took > 1.9
-    assert limited.around.feed.refusals == {}
+    assert limited.context.feed.refusals == {}
 
 
 async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
@@ -70,7 +70,7 @@ async def test_the_sixth_post_in_two_seconds_is_refused_with_a_time_to_wait(
     assert (headers["Retry-After"], headers["X-RateLimit-Scope"]) == ("2", "user")
     assert headers["X-RateLimit-Limit"] == "5"
     assert float(headers["X-RateLimit-Reset-After"]) == pytest.approx(body["retry_after"], abs=0.01)
-    assert limited.around.feed.refusals == {"discord:429:webhook.execute": 1}
+    assert limited.context.feed.refusals == {"discord:429:webhook.execute": 1}
 
 
 async def test_who_waits_as_told_is_let_through_and_others_need_not_wait(
@@ -93,7 +93,7 @@ async def test_more_than_fifty_requests_a_second_are_too_many_for_a_bot(
 ) -> None:
     everywhere = f"discord:global:{limited.app()['application_id']}"
     for _ in range(50):
-        assert limited.around.limits.retry_after(clock.now, (everywhere, (GLOBAL,))) is None
+        assert limited.context.limits.retry_after(clock.now, (everywhere, (GLOBAL,))) is None
 
     status, body, headers = await limited.ask("GET", "/users/@me")
 
@@ -125,7 +125,7 @@ async def test_a_call_goes_wrong_on_request(
 ) -> None:
     path = await make_webhook(local)
     where = fault.where.replace("CHANNEL", local.channel)
-    local.around.faults.add(fault.model_copy(update={"where": where}))
+    local.context.faults.add(fault.model_copy(update={"where": where}))
 
     assert (await local.ask("POST", path, {"content": "x"}, app=None))[0] == status
     assert len(local.said()) == posted
@@ -133,7 +133,7 @@ async def test_a_call_goes_wrong_on_request(
 
 async def test_a_lost_answer_leaves_the_deed_done(local: Running) -> None:
     path = await make_webhook(local)
-    local.around.faults.add(Fault(kind="lose_answer", where="discord:webhook.execute:*"))
+    local.context.faults.add(Fault(kind="lose_answer", where="discord:webhook.execute:*"))
 
     with pytest.raises(aiohttp.ClientConnectionError):
         await local.ask("POST", path + "?wait=true", {"content": "done"}, app=None)
@@ -144,11 +144,11 @@ async def test_a_lost_answer_leaves_the_deed_done(local: Running) -> None:
 async def test_a_program_told_to_wait_waits_and_goes_on(local: Running) -> None:
     async with local.program(bot := a_client()):
         where = "discord:message.create:*"
-        local.around.faults.add(Fault(kind="rate_limited", where=where, seconds=0.2))
+        local.context.faults.add(Fault(kind="rate_limited", where=where, seconds=0.2))
         await text_channel(bot, local.channel).send("patient")
 
     assert local.said() == ["patient"]
-    assert local.around.feed.refusals == {"discord:429:message.create": 1}
+    assert local.context.feed.refusals == {"discord:429:message.create": 1}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ async def test_an_event_goes_wrong_on_request(
 ) -> None:
     async with local.program(bot := Recorder()):
         where = f"discord:event:{local.channel}"
-        local.around.faults.add(Fault.model_validate(fault | {"where": where}))
+        local.context.faults.add(Fault.model_validate(fault | {"where": where}))
         for text in ("one", "two", "three"):
             await local.say(text)
         pass_time(fault.get("seconds", 0.0))
@@ -179,7 +179,7 @@ async def test_an_event_goes_wrong_on_request(
 
 async def test_a_held_event_comes_after_a_while_when_no_other_does(local: Running) -> None:
     async with local.program(bot := Recorder()):
-        local.around.faults.add(Fault(kind="reorder", where="discord:event:*", seconds=0.1))
+        local.context.faults.add(Fault(kind="reorder", where="discord:event:*", seconds=0.1))
         await local.say("alone")
         await until(lambda: bot.messages)
 
@@ -191,7 +191,7 @@ async def test_a_thread_shares_the_faults_of_its_channel(local: Running) -> None
     async with local.program(bot := Recorder()):
         await local.say("first", thread=asked.id)
         await until(lambda: len(bot.messages) == 2)
-        local.around.faults.add(Fault(kind="drop", where=f"discord:event:{local.channel}"))
+        local.context.faults.add(Fault(kind="drop", where=f"discord:event:{local.channel}"))
         await local.say("dropped", thread=asked.id)
         await local.say("second", thread=asked.id)
         await until(lambda: len(bot.messages) == 3)

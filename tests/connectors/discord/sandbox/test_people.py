@@ -8,7 +8,7 @@ import pytest
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Change
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.discord.sandbox import LOCAL
 from tests.connectors.discord.sandbox.running import Running, running_discord
 
@@ -28,8 +28,8 @@ async def test_the_seeded_world_names_what_a_client_needs() -> None:
 
 
 async def test_the_seeded_ids_are_the_same_at_every_start() -> None:
-    one = LOCAL.build(Surroundings(base_url="http://127.0.0.1:1")).world()
-    other = LOCAL.build(Surroundings(base_url="http://127.0.0.1:2")).world()
+    one = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:1")).world()
+    other = LOCAL.build(SandboxContext(base_url="http://127.0.0.1:2")).world()
 
     assert one == other
 
@@ -68,7 +68,7 @@ async def test_posts_edits_and_deletes_come_through_the_feed(local: Running) -> 
     seen: list[Change] = []
 
     async def watch() -> None:
-        async for change in local.around.feed.watch():
+        async for change in local.context.feed.watch():
             seen.append(change)  # noqa: PERF401  # each as it comes; the stream has no end
 
     watching = asyncio.create_task(watch())

@@ -269,7 +269,7 @@ async def test_another_apps_webhook_shows_no_token(local: Running) -> None:
 
 
 async def test_a_body_that_is_no_json_is_refused(local: Running) -> None:
-    url = f"{local.around.base_url}/discord/api/v10/channels/{local.channel}/messages"
+    url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {"Authorization": f"Bot {local.app()['token']}", "Content-Type": "application/json"}
     async with local.http.post(url, data=b"{", headers=headers) as response:
         assert await response.json() == {
@@ -279,7 +279,7 @@ async def test_a_body_that_is_no_json_is_refused(local: Running) -> None:
 
 
 async def test_a_body_that_is_too_large_is_refused(local: Running) -> None:
-    url = f"{local.around.base_url}/discord/api/v10/channels/{local.channel}/messages"
+    url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {"Authorization": f"Bot {local.app()['token']}"}
     async with local.http.post(url, data=io.BytesIO(bytes(26 << 20)), headers=headers) as response:
         assert (response.status, await response.json()) == (

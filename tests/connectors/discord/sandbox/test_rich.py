@@ -55,7 +55,7 @@ async def upload(
     for number, (name, data) in enumerate(files.items()):
         form.add_field(f"files[{number}]", io.BytesIO(data), filename=name)
     where = path or f"/channels/{local.channel}/messages"
-    url = f"{local.around.base_url}/discord/api/v10{where}"
+    url = f"{local.context.base_url}/discord/api/v10{where}"
     headers = {"Authorization": f"Bot {local.app()['token']}"}
     async with local.http.request(
         "PATCH" if path else "POST", url, data=form, headers=headers
@@ -91,7 +91,7 @@ async def test_an_embed_comes_back_with_what_discord_adds(local: Running) -> Non
         }
     ]  # fmt: skip
     assert all(
-        url.startswith(f"{local.around.base_url}/discord/external/") for url in (icon, image)
+        url.startswith(f"{local.context.base_url}/discord/external/") for url in (icon, image)
     )
     async with local.http.get(image, allow_redirects=False) as response:
         assert response.headers["location"] == "https://x.example/i.png"
@@ -129,7 +129,9 @@ async def test_files_are_kept_and_served_until_their_address_ends(local: Running
 
     first, second = message["attachments"]
     url, proxy = first.pop("url"), first.pop("proxy_url")
-    address = f"{local.around.base_url}/discord/attachments/{local.channel}/{first['id']}/a.png?ex="
+    address = (
+        f"{local.context.base_url}/discord/attachments/{local.channel}/{first['id']}/a.png?ex="
+    )
     assert url.startswith(address)
     assert first == {
         "id": first["id"], "filename": "a.png", "size": len(PNG), "content_type": "image/png",
@@ -312,15 +314,15 @@ async def test_content_of_others_stays_hidden_without_the_intent(local: Running)
 async def test_files_go_wrong_on_request(local: Running) -> None:
     message = await upload(local, {"1.txt": b"1"}, {"content": "x"})
     url = message["attachments"][0]["url"]
-    local.around.faults.add(Fault(kind="status", where="discord:cdn:*", status=503))
-    local.around.faults.add(Fault(kind="status", where="discord:message.create:*", status=502))
+    local.context.faults.add(Fault(kind="status", where="discord:cdn:*", status=503))
+    local.context.faults.add(Fault(kind="status", where="discord:message.create:*", status=502))
 
     assert (await fetched(local, url))[0] == 503
     assert await upload(local, {"2.txt": b"2"}, {"content": "x"}) == {
         "message": "502: Bad Gateway", "code": 0,
     }  # fmt: skip
     assert (await fetched(local, url))[0] == 200
-    assert local.around.files.bytes == 1
+    assert local.context.files.bytes == 1
 
 
 async def test_plain_text_is_not_looked_at_by_the_checks(

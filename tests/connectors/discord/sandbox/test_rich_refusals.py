@@ -345,7 +345,7 @@ async def test_a_webhook_of_nobody_sends_components_only_on_request(local: Runni
 
 
 async def test_files_are_refused_beyond_their_limits(local: Running) -> None:
-    url = f"{local.around.base_url}/discord/api/v10/channels/{local.channel}/messages"
+    url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {"Authorization": f"Bot {local.app()['token']}"}
 
     async def post(files: list[bytes], payload: Any = None) -> tuple[int, Any]:
@@ -362,7 +362,7 @@ async def test_files_are_refused_beyond_their_limits(local: Running) -> None:
     assert await post([b"x"] * 11) == (400, fault("attachments", MOST, longest(10)))
     assert await post([b"x"], {"content": "x" * 2001}) == (400, fault("content", MOST,
                                                                       longest(2000)))  # fmt: skip
-    assert local.around.files.bytes == 0
+    assert local.context.files.bytes == 0
     local.discord.state.guilds[int(local.guild)].premium_tier = 2
     assert (await post([bytes((10 << 20) + 1)]))[0] == 200
 
@@ -371,18 +371,18 @@ async def test_an_app_without_the_permission_attaches_nothing(local: Running) ->
     guild = local.discord.state.guilds[int(local.guild)]
     for role in guild.roles.values():
         role.permissions &= ~(1 << 15)
-    url = f"{local.around.base_url}/discord/api/v10/channels/{local.channel}/messages"
+    url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {"Authorization": f"Bot {local.app('narrow')['token']}"}
     form = aiohttp.FormData(default_to_multipart=True)
     form.add_field("files[0]", b"x", filename="x.bin")
 
     async with local.http.post(url, data=form, headers=headers) as response:
         assert (await response.json())["code"] == 50013
-    assert local.around.files.bytes == 0
+    assert local.context.files.bytes == 0
 
 
 async def test_nesting_without_end_is_refused_like_anything_else(local: Running) -> None:
-    url = f"{local.around.base_url}/discord/api/v10/channels/{local.channel}/messages"
+    url = f"{local.context.base_url}/discord/api/v10/channels/{local.channel}/messages"
     headers = {
         "Authorization": f"Bot {local.app()['token']}", "Content-Type": "application/json",
     }  # fmt: skip

@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.applications import Starlette
 
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.delivery import Pace
@@ -28,7 +28,7 @@ ADA = "U0ACME01"
 class Running:
     """The local Slack while it serves."""
 
-    around: Surroundings
+    context: SandboxContext
     slack: LocalSlack
 
     def app(self, name: str = "plain", workspace: str = "T0ACME") -> dict[str, Any]:
@@ -51,8 +51,8 @@ class Running:
 async def running() -> AsyncIterator[Running]:
     ready: asyncio.Future[Running] = asyncio.get_running_loop().create_future()
 
-    def on_ready(around: Surroundings, platforms: dict[str, LocalPlatform]) -> None:
-        ready.set_result(Running(around, cast(LocalSlack, platforms["slack"])))
+    def on_ready(context: SandboxContext, platforms: dict[str, LocalPlatform]) -> None:
+        ready.set_result(Running(context, cast(LocalSlack, platforms["slack"])))
 
     serving = asyncio.create_task(serve_sandbox(names=("slack",), on_ready=on_ready))
     await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
@@ -82,12 +82,12 @@ async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
     """See `desk.Desk`."""
     from tests.connectors.slack.sandbox.desk import Clock, Desk
 
-    around, clock = Surroundings("http://sandbox"), Clock()
-    around.limits.on = False
-    slack = LocalSlack(around, Pace(share_seconds=0.0), clock)
+    context, clock = SandboxContext("http://sandbox"), Clock()
+    context.limits.on = False
+    slack = LocalSlack(context, Pace(share_seconds=0.0), clock)
     transport = httpx.ASGITransport(Starlette(routes=slack.routes()))
     async with httpx.AsyncClient(transport=transport, base_url="http://sandbox") as http:
-        desk = Desk(slack, around, http, clock)
-        monkeypatch.setattr(around.feed, "publish", desk.changes.append)
+        desk = Desk(slack, context, http, clock)
+        monkeypatch.setattr(context.feed, "publish", desk.changes.append)
         yield desk
     await slack.close()

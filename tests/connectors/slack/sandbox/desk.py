@@ -10,7 +10,7 @@ import orjson
 
 from bridge.sandbox.feed import Change
 from bridge.sandbox.hands import Hand
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.state import App
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL
@@ -33,7 +33,7 @@ class Desk:
     """The local Slack without a network, and one app's token."""
 
     slack: LocalSlack
-    around: Surroundings
+    context: SandboxContext
     http: httpx.AsyncClient
     clock: Clock
     token: str = "xoxb-sandbox-acme"

@@ -215,7 +215,7 @@ async def test_people_change_only_what_they_said_themselves(desk: Desk) -> None:
 
 
 async def test_people_edit_and_delete_over_http_too(running: Running) -> None:
-    base = f"{running.around.base_url}/_control/slack"
+    base = f"{running.context.base_url}/_control/slack"
     where = {"workspace": "T0ACME", "channel": GENERAL, "person": ADA}
     one, two = await running.says("one"), await running.says("two")
     answers: list[int] = []

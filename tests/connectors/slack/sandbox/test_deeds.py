@@ -107,7 +107,7 @@ async def test_what_slack_refuses_is_refused(running: Running) -> None:
 
 
 async def test_deeds_are_done_over_http_too(running: Running) -> None:
-    base = f"{running.around.base_url}/_control/slack/deeds"
+    base = f"{running.context.base_url}/_control/slack/deeds"
     who = {"workspace": TEAM, "channel": GENERAL, "person": ADA}
     asked: list[tuple[str, Json]] = [
         ("me", {**who, "text": "waves"}),

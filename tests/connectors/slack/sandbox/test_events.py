@@ -280,7 +280,7 @@ async def test_each_event_goes_to_one_of_several_sockets(running: Running) -> No
 
 
 async def test_an_eleventh_socket_is_one_too_many(running: Running) -> None:
-    running.around.limits.on = False
+    running.context.limits.on = False
     async with contextlib.AsyncExitStack() as stack:
         sockets = [await stack.enter_async_context(listening(running)) for _ in range(11)]
 
@@ -418,7 +418,7 @@ async def test_http_deliveries_keep_the_order_of_a_channel(running: Running) -> 
 
 
 async def test_the_request_url_and_the_pace_are_set_over_http_too(running: Running) -> None:
-    control = f"{running.around.base_url}/slack/_control"
+    control = f"{running.context.base_url}/slack/_control"
     app = running.app()["app_id"]
     async with hooked(running) as hook, aiohttp.ClientSession() as session:
         good = await session.post(f"{control}/request_url", json={"app": app, "url": hook.url})
@@ -434,7 +434,7 @@ async def test_the_request_url_and_the_pace_are_set_over_http_too(running: Runni
 
 
 async def test_a_dropped_event_never_comes(running: Running) -> None:
-    running.around.faults.add(Fault(kind="drop", where=f"slack:event:{GENERAL}"))
+    running.context.faults.add(Fault(kind="drop", where=f"slack:event:{GENERAL}"))
     async with listening(running) as app:
         for text in ("lost", "kept"):
             await running.says(text)
@@ -444,7 +444,7 @@ async def test_a_dropped_event_never_comes(running: Running) -> None:
 
 
 async def test_a_duplicated_event_comes_twice_with_one_event_id(running: Running) -> None:
-    running.around.faults.add(Fault(kind="duplicate", where="slack:event:*"))
+    running.context.faults.add(Fault(kind="duplicate", where="slack:event:*"))
     async with listening(running) as app:
         await running.says("echo")
         await until(lambda: len(app.envelopes) == 2)
@@ -454,7 +454,7 @@ async def test_a_duplicated_event_comes_twice_with_one_event_id(running: Running
 
 async def test_a_delayed_event_comes_later(running: Running) -> None:
     running.slack.pace.ack_seconds = 2 * HOUR
-    running.around.faults.add(Fault(kind="delay", where="slack:event:*", seconds=HOUR))
+    running.context.faults.add(Fault(kind="delay", where="slack:event:*", seconds=HOUR))
     async with listening(running) as app:
         for text in ("slow", "fast"):
             await running.says(text)
@@ -466,7 +466,7 @@ async def test_a_delayed_event_comes_later(running: Running) -> None:
 
 async def test_a_reordered_event_comes_after_the_next_of_its_channel(running: Running) -> None:
     fault = Fault(kind="reorder", where=f"slack:event:{GENERAL}", seconds=HOUR)
-    running.around.faults.add(fault)
+    running.context.faults.add(fault)
     async with listening(running) as app:
         await running.says("first")
         await running.says("elsewhere", channel=RANDOM)
@@ -477,14 +477,14 @@ async def test_a_reordered_event_comes_after_the_next_of_its_channel(running: Ru
 
 
 async def test_a_reordered_event_that_none_follows_still_comes(running: Running) -> None:
-    running.around.faults.add(Fault(kind="reorder", where="slack:event:*", seconds=0.1))
+    running.context.faults.add(Fault(kind="reorder", where="slack:event:*", seconds=0.1))
     async with listening(running) as app:
         await running.says("alone")
         await until(lambda: app.texts == ["alone"])
 
 
 async def test_a_disconnect_on_request_closes_the_socket_before_an_event(running: Running) -> None:
-    running.around.faults.add(Fault(kind="disconnect", where=f"slack:event:{GENERAL}"))
+    running.context.faults.add(Fault(kind="disconnect", where=f"slack:event:{GENERAL}"))
     async with listening(running) as app:
         await running.says("too late")
         await until(lambda: app.socket.closed)

@@ -117,7 +117,7 @@ async def test_a_press_reaches_the_app_as_slack_shapes_it(running: Running) -> N
     message = payload.pop("message")
     assert (message["ts"], message["text"], message["blocks"][1]["block_id"]) == (ts, "card", "b")
     assert payload.pop("response_url").startswith(
-        f"{running.around.base_url}/slack/actions/T0ACME/"
+        f"{running.context.base_url}/slack/actions/T0ACME/"
     )
     assert len(payload.pop("trigger_id").split(".")) == 3
     action = payload["actions"][0]
@@ -318,9 +318,9 @@ async def test_interactions_go_wrong_on_request(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.3
     async with office(running) as (bot, ada):
         ts = await bot.post(actions(select(2, action_id="colour")))
-        running.around.faults.add(Fault(kind="drop", where=f"slack:interaction:{GENERAL}"))
+        running.context.faults.add(Fault(kind="drop", where=f"slack:interaction:{GENERAL}"))
         lost = await ada.choose(ts, "colour", "0")
-        running.around.faults.add(Fault(kind="duplicate", where="slack:interaction:*"))
+        running.context.faults.add(Fault(kind="duplicate", where="slack:interaction:*"))
         twice = await ada.choose(ts, "colour", "1")
         await until(lambda: len(bot.heard) == 2)
 
@@ -554,7 +554,7 @@ async def test_what_a_hand_cannot_do_is_said(desk: Desk) -> None:
 
 
 async def test_the_controls_are_there_over_http_too(running: Running) -> None:
-    base = f"{running.around.base_url}/_control/slack"
+    base = f"{running.context.base_url}/_control/slack"
     who = {"workspace": "T0ACME", "person": ADA}
     async with office(running) as (bot, _), aiohttp.ClientSession() as http:
         ts = await bot.post(

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.acts import Draft
 from connectors.slack.sandbox.arguments import Arguments
@@ -29,7 +29,7 @@ class Reader:
     count: int
 
     def __post_init__(self) -> None:
-        self.local = LocalSlack(Surroundings("http://sandbox"), now=lambda: START / 1_000_000)
+        self.local = LocalSlack(SandboxContext("http://sandbox"), now=lambda: START / 1_000_000)
         self.team = self.local.slack.workspaces["T0ACME"]
         channel = self.team.channels["C0ACME001"]
         for number in range(self.count):
@@ -41,8 +41,8 @@ class Reader:
         sockets = Sockets("http://sandbox")
         arguments = Arguments(values)
         app = self.team.apps[0]
-        around = Surroundings("http://sandbox")
-        uploads, views = Uploads(around, self.local.slack, lambda act: act()), Views(acts.now)
+        context = SandboxContext("http://sandbox")
+        uploads, views = Uploads(context, self.local.slack, lambda act: act()), Views(acts.now)
         call = Call(
             self.local.slack, acts, sockets, self.team, app, arguments, "", uploads, views
         )  # fmt: skip

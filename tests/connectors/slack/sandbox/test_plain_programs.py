@@ -208,12 +208,12 @@ async def test_a_program_reads_a_thread_page_by_page(running: Running) -> None:
 async def test_a_program_with_the_retry_handler_outlasts_the_rate_limit(running: Running) -> None:
     client = running.client()
     client.retry_handlers.append(AsyncRateLimitErrorRetryHandler(max_retry_count=5))
-    running.around.faults.add(Fault(kind="rate_limited", where="*postMessage*", seconds=1))
+    running.context.faults.add(Fault(kind="rate_limited", where="*postMessage*", seconds=1))
 
     await client.chat_postMessage(channel=GENERAL, text="patient")
 
     assert running.texts() == ["patient"]
-    assert running.around.feed.refusals == {"slack:429:chat.postMessage": 1}
+    assert running.context.feed.refusals == {"slack:429:chat.postMessage": 1}
 
 
 async def test_more_than_a_burst_in_one_channel_is_told_to_wait(running: Running) -> None:
@@ -231,7 +231,7 @@ async def test_more_than_a_burst_in_one_channel_is_told_to_wait(running: Running
 
 
 async def test_limits_switched_off_refuse_nothing(running: Running) -> None:
-    running.around.limits.on = False
+    running.context.limits.on = False
     client = running.client()
 
     for number in range(30):
@@ -272,7 +272,7 @@ async def test_a_wrong_token_is_refused(running: Running) -> None:
 async def test_a_lost_answer_shows_as_a_broken_connection(running: Running) -> None:
     client = running.client()
     client.retry_handlers.clear()
-    running.around.faults.add(Fault(kind="lose_answer", where="slack:chat.postMessage:*"))
+    running.context.faults.add(Fault(kind="lose_answer", where="slack:chat.postMessage:*"))
 
     with pytest.raises(aiohttp.ClientConnectionError):
         await client.chat_postMessage(channel=GENERAL, text="did it arrive?")
@@ -281,7 +281,7 @@ async def test_a_lost_answer_shows_as_a_broken_connection(running: Running) -> N
 
 
 async def test_the_sdks_own_retry_doubles_a_post_whose_answer_was_lost(running: Running) -> None:
-    running.around.faults.add(Fault(kind="lose_answer", where="slack:chat.postMessage:*"))
+    running.context.faults.add(Fault(kind="lose_answer", where="slack:chat.postMessage:*"))
 
     await running.client().chat_postMessage(channel=GENERAL, text="twice")
 
@@ -289,7 +289,7 @@ async def test_the_sdks_own_retry_doubles_a_post_whose_answer_was_lost(running: 
 
 
 async def test_a_failing_server_leaves_nothing_behind(running: Running) -> None:
-    running.around.faults.add(Fault(kind="status", where=f"*:{HELP}", status=503))
+    running.context.faults.add(Fault(kind="status", where=f"*:{HELP}", status=503))
 
     with pytest.raises(SlackApiError) as caught:
         await running.client().chat_postMessage(channel=HELP, text="lost")
@@ -301,7 +301,7 @@ async def test_a_failing_server_leaves_nothing_behind(running: Running) -> None:
 async def test_a_hanging_server_answers_too_late(running: Running) -> None:
     client = running.client()
     client.timeout = 0.2  # pyright: ignore[reportAttributeAccessIssue]  # aiohttp takes floats
-    running.around.faults.add(Fault(kind="hang", seconds=0.5))
+    running.context.faults.add(Fault(kind="hang", seconds=0.5))
 
     with pytest.raises(TimeoutError):
         await client.chat_postMessage(channel=GENERAL, text="never")

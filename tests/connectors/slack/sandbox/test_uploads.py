@@ -101,7 +101,7 @@ async def test_an_upload_address_takes_what_was_announced_and_once(desk: Desk) -
     ]
 
     assert [answer.status_code for answer in answers] == [400, 413, 200, 404]
-    assert desk.around.files.bytes == 4
+    assert desk.context.files.bytes == 4
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ async def test_a_plain_program_uploads_and_downloads(running: Running) -> None:
 
 
 async def test_uploads_and_downloads_go_wrong_on_request(running: Running) -> None:
-    client, faults = running.client(), running.around.faults
+    client, faults = running.client(), running.context.faults
     client.retry_handlers.clear()
     faults.add(Fault(kind="status", where="slack:files.upload:*", status=503))
     with pytest.raises(Exception, match="503"):

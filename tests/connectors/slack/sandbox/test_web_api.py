@@ -125,7 +125,7 @@ async def test_a_missing_scope_is_named(desk: Desk) -> None:
         "needed": "chat:write",
         "provided": "im:read,users:read",
     }
-    assert desk.around.feed.refusals == {"slack:missing_scope:chat.postMessage": 1}
+    assert desk.context.feed.refusals == {"slack:missing_scope:chat.postMessage": 1}
 
 
 @pytest.mark.parametrize(
@@ -563,7 +563,7 @@ async def test_ephemeral_messages_leave_no_trace(desk: Desk) -> None:
 
 
 async def test_a_method_that_is_used_too_often_answers_429(desk: Desk) -> None:
-    desk.around.limits.on = True
+    desk.context.limits.on = True
     for _ in range(20):
         assert (await desk.call("users.list"))["ok"]
 
@@ -572,7 +572,7 @@ async def test_a_method_that_is_used_too_often_answers_429(desk: Desk) -> None:
 
     assert (answer.status_code, answer.json()) == (429, {"ok": False, "error": "ratelimited"})
     assert 55 <= int(answer.headers["retry-after"]) <= 60
-    assert desk.around.feed.refusals == {"slack:429:users.list": 1}
+    assert desk.context.feed.refusals == {"slack:429:users.list": 1}
 
 
 async def test_what_a_person_types_reads_the_same_for_people(desk: Desk) -> None:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.hands import Hand
-from bridge.sandbox.platform import Surroundings
+from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import sandbox_app
 from connectors.teams.sandbox import LocalTeams
 from connectors.teams.sandbox.state import Bot
@@ -74,12 +74,12 @@ class RunningTeams:
     def __init__(self, host: Host, *, limits: bool = False, channels: int = 3) -> None:
         self._host = host
         self._name = uuid4().hex
-        self.around = Surroundings(base_url=f"{host.base_url}/{self._name}", channels=channels)
-        self.around.limits.on = limits
+        self.context = SandboxContext(base_url=f"{host.base_url}/{self._name}", channels=channels)
+        self.context.limits.on = limits
 
     def __enter__(self) -> Self:
-        self.teams = LocalTeams(self.around)
-        self._host.apps[self._name] = sandbox_app(self.around, {"teams": self.teams})
+        self.teams = LocalTeams(self.context)
+        self._host.apps[self._name] = sandbox_app(self.context, {"teams": self.teams})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -119,7 +119,7 @@ class RunningTeams:
         await self.call(lambda: self._host.pass_time(seconds))
 
     async def fault(self, fault: Fault) -> None:
-        await self.call(lambda: self.around.faults.add(fault))
+        await self.call(lambda: self.context.faults.add(fault))
 
     async def texts(self, channel: str = "") -> list[str]:
         where = channel or self.channel
@@ -154,7 +154,7 @@ class RunningTeams:
 
     @property
     def base_url(self) -> str:
-        return self.around.base_url
+        return self.context.base_url
 
     @property
     def tenant(self) -> str:

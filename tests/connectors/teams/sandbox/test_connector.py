@@ -201,14 +201,14 @@ async def test_conversations_that_teams_refuses_to_create(
 async def test_activities_that_teams_refuses(
     untouched: RunningTeams, sent: Any, status: int, code: str
 ) -> None:
-    untouched.around.feed.refusals.clear()
+    untouched.context.feed.refusals.clear()
 
     async with as_bot(untouched) as rest:
         refused = await rest("POST", activities(untouched.channel), sent)
 
     assert (refused.status, refused.body["error"]["code"]) == (status, code)
     assert await untouched.texts() == []
-    assert untouched.around.feed.refusals == {f"teams:{status}:activity.post": 1}
+    assert untouched.context.feed.refusals == {f"teams:{status}:activity.post": 1}
 
 
 async def test_a_long_message_and_a_picture_inside_the_limit_are_taken(
@@ -462,7 +462,7 @@ async def test_posts_beyond_the_limits_of_a_conversation_wait(host: Host) -> Non
         assert refused.body == error("Throttled", "Too many requests.")
         assert refused.headers["Retry-After"] == "1"
         assert [elsewhere.status, read.status, another_bot.status] == [201] * 1 + [200, 201]
-        assert teams.around.feed.refusals == {"teams:429:activity.post": 2}
+        assert teams.context.feed.refusals == {"teams:429:activity.post": 2}
 
 
 async def test_an_app_may_send_fifty_requests_a_second_in_a_tenant(host: Host) -> None:

@@ -220,7 +220,7 @@ async def test_a_file_comes_in_pieces(teams: RunningTeams) -> None:
 
     assert answers == [202, 202, 201]
     assert teams.teams.drive.read(own_id) == data
-    assert len(teams.around.files) == 1
+    assert len(teams.context.files) == 1
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ async def test_pieces_that_do_not_fit_are_refused(
     found, body = await fetched(url, "PUT", data, **headers)
 
     assert (found, f'"code":"{code}"' in body.decode()) == (status, True)
-    assert len(teams.around.files) == 0
+    assert len(teams.context.files) == 0
 
 
 async def test_upload_sessions_are_asked_cancelled_and_end(
@@ -268,7 +268,7 @@ async def test_upload_sessions_are_asked_cancelled_and_end(
 
     assert b'"nextExpectedRanges":["2-"]' in asked[1]
     assert [broken[0], cancelled[0], gone[0]] == [503, 204, 404]
-    assert len(teams.around.files) == 1  # the one whose answer was lost
+    assert len(teams.context.files) == 1  # the one whose answer was lost
     now = drive_module.time.time()
     monkeypatch.setattr(drive_module.time, "time", lambda: now + 3601)
     assert (await fetched(third))[0] == 404

@@ -346,7 +346,7 @@ async def test_the_feed_tells_every_visible_change(teams: RunningTeams) -> None:
     seen: list[Change] = []
 
     async def watch() -> None:
-        async for change in teams.around.feed.watch():
+        async for change in teams.context.feed.watch():
             seen.append(change)  # noqa: PERF401 - seen while it still runs
 
     async def start() -> asyncio.Task[None]:

@@ -7,14 +7,14 @@ import contextlib
 
 import aiohttp
 
-from bridge.sandbox.platform import LocalPlatform, Surroundings
+from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
 from connectors.teams.sandbox import LOCAL
 from tests.waiting import LONGEST_WAIT
 
 
 def test_the_world_has_two_teams_with_their_channels_and_the_ids_that_bots_need() -> None:
-    teams: LocalPlatform = LOCAL.build(Surroundings(base_url="http://sandbox", channels=4))
+    teams: LocalPlatform = LOCAL.build(SandboxContext(base_url="http://sandbox", channels=4))
 
     world = teams.world()
 
@@ -51,7 +51,7 @@ def test_the_world_has_two_teams_with_their_channels_and_the_ids_that_bots_need(
 
 
 def test_the_ids_are_the_same_every_time_and_there_is_always_a_channel() -> None:
-    one, two = (LOCAL.build(Surroundings("http://sandbox", channels=n)) for n in (1, 0))
+    one, two = (LOCAL.build(SandboxContext("http://sandbox", channels=n)) for n in (1, 0))
 
     assert one.world() == two.world()
     assert [place.channel_name for place in one.world().places] == ["General", "General"]
