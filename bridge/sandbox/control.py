@@ -1,31 +1,31 @@
-"""The control side over HTTP: people's hands and eyes, faults and limits. For tests and the demo.
+"""The control API over HTTP: what people do and see, faults and limits. For tests and the demo.
 
 | request | what |
 |---|---|
 | `GET /_control/world` | tokens, ids, places and people that the platforms were seeded with |
 | `GET /_control/feed` | every visible change, as server-sent events |
-| `POST`, `DELETE /_control/faults` | one thing to do wrong (`Fault`), or none any more |
-| `PUT /_control/limits` | `{"on": false}`: rate limits off or on |
-| `GET /_control/refusals` | what was refused, and how often |
-| `POST /_control/<platform>/posts` | a person says something: `{workspace, channel, person, text, thread}` |
-| `POST /_control/<platform>/files` | a person shares files: the same and `files`, a list of `GivenFile`; or a multipart form whose parts with a file name are the files |
-| `POST /_control/<platform>/edits` | a person changes what they said: `{workspace, channel, person, message, text}` |
+| `POST`, `DELETE /_control/faults` | add a `Fault`, or remove all faults |
+| `PUT /_control/limits` | `{"on": false}`: switch the rate limits off or on |
+| `GET /_control/refusals` | how often each rate limit and fault refused a request |
+| `POST /_control/<platform>/posts` | a person posts a message: `{workspace, channel, person, text, thread}` |
+| `POST /_control/<platform>/files` | a person shares files: the fields of a post and `files`, a list of `FileUpload`; or a multipart form whose parts with a file name are the files |
+| `POST /_control/<platform>/edits` | a person edits their message: `{workspace, channel, person, message, text}` |
 | `POST /_control/<platform>/deletions` | a person deletes a message: `{workspace, channel, person, message}` |
-| `POST /_control/<platform>/deeds/<deed>` | a person does something else: the local platform's method `<deed>_as`, its arguments as JSON; 404 where the platform has no such deed. Deeds: see `DEEDS` |
-| `POST /_control/<platform>/reactions` | a person reacts, or takes it back: `{workspace, channel, person, message, emoji, taken_back}` |
-| `POST /_control/<platform>/pins` | a person pins, or takes the pin away: `{workspace, channel, person, message, pinned}` |
-| `POST /_control/<platform>/typing` | a person begins to write: `{workspace, channel, person}` |
+| `POST /_control/<platform>/actions/<action>` | a person performs another action: calls the local platform's method `<action>_as` with the arguments of the JSON body; 404 where the platform has no such action. `ACTIONS` lists them |
+| `POST /_control/<platform>/reactions` | a person adds or removes a reaction: `{workspace, channel, person, message, emoji, taken_back}` |
+| `POST /_control/<platform>/pins` | a person pins or unpins a message: `{workspace, channel, person, message, pinned}` |
+| `POST /_control/<platform>/typing` | a person starts typing: `{workspace, channel, person}` |
 | `POST /_control/<platform>/presses` | a person presses a button (`Press`); answers the `Outcome` |
-| `POST /_control/<platform>/choices` | a person chooses, or fills one input in (`Choice`) |
-| `GET /_control/<platform>/forms` | what stands open before a person (`workspace`, `person`) |
-| `POST /_control/<platform>/forms` | a person sends or closes a form (`Filled`) |
-| `GET /_control/<platform>/whispers` | what a person alone can see (`workspace`, `person`) |
-| `GET /_control/<platform>/messages` | what stands in a channel (`workspace`, `channel`) |
-| `POST /_control/<platform>/disconnect` | close every app's sockets |
+| `POST /_control/<platform>/choices` | a person chooses in a menu, or fills in one input (`Choice`) |
+| `GET /_control/<platform>/forms` | the forms that are open for a person (`workspace`, `person`) |
+| `POST /_control/<platform>/forms` | a person submits or closes a form (`FormSubmission`) |
+| `GET /_control/<platform>/whispers` | the messages that only this person can see (`workspace`, `person`) |
+| `GET /_control/<platform>/messages` | the messages of a channel (`workspace`, `channel`) |
+| `POST /_control/<platform>/disconnect` | close the sockets of every app |
 
-Wrong input is answered 400, what is not there 404, what a person may not do 403, as `{"error"}`.
-`bridge.sandbox.hands.Hand` is the same in Python. Each platform has controls of its own, too: see
-the docstrings of their packages.
+The status is 400 for wrong input, 404 for something that does not exist and 403 for something that
+the person may not do; the body is `{"error"}`. `bridge.sandbox.user_actions.LocalUser` offers the
+same in Python. Platforms add controls of their own: see the docstrings of their packages.
 """  # noqa: E501  # a table
 
 from __future__ import annotations
@@ -43,13 +43,20 @@ from bridge.errors import BridgeError, InvalidData, NotFound
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import TooMuch
-from bridge.sandbox.hands import Choice, Filled, GivenFile, Handled, Outcome, Press
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
 from bridge.sandbox.platform import LocalPlatform, SandboxContext
+from bridge.sandbox.user_actions import (
+    Choice,
+    FileUpload,
+    FormSubmission,
+    Outcome,
+    Press,
+    TakesUserActions,
+)
 
 Answerer = Callable[[Request], Awaitable[Response]]
 Model = TypeVar("Model", bound=BaseModel)
-DEEDS = frozenset({
+ACTIONS = frozenset({
     "join", "leave", "set_topic", "rename", "me", "broadcast", "forward", "voice", "sticker",
     "schedule", "start_thread", "close_thread", "poll", "vote", "end_poll", "command",
 })  # fmt: skip
@@ -102,7 +109,7 @@ class _Share(BaseModel):
     workspace: str
     channel: str
     person: str
-    files: list[GivenFile]
+    files: list[FileUpload]
     text: str = ""
     thread: str | None = None
 
@@ -128,22 +135,22 @@ def people_routes(
 ) -> list[BaseRoute]:
     """What people do and see, under `<prefix>/<platform>/`: no fault and no token among it."""
     control = _Control(context, platforms)
-    hands = prefix + "/{platform}/"
+    base = prefix + "/{platform}/"
     return [
-        Route(hands + "posts", _said(control.post), methods=["POST"]),
-        Route(hands + "files", _said(control.share), methods=["POST"]),
-        Route(hands + "edits", _said(control.edit), methods=["POST"]),
-        Route(hands + "deletions", _said(control.delete), methods=["POST"]),
-        Route(hands + "deeds/{deed}", _said(control.deed), methods=["POST"]),
-        Route(hands + "reactions", _said(control.react), methods=["POST"]),
-        Route(hands + "pins", _said(control.pin), methods=["POST"]),
-        Route(hands + "typing", _said(control.type), methods=["POST"]),
-        Route(hands + "presses", _said(control.press), methods=["POST"]),
-        Route(hands + "choices", _said(control.choose), methods=["POST"]),
-        Route(hands + "forms", _said(control.fill), methods=["POST"]),
-        Route(hands + "forms", _said(control.forms)),
-        Route(hands + "whispers", _said(control.whispers)),
-        Route(hands + "messages", _said(control.messages)),
+        Route(base + "posts", _said(control.post), methods=["POST"]),
+        Route(base + "files", _said(control.share), methods=["POST"]),
+        Route(base + "edits", _said(control.edit), methods=["POST"]),
+        Route(base + "deletions", _said(control.delete), methods=["POST"]),
+        Route(base + "actions/{action}", _said(control.action), methods=["POST"]),
+        Route(base + "reactions", _said(control.react), methods=["POST"]),
+        Route(base + "pins", _said(control.pin), methods=["POST"]),
+        Route(base + "typing", _said(control.type), methods=["POST"]),
+        Route(base + "presses", _said(control.press), methods=["POST"]),
+        Route(base + "choices", _said(control.choose), methods=["POST"]),
+        Route(base + "forms", _said(control.fill), methods=["POST"]),
+        Route(base + "forms", _said(control.forms)),
+        Route(base + "whispers", _said(control.whispers)),
+        Route(base + "messages", _said(control.messages)),
     ]
 
 
@@ -191,7 +198,7 @@ class _Control:
             wanted = await self._shared_form(request, kind)
         else:
             wanted = await _body(request, _Share)
-        shown = await self._hands(request).post_files(
+        shown = await self._user_actions(request).post_files(
             wanted.workspace, wanted.channel, wanted.person, wanted.files, wanted.text,
             wanted.thread,
         )  # fmt: skip
@@ -207,11 +214,11 @@ class _Control:
         await self._platform(request).delete_as(**wanted.model_dump())
         return Response(status_code=204)
 
-    async def deed(self, request: Request) -> Response:
-        platform, name = self._platform(request), request.path_params["deed"]
-        method = getattr(platform, f"{name}_as", None) if name in DEEDS else None
+    async def action(self, request: Request) -> Response:
+        platform, name = self._platform(request), request.path_params["action"]
+        method = getattr(platform, f"{name}_as", None) if name in ACTIONS else None
         if method is None:
-            raise NotFound(f"People on the local {platform.name} have no deed {name!r}")
+            raise NotFound(f"People on the local {platform.name} have no action {name!r}")
         done = await validate_call(method)(**await _arguments(request))
         if isinstance(done, Shown):
             return JSONResponse(done.model_dump())
@@ -237,22 +244,22 @@ class _Control:
         return Response(status_code=204)
 
     async def press(self, request: Request) -> Response:
-        return _json(await self._hands(request).press(await _body(request, Press)))
+        return _json(await self._user_actions(request).press(await _body(request, Press)))
 
     async def choose(self, request: Request) -> Response:
-        return _json(await self._hands(request).choose(await _body(request, Choice)))
+        return _json(await self._user_actions(request).choose(await _body(request, Choice)))
 
     async def fill(self, request: Request) -> Response:
-        return _json(await self._hands(request).fill(await _body(request, Filled)))
+        return _json(await self._user_actions(request).fill(await _body(request, FormSubmission)))
 
     async def forms(self, request: Request) -> Response:
         query = request.query_params
-        found = self._hands(request).forms(query["workspace"], query["person"])
+        found = self._user_actions(request).forms(query["workspace"], query["person"])
         return JSONResponse([form.model_dump(mode="json") for form in found])
 
     async def whispers(self, request: Request) -> Response:
         query = request.query_params
-        found = self._hands(request).whispers(query["workspace"], query["person"])
+        found = self._user_actions(request).whispers(query["workspace"], query["person"])
         return JSONResponse([shown.model_dump() for shown in found])
 
     async def messages(self, request: Request) -> Response:
@@ -274,12 +281,12 @@ class _Control:
         fields: dict[str, Any] = {
             p.name: p.value.decode("utf-8", "replace") for p in parts if p.file is None
         }
-        given: list[GivenFile] = []
+        given: list[FileUpload] = []
         for part in parts:
             if part.file is not None and part.filename:
                 data = files.read(part.file) or b""
                 given.append(
-                    GivenFile(name=part.filename, data=data, content_type=part.content_type)
+                    FileUpload(name=part.filename, data=data, content_type=part.content_type)
                 )
                 files.forget(part.file)
         return _Share.model_validate({**fields, "files": given})
@@ -291,9 +298,9 @@ class _Control:
             raise NotFound(f"No platform {name!r} here; there are {', '.join(self._platforms)}")
         return found
 
-    def _hands(self, request: Request) -> Handled:
+    def _user_actions(self, request: Request) -> TakesUserActions:
         found = self._platform(request)
-        if not isinstance(found, Handled):
+        if not isinstance(found, TakesUserActions):
             raise NotFound(f"People on the local {found.name} only write")
         return found
 

@@ -1,4 +1,4 @@
-"""What each local platform is to the sandbox: routes for apps, and a person's hands and eyes."""
+"""The port of a local platform: routes for apps, and what its people do and see."""
 
 from __future__ import annotations
 

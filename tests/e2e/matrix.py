@@ -9,8 +9,8 @@ from pathlib import Path
 
 import aiohttp
 
-from bridge.sandbox.hands import GivenFile, Handled
 from bridge.sandbox.installed import local_platform_types
+from bridge.sandbox.user_actions import FileUpload, TakesUserActions
 from tests.e2e.matrix_happenings import HAPPENINGS
 from tests.e2e.matrix_marks import MARKS
 from tests.e2e.scene import PLATFORMS, Row, Scene
@@ -74,9 +74,9 @@ def _short(scene: Scene, platform: str) -> bool:
 
 
 async def _file(scene: Scene) -> None:
-    given = [GivenFile(name="notes.txt", data=scene.words("in the file").encode())]
+    given = [FileUpload(name="notes.txt", data=scene.words("in the file").encode())]
     platform = scene.local.platforms[scene.origin]
-    assert isinstance(platform, Handled)
+    assert isinstance(platform, TakesUserActions)
     await platform.post_files(*scene.home, scene.person, given, scene.words("see the notes"))
 
 
@@ -87,9 +87,9 @@ def _with_file(scene: Scene, platform: str) -> bool:
 
 
 async def _picture(scene: Scene) -> None:
-    given = [GivenFile(name="red.gif", data=_GIF)]
+    given = [FileUpload(name="red.gif", data=_GIF)]
     platform = scene.local.platforms[scene.origin]
-    assert isinstance(platform, Handled)
+    assert isinstance(platform, TakesUserActions)
     await platform.post_files(*scene.home, scene.person, given, scene.words("see the picture"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox import LocalDiscord
 from tests.e2e.scene import PLATFORMS, Row, Scene
 
@@ -17,7 +17,7 @@ _ASKED = "its question and answers; votes are counted on its own platform"
 
 
 def _platform(scene: Scene) -> Any:
-    """What people do there; each platform has its own deeds."""
+    """The local platform with all of its own user actions."""
     return scene.local.platforms[scene.origin]
 
 
@@ -192,7 +192,7 @@ def _is_said_again(scene: Scene, there: str) -> bool:
 
 
 async def _voice(scene: Scene) -> None:
-    file = GivenFile(name=f"voice-of-{scene.origin}.ogg", data=SOUND, content_type="audio/ogg")
+    file = FileUpload(name=f"voice-of-{scene.origin}.ogg", data=SOUND, content_type="audio/ogg")
     await _platform(scene).voice_as(*scene.home, scene.person, file, 1.5)
 
 

@@ -12,7 +12,7 @@ from bridge.app.build import policy_of
 from bridge.app.settings.file import Settings
 from bridge.router import Timeouts
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_changes import PNG, files, standing
 
@@ -42,7 +42,7 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
             local.context.faults.add(
                 Fault(kind="status", where=GIVES[origin], status=503, times=None)
             )
-            picture = [GivenFile(name="a.png", data=PNG)]
+            picture = [FileUpload(name="a.png", data=PNG)]
             await platform.post_files(*at, picture, "with a picture")  # type: ignore[attr-defined]
             await platform.post_as(*at, "and on we go")
             await local.until(lambda: all(is_shown(local, o, "and on we go") for o in others))

@@ -15,7 +15,7 @@ from bridge.model import Call, Delivery, Encoded, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, MessageChanged, PartGiven, Turn, TurnDone
 from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import GivenFile, Hand, Handled
+from bridge.sandbox.user_actions import FileUpload, LocalUser, TakesUserActions
 from bridge.uacs import StructuredDataPart, TextPart
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
@@ -206,13 +206,13 @@ def spoil(connector: Connector) -> None:
     connector.encode = spoiled  # type: ignore[method-assign]
 
 
-def hands(local: Sandbox) -> dict[str, Hand]:
+def hands(local: Sandbox) -> dict[str, LocalUser]:
     """Somebody in the channel, on each platform where people can press."""
-    found: dict[str, Hand] = {}
+    found: dict[str, LocalUser] = {}
     for name, platform in local.platforms.items():
-        if isinstance(platform, Handled):
+        if isinstance(platform, TakesUserActions):
             workspace, channel = local.place(name, "general")
-            found[name] = Hand(platform, workspace, channel, local.person(name, workspace))
+            found[name] = LocalUser(platform, workspace, channel, local.person(name, workspace))
     return found
 
 
@@ -224,11 +224,11 @@ async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         hand = local.platforms[platform]
-        if not isinstance(hand, Handled):
+        if not isinstance(hand, TakesUserActions):
             pytest.skip(f"nobody can share files on the local {platform} yet")
         async with running(local, settings):
             workspace, channel = local.place(platform, "general")
-            file = GivenFile(name="cat.png", data=PIXEL, alt="a cat")
+            file = FileUpload(name="cat.png", data=PIXEL, alt="a cat")
             person = local.person(platform, workspace)
             await hand.post_files(workspace, channel, person, [file], "look at this")
             other = "discord" if platform == "slack" else "slack"
@@ -239,7 +239,7 @@ async def test_a_picture_that_a_person_posts_is_carried_as_a_file(
             assert any("look at this" in raw for raw in raw_of(local, other))
 
 
-def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, Hand]:
+def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, LocalUser]:
     """The room's member on Teams is the chat of a person with the bridge; this is their hand."""
     settings["files"] = {"allow_loopback": True}
     teams = local.platforms["teams"]
@@ -248,8 +248,8 @@ def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, Han
     chat: str = teams.personal_chat("bridge", person)  # type: ignore[attr-defined]
     members = settings["rooms"]["general"]["members"]
     next(one for one in members if one["account"] == "teams")["channel"] = chat
-    assert isinstance(teams, Handled)
-    return chat, Hand(teams, workspace, chat, person)
+    assert isinstance(teams, TakesUserActions)
+    return chat, LocalUser(teams, workspace, chat, person)
 
 
 async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_p
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         _, hand = in_personal_chat(local, settings)
         async with running(local, settings):
-            file = GivenFile(name="notes.txt", data=b"remember the milk")
+            file = FileUpload(name="notes.txt", data=b"remember the milk")
             await hand.post_files([file], text="look at this")
             for other in ("slack", "discord"):
                 await local.until(lambda one=other: with_words(local, one, "notes.txt") is not None)
@@ -275,7 +275,7 @@ async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         chat, hand = in_personal_chat(local, settings)
         slack, teams = local.platforms["slack"], local.platforms["teams"]
-        assert isinstance(slack, Handled)
+        assert isinstance(slack, TakesUserActions)
         tenant, _ = local.place("teams", "general")
 
         def standing(words: str) -> Shown | None:
@@ -285,8 +285,8 @@ async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it
         async with running(local, settings):
             workspace, channel = local.place("slack", "general")
             person = local.person("slack", workspace)
-            file = GivenFile(name="notes.bin", data=data)
-            await hand.post_files([GivenFile(name="a.txt", data=b"so that the chat is known")])
+            file = FileUpload(name="notes.bin", data=data)
+            await hand.post_files([FileUpload(name="a.txt", data=b"so that the chat is known")])
             await slack.post_files(workspace, channel, person, [file], "take this")
             await local.until(lambda: standing("file.consent") is not None)
             question = standing("file.consent")

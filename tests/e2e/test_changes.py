@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -96,7 +96,7 @@ async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
                     w in str(one.raw) for w, one in said
                 )
 
-            given = [GivenFile(name="a.png", data=PNG)]
+            given = [FileUpload(name="a.png", data=PNG)]
             message = (await teams.post_files(*at, given, "see below")).id  # type: ignore[attr-defined]
             await local.until(lambda: shown("see below"))
             shared = standing(local, "slack")[-1].id
@@ -117,7 +117,7 @@ async def test_files_that_apps_are_not_given_are_spoken_of(tmp_path: Path) -> No
         async with running(local, settings):
             where, teams = local.place("teams", "general"), local.platforms["teams"]
             at = (*where, local.person("teams", where[0]))
-            given = [GivenFile(name=name, data=b"x") for name in ("a.txt", "b.txt")]
+            given = [FileUpload(name=name, data=b"x") for name in ("a.txt", "b.txt")]
 
             await teams.post_files(*at, given, "see below")  # type: ignore[attr-defined]
             await teams.post_files(*at, given[:1])  # type: ignore[attr-defined]
@@ -141,7 +141,7 @@ async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
             where, platform = local.place(origin, "general"), local.platforms[origin]
             at = (*where, local.person(origin, where[0]))
             given = [
-                GivenFile(name=f"{n}.png", data=PNG + bytes([n]), alt=f"picture {n}")
+                FileUpload(name=f"{n}.png", data=PNG + bytes([n]), alt=f"picture {n}")
                 for n in range(3)
             ]
             said = (await platform.post_files(*at, given, "three of them")).id  # type: ignore[attr-defined]
@@ -166,7 +166,7 @@ async def test_a_file_taken_out_while_the_bridge_is_away_goes_from_its_copies(
         settings["files"] = {"allow_loopback": True}
         where, platform = local.place(origin, "general"), local.platforms[origin]
         at = (*where, local.person(origin, where[0]))
-        given = [GivenFile(name=f"{n}.png", data=PNG + bytes([n])) for n in range(2)]
+        given = [FileUpload(name=f"{n}.png", data=PNG + bytes([n])) for n in range(2)]
         async with running(local, settings):
             said = (await platform.post_files(*at, given, "two of them")).id  # type: ignore[attr-defined]
             await local.until(lambda: [len(names) for names in files(local, other)] == [2])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.sandbox.hands import Outcome
+from bridge.sandbox.user_actions import Outcome
 from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -175,7 +175,7 @@ async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> N
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
             told = await give(local, "discord", "status", "random")
-            assert told.said == "This channel is in no room of this bridge."
+            assert told.notice == "This channel is in no room of this bridge."
             assert (await give(local, "slack", "status", "random")).answered
             assert await bridge.store.dead_letters() == []
 

@@ -15,7 +15,7 @@ from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.ports.store.whole import Store
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Hand, Handled
+from bridge.sandbox.user_actions import LocalUser, TakesUserActions
 from bridge.uacs import StructuredDataPart
 from connectors.discord.ids import channel_ref
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -78,7 +78,7 @@ async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) 
             assert first
             assert first.title == "Send (1/2)"
             said = await hand.submit_form(first.id, {"Field 0": "zero", "Field 4": "two\nlines"})
-            assert said.said == "Page 1 of 2 is filled in."
+            assert said.notice == "Page 1 of 2 is filled in."
             assert clerk.heard == []
 
             (between,) = whispers(local)
@@ -112,15 +112,15 @@ def form_on_discord(local: Sandbox) -> Shown | None:
     return next((one for one in shown if b"Report" in orjson.dumps(one.raw)), None)
 
 
-def discord_hand(local: Sandbox) -> Hand:
+def discord_hand(local: Sandbox) -> LocalUser:
     platform = local.platforms["discord"]
-    assert isinstance(platform, Handled)
+    assert isinstance(platform, TakesUserActions)
     workspace, channel = local.place("discord", "general")
-    return Hand(platform, workspace, channel, local.person("discord", workspace))
+    return LocalUser(platform, workspace, channel, local.person("discord", workspace))
 
 
 def whispers(local: Sandbox) -> list[Shown]:
     platform = local.platforms["discord"]
-    assert isinstance(platform, Handled)
+    assert isinstance(platform, TakesUserActions)
     workspace, _ = local.place("discord", "general")
     return platform.whispers(workspace, local.person("discord", workspace))

@@ -10,7 +10,7 @@ import pytest
 
 from bridge.app.build import Bridge
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import Hand, Handled
+from bridge.sandbox.user_actions import LocalUser, TakesUserActions
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 
 PLATFORMS = ("slack", "discord", "teams")
@@ -31,11 +31,11 @@ def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
     return [shown.text for shown in local.standing(platform, channel)]
 
 
-def hand_on(local: Sandbox, platform: str, channel: str = "general") -> Hand:
+def hand_on(local: Sandbox, platform: str, channel: str = "general") -> LocalUser:
     workspace, native = local.place(platform, channel)
     found = local.platforms[platform]
-    assert isinstance(found, Handled)
-    return Hand(found, workspace, native, local.person(platform, workspace))
+    assert isinstance(found, TakesUserActions)
+    return LocalUser(found, workspace, native, local.person(platform, workspace))
 
 
 def long_text(platform: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import pytest
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Handled, Press
+from bridge.sandbox.user_actions import Press, TakesUserActions
 from connectors.slack.sandbox.local import LocalSlack
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
 from tests.e2e.test_commands import mention
@@ -24,7 +24,7 @@ async def test_a_refused_message_is_told_to_its_author_and_tried_again(
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["rooms"]["general"]["undelivered"] = way
         platform = local.platforms[origin]
-        assert isinstance(platform, Handled)
+        assert isinstance(platform, TakesUserActions)
         place = local.place(origin, "general")
         person = local.person(origin, place[0])
         _, channel = local.place(other, "general")

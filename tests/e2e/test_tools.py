@@ -13,7 +13,7 @@ import pytest
 from llmock.pytest_plugin import LLMock
 
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Hand
+from bridge.sandbox.user_actions import LocalUser
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import hands, with_words
 from tests.free_ports import free_port
@@ -74,7 +74,7 @@ def request(sandbox: Sandbox, platform: str) -> Shown:
     return found
 
 
-async def allow(sandbox: Sandbox, platform: str, hand: Hand, button: str = "Allow") -> None:
+async def allow(sandbox: Sandbox, platform: str, hand: LocalUser, button: str = "Allow") -> None:
     outcome = await hand.press(request(sandbox, platform).id, button)
     assert outcome.sent, (platform, outcome)
     assert not outcome.failed, (platform, outcome)

@@ -15,7 +15,7 @@ from bridge.app.build import Bridge
 from bridge.model import Loss, MessageId
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import in_personal_chat
 from tests.waiting import LONGEST_WAIT
@@ -87,7 +87,7 @@ async def test_in_a_personal_chat_of_teams_it_is_offered(tmp_path: Path) -> None
 
         async with running(local, settings) as (bridge, _):
             bridge.agents["echo"] = Biller()
-            await hand.post_files([GivenFile(name="a.txt", data=b"what do I owe?")])
+            await hand.post_files([FileUpload(name="a.txt", data=b"what do I owe?")])
             await local.until(lambda: question() is not None)
             asked = question()
             assert asked

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from bridge.content.cards.interactions import SCHEMA_ID
 from bridge.model.turns import AgentEvent, AgentInput, PartGiven, TextDelta, Turn, TurnDone
-from bridge.sandbox.hands import Hand, Handled
+from bridge.sandbox.user_actions import LocalUser, TakesUserActions
 from bridge.uacs import StructuredDataPart
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_long_forms import until_known
@@ -66,10 +66,10 @@ async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
             await local.say("slack", "general", "please release")
             await local.until(lambda: bool(_form(local, platform)))
             hands = local.platforms[platform]
-            assert isinstance(hands, Handled)
+            assert isinstance(hands, TakesUserActions)
             workspace, channel = local.place(platform, "general")
             person = local.person(platform, workspace)
-            hand = Hand(hands, workspace, channel, person)
+            hand = LocalUser(hands, workspace, channel, person)
 
             def whispered() -> str:
                 return str([one.raw for one in hands.whispers(workspace, person)])
@@ -95,7 +95,7 @@ def _form(local: Sandbox, platform: str) -> str:
     return next((one.id for one in shown if '"Send"' in orjson.dumps(one.raw).decode()), "")
 
 
-async def _send(local: Sandbox, platform: str, hand: Hand, version: str) -> None:
+async def _send(local: Sandbox, platform: str, hand: LocalUser, version: str) -> None:
     """Fill in what stands in the message, or the form that the button opens."""
     message = _form(local, platform)
     if platform == "slack":

@@ -13,8 +13,8 @@ from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import split_key
 from bridge.model.store_status import Explanation
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Handled
 from bridge.sandbox.platform import LocalPlatform
+from bridge.sandbox.user_actions import TakesUserActions
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ def private_view(platform: LocalPlatform, side: Side) -> Json:
 
     Returns `{person id: {"forms": [...], "whispers": [...]}}`, without people who see nothing.
     """
-    if not isinstance(platform, Handled):
+    if not isinstance(platform, TakesUserActions):
         return {}
     found: Json = {}
     for person in side.people:

@@ -21,11 +21,11 @@ from bridge.sandbox.feed import Feed
 from bridge.sandbox.files import FileStore, TooMuch
 from bridge.sandbox.limits import Limits, Window
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
-from connectors.discord.sandbox.acts import Acts
 from connectors.discord.sandbox.call import Call, Created, Route
 from connectors.discord.sandbox.errors import ApiError, invalid_json, too_large, unauthorized
 from connectors.discord.sandbox.routes import all_routes
 from connectors.discord.sandbox.state import App, Channel
+from connectors.discord.sandbox.state_changes import StateChanges
 
 PREFIX = "/discord/api/v10"
 GLOBAL = Window(50, 1)
@@ -51,9 +51,9 @@ class Api:
     """Answers `/discord/api/v10/...`."""
 
     def __init__(
-        self, acts: Acts, faults: Faults, limits: Limits, feed: Feed, files: FileStore
+        self, changes: StateChanges, faults: Faults, limits: Limits, feed: Feed, files: FileStore
     ) -> None:
-        self._acts = acts
+        self._changes = changes
         self._files = files
         self._faults = faults
         self._limits = limits
@@ -69,7 +69,7 @@ class Api:
         request = Request(scope, receive)
         try:
             route, params = self._routes.find(request.method, _path(scope))
-            call = Call(self._acts, params, request.query_params, b"", self._app(request))
+            call = Call(self._changes, params, request.query_params, b"", self._app(request))
             asked = self._asked(route, call, request)
             await self._read_body(request, call, asked)
         except ClientDisconnect:
@@ -107,14 +107,14 @@ class Api:
     def _place_of_hook(self, params: Mapping[str, str]) -> Channel | None:
         """The channel of a webhook, or of the interaction that is answered."""
         given = params.get("webhook_id", "")
-        webhook = self._acts.state.webhooks.get(int(given)) if given.isdecimal() else None
+        webhook = self._changes.state.webhooks.get(int(given)) if given.isdecimal() else None
         if webhook is not None:
             return webhook.channel
-        interaction = self._acts.state.interactions.get(params.get("token", ""))
+        interaction = self._changes.state.interactions.get(params.get("token", ""))
         return interaction.channel if interaction else None
 
     def _largest_file(self, channel_id: str) -> int:
-        channels = self._acts.state.channels
+        channels = self._changes.state.channels
         channel = channels.get(int(channel_id)) if channel_id.isdecimal() else None
         guild = channel.guild if channel else None
         return guild.largest_file if guild else LARGEST_FILE
@@ -122,7 +122,7 @@ class Api:
     def _forget_unused(self, call: Call) -> None:
         """Files of a request that was refused, or that nothing took."""
         for part in call.parts:
-            if part.file is not None and part.file.id not in self._acts.state.files_in_use:
+            if part.file is not None and part.file.id not in self._changes.state.files_in_use:
                 self._files.forget(part.file)
 
     async def _answer(self, asked: _Asked, call: Call) -> Response:
@@ -174,7 +174,7 @@ class Api:
         return {
             "X-RateLimit-Limit": str(budget.count),
             "X-RateLimit-Remaining": str(left),
-            "X-RateLimit-Reset": f"{self._acts.state.now() + after:.3f}",
+            "X-RateLimit-Reset": f"{self._changes.state.now() + after:.3f}",
             "X-RateLimit-Reset-After": f"{after:.3f}",
             "X-RateLimit-Bucket": hashlib.sha256(asked.route.name.encode()).hexdigest()[:32],
         }
@@ -223,7 +223,7 @@ class Api:
 
     def _app(self, request: Request) -> App | None:
         given = request.headers.get("authorization", "")
-        return self._acts.state.apps.get(given[4:]) if given.startswith("Bot ") else None
+        return self._changes.state.apps.get(given[4:]) if given.startswith("Bot ") else None
 
     def _asked(self, route: Route, call: Call, request: Request) -> _Asked:
         params = call.params

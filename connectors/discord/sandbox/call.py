@@ -10,7 +10,6 @@ import orjson
 
 from bridge.sandbox.limits import Window
 from bridge.sandbox.multipart import Part
-from connectors.discord.sandbox.acts import Acts
 from connectors.discord.sandbox.checks import Form, is_snowflake, not_a_snowflake
 from connectors.discord.sandbox.errors import (
     ApiError,
@@ -26,6 +25,7 @@ from connectors.discord.sandbox.errors import (
 )
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.state import App, Channel, Guild, Message, State
+from connectors.discord.sandbox.state_changes import StateChanges
 
 Answer = Any  # what goes out as JSON; None: 204
 
@@ -41,7 +41,7 @@ class Created:
 class Call:
     """One request: whose it is, what its path, query and body say, and what it may touch."""
 
-    acts: Acts
+    changes: StateChanges
     params: Mapping[str, str]
     query: Mapping[str, str]
     raw: bytes
@@ -50,7 +50,7 @@ class Call:
 
     @property
     def state(self) -> State:
-        return self.acts.state
+        return self.changes.state
 
     @property
     def app(self) -> App:

@@ -1,4 +1,4 @@
-"""Interactions from the person's deed to the application's answers, within Discord's times."""
+"""Interactions from the person's action to the application's answers, in Discord's deadlines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from bridge.sandbox.faults import Faults
-from connectors.discord.sandbox.acts import Acts, reference_to
 from connectors.discord.sandbox.checks import Form
 from connectors.discord.sandbox.drafts import EPHEMERAL, Draft
 from connectors.discord.sandbox.errors import (
@@ -31,6 +30,7 @@ from connectors.discord.sandbox.state import (
     State,
     User,
 )
+from connectors.discord.sandbox.state_changes import StateChanges, reference_to
 from connectors.discord.sandbox.text import USERS_ONLY, allowed_from, find_mentions
 
 FIRST_ANSWER_S = 3.0
@@ -46,10 +46,10 @@ class Desk:
     Faults: `discord:interaction:<channel>` with `drop`, `delay` and `duplicate`.
     """
 
-    def __init__(self, acts: Acts, gateway: Gateway, faults: Faults) -> None:
+    def __init__(self, changes: StateChanges, gateway: Gateway, faults: Faults) -> None:
         self.patience = FIRST_ANSWER_S
-        self._acts = acts
-        self._state: State = acts.state
+        self._changes = changes
+        self._state: State = changes.state
         self._gateway = gateway
         self._faults = faults
 
@@ -89,9 +89,9 @@ class Desk:
 class Answers:
     """What applications answer; the routes call it."""
 
-    def __init__(self, acts: Acts) -> None:
-        self._acts = acts
-        self._state: State = acts.state
+    def __init__(self, changes: StateChanges) -> None:
+        self._changes = changes
+        self._state: State = changes.state
 
     def of(self, interaction_id: int, token: str) -> Interaction:
         """The interaction that waits for its first answer."""
@@ -124,7 +124,7 @@ class Answers:
 
     def say(self, interaction: Interaction, draft: Draft, *, loading: bool = False) -> Message:
         """A message that answers: to all, or with EPHEMERAL to the person alone."""
-        message = self._acts.compose(interaction.channel, interaction.app.user, draft)
+        message = self._changes.compose(interaction.channel, interaction.app.user, draft)
         message.webhook_id = message.application_id = interaction.app.id
         message.interaction = metadata_json(interaction)
         source = interaction.source
@@ -134,9 +134,9 @@ class Answers:
         message.flags |= LOADING if loading else 0
         find_mentions(message, self._state, allowed_from(draft.allowed_mentions, USERS_ONLY))
         if (draft.flags or 0) & EPHEMERAL:
-            self._acts.whisper(message, interaction.user.id)
+            self._changes.whisper(message, interaction.user.id)
         else:
-            self._acts.publish(message)
+            self._changes.publish(message)
         return message
 
     def complete(self, interaction: Interaction, draft: Draft) -> Json:
@@ -147,7 +147,7 @@ class Answers:
         return self.change(message, draft)
 
     def change(self, message: Message, draft: Draft) -> Json:
-        return self._acts.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
+        return self._changes.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
 
     def original(self, interaction: Interaction) -> Message:
         """`@original`: the answer, or the touched message where that was updated."""
@@ -166,7 +166,7 @@ class Answers:
         return message
 
     def delete(self, message: Message) -> None:
-        self._acts.delete(message)
+        self._changes.delete(message)
 
     def json(self, message: Message) -> Json:
         return message_json(message, self._state)

@@ -13,21 +13,19 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import file_response
-from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.multipart import Part
 from bridge.sandbox.platform import SandboxContext, World
-from connectors.discord.sandbox.acts import Acts
+from bridge.sandbox.user_actions import Choice, FileUpload, FormSubmission, OpenForm, Outcome, Press
 from connectors.discord.sandbox.api import PREFIX, Api
 from connectors.discord.sandbox.checks import CONTENT_MAX, is_snowflake
-from connectors.discord.sandbox.deeds import Deeds
 from connectors.discord.sandbox.deliveries import Deliveries
 from connectors.discord.sandbox.drafts import Draft, FileWish
 from connectors.discord.sandbox.errors import ApiError
 from connectors.discord.sandbox.gateway import Gateway
-from connectors.discord.sandbox.hands import Hands
 from connectors.discord.sandbox.interactions import Desk
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.pictures import avatar_png, picture_type
+from connectors.discord.sandbox.platform_actions import PlatformActions
 from connectors.discord.sandbox.routes.channels import speak_permission
 from connectors.discord.sandbox.routes.reactions import MOST_DISTINCT, emoji_json
 from connectors.discord.sandbox.seed import seed
@@ -40,12 +38,14 @@ from connectors.discord.sandbox.state import (
     User,
     Webhook,
 )
+from connectors.discord.sandbox.state_changes import StateChanges
 from connectors.discord.sandbox.text import ALL_MENTIONS
+from connectors.discord.sandbox.user_interactions import UserInteractions
 
 _THREAD_NAME_MAX = 100
 
 
-class LocalDiscord(Deeds):
+class LocalDiscord(PlatformActions):
     """One local Discord; `state` is open to tests that arrange what people cannot."""
 
     name = "discord"
@@ -58,10 +58,12 @@ class LocalDiscord(Deeds):
         scheme = "wss" if address.scheme == "https" else "ws"
         self._gateway = Gateway(self.state, f"{scheme}://{address.netloc}/discord/gateway")
         self._deliveries = Deliveries(context.faults, self._gateway.tell, self._gateway.disconnect)
-        self._acts = Acts(self.state, context.feed, self._deliveries.tell, context.base_url)
-        self._api = Api(self._acts, context.faults, context.limits, context.feed, context.files)
-        self.desk = Desk(self._acts, self._gateway, context.faults)
-        self._hands = Hands(self._acts, self.desk, context.files)
+        self._changes = StateChanges(
+            self.state, context.feed, self._deliveries.tell, context.base_url
+        )
+        self._api = Api(self._changes, context.faults, context.limits, context.feed, context.files)
+        self.desk = Desk(self._changes, self._gateway, context.faults)
+        self._user_interactions = UserInteractions(self._changes, self.desk, context.files)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -85,7 +87,7 @@ class LocalDiscord(Deeds):
         return self._say(workspace, channel, person, thread, Draft(content=_checked(text)))
 
     async def post_files(
-        self, workspace: str, channel: str, person: str, files: Sequence[GivenFile],
+        self, workspace: str, channel: str, person: str, files: Sequence[FileUpload],
         text: str = "", thread: str | None = None,
     ) -> Shown:  # fmt: skip
         """A person shares files, all in one message."""
@@ -106,8 +108,8 @@ class LocalDiscord(Deeds):
             raise Refused(f"{user.display_name!r} did not write message {message}")
         content = _checked(text) if text.strip() or not found.attachments else ""
         draft = Draft(content=content, given={"content": content})
-        shape = self._acts.edit(found, draft, ALL_MENTIONS)
-        return self._acts.shown(found, shape)
+        shape = self._changes.edit(found, draft, ALL_MENTIONS)
+        return self._changes.shown(found, shape)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A message goes by its author's hand, or by one who may manage messages there."""
@@ -117,7 +119,7 @@ class LocalDiscord(Deeds):
             raise Refused(f"{user.display_name!r} may not delete message {message}")
         if found.type == MessageType.THREAD_STARTER:
             raise Refused(f"Message {message} shows what its thread began with; nobody deletes it")
-        self._acts.delete(found)
+        self._changes.delete(found)
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
@@ -130,13 +132,13 @@ class LocalDiscord(Deeds):
                 raise Refused(f"{user.display_name!r} may not react in {found.channel.id}")
             if len(found.reactions) >= MOST_DISTINCT:
                 raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
-        self._acts.react(found, user, wanted)
+        self._changes.react(found, user, wanted)
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
         user, found = self._changed(workspace, channel, person, message)
-        self._acts.unreact(found, user, emoji_json(emoji))
+        self._changes.unreact(found, user, emoji_json(emoji))
 
     async def clear_reactions_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str | None = None
@@ -145,7 +147,7 @@ class LocalDiscord(Deeds):
         user, found = self._changed(workspace, channel, person, message)
         if not permissions_in(found.channel, user.id) & Permission.MANAGE_MESSAGES:
             raise Refused(f"{user.display_name!r} may not take reactions of others away")
-        self._acts.clear_reactions(found, emoji_json(emoji) if emoji else None)
+        self._changes.clear_reactions(found, emoji_json(emoji) if emoji else None)
 
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
@@ -154,56 +156,56 @@ class LocalDiscord(Deeds):
         if not permissions_in(found.channel, user.id) & Permission.PIN_MESSAGES:
             raise Refused(f"{user.display_name!r} may not pin in channel {found.channel.id}")
         if pinned and found.pinned_at is None:
-            self._acts.pin(found, user)
+            self._changes.pin(found, user)
         elif not pinned and found.pinned_at is not None:
-            self._acts.unpin(found)
+            self._changes.unpin(found)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         user = self._person(person)
         place = self._channel(workspace, channel, user)
         _check_may_speak(place, user)
-        self._acts.type_in(place, user)
+        self._changes.type_in(place, user)
 
     @property
     def typed(self) -> list[tuple[str, str]]:
         """Where typing was shown of late, and whose: channel and user ids."""
-        return [(str(place), str(user)) for place, user in self._acts.typed]
+        return [(str(place), str(user)) for place, user in self._changes.typed]
 
     async def command_as(
         self, workspace: str, channel: str, person: str, command: str, text: str = ""
     ) -> Outcome:
         """A person types `/command text`, in a channel or a thread where they may use commands."""
         place, user = self._allowed(workspace, channel, person, Permission.USE_APPLICATION_COMMANDS)
-        return await self._hands.command(user, place, command, text.strip())
+        return await self._user_interactions.command(user, place, command, text.strip())
 
     async def press(self, press: Press) -> Outcome:
         if press.form:
             raise InvalidData("Nothing is pressed in a modal of Discord: send it")
         user = self._person(press.person)
         message = self._touched(press.workspace, press.channel, press.message, user)
-        return await self._hands.press(user, message, press.action, press.values)
+        return await self._user_interactions.press(user, message, press.action, press.values)
 
     async def choose(self, choice: Choice) -> Outcome:
         if choice.form:
             raise InvalidData("Nothing is told of a modal before it is sent: give all values then")
         user = self._person(choice.person)
         message = self._touched(choice.workspace, choice.channel, choice.message, user)
-        return await self._hands.choose(user, message, choice.action, choice.value)
+        return await self._user_interactions.choose(user, message, choice.action, choice.value)
 
-    async def fill(self, filled: Filled) -> Outcome:
-        user = self._person(filled.person)
-        if filled.close:
-            return self._hands.close(user, filled.form)
-        return await self._hands.fill(user, filled.form, filled.values)
+    async def fill(self, submission: FormSubmission) -> Outcome:
+        user = self._person(submission.person)
+        if submission.close:
+            return self._user_interactions.close(user, submission.form)
+        return await self._user_interactions.fill(user, submission.form, submission.values)
 
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
-        return self._hands.forms(self._person(person).id)
+        return self._user_interactions.forms(self._person(person).id)
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
         """What only this person sees, wherever it stands."""
         own = self._person(person).id
         found = [m for m in self.state.whispers.values() if m.audience == own]
-        return [self._acts.shown(message) for message in found]
+        return [self._changes.shown(message) for message in found]
 
     def create_webhook_as(self, channel: str, person: str, name: str) -> Webhook:
         """A person makes a webhook in the channel's settings: no application owns it."""
@@ -214,7 +216,7 @@ class LocalDiscord(Deeds):
             id=self.state.ids.next(), token="local_" + secrets.token_urlsafe(46)[:62],
             channel=place, name=name, avatar=None, user=self._person(person), application_id=None,
         )  # fmt: skip
-        self._acts.add_webhook(webhook)
+        self._changes.add_webhook(webhook)
         return webhook
 
     def _say(
@@ -226,16 +228,16 @@ class LocalDiscord(Deeds):
             place = self._thread(place, thread, author)
         _check_may_speak(place, author)
         try:
-            shape = self._acts.post(place, author, draft)
+            shape = self._changes.post(place, author, draft)
         except ApiError as error:
             raise InvalidData(f"Thread {thread!r} takes no messages: {error}") from None
-        return self._acts.shown(place.messages[int(shape["id"])], shape)
+        return self._changes.shown(place.messages[int(shape["id"])], shape)
 
     def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         user = self._person(person)
         return self._channel(workspace, channel, user), user
 
-    def _wish(self, file: GivenFile) -> FileWish:
+    def _wish(self, file: FileUpload) -> FileWish:
         kept = self._context.files.keep(file.data)
         part = Part("files[0]", file.name, file.content_type, b"", kept)
         return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
@@ -272,7 +274,7 @@ class LocalDiscord(Deeds):
         root = self._channel(workspace, channel, None)
         places = [root, *self.state.threads_of(root)]
         spoken = (m for place in places for m in place.messages.values() if m.type in SPOKEN)
-        return [self._acts.shown(message) for message in sorted(spoken, key=lambda m: m.id)]
+        return [self._changes.shown(message) for message in sorted(spoken, key=lambda m: m.id)]
 
     async def disconnect(self, reason: str = "") -> None:
         """Close every socket: cut, after op 7 (`reconnect`), or without resume (`invalidate`)."""
@@ -346,8 +348,8 @@ class LocalDiscord(Deeds):
         message = place.messages.get(_id(thread))
         if message is None:
             raise NotFound(f"Thread or message {thread!r} not found in channel {place.id}")
-        title = self._acts.shown(message).text.strip().splitlines() or ["thread"]
-        return self._acts.start_thread_from(message, author, title[0][:_THREAD_NAME_MAX])
+        title = self._changes.shown(message).text.strip().splitlines() or ["thread"]
+        return self._changes.start_thread_from(message, author, title[0][:_THREAD_NAME_MAX])
 
 
 def _id(value: str) -> int:

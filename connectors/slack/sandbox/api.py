@@ -15,13 +15,13 @@ from starlette.responses import Response
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import SandboxContext
-from connectors.slack.sandbox.acts import Acts
 from connectors.slack.sandbox.arguments import ApiError, Arguments, read_arguments
 from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.methods import METHODS
 from connectors.slack.sandbox.methods.call import Call, Method
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import App, Slack
+from connectors.slack.sandbox.state_changes import StateChanges
 from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
 
@@ -37,12 +37,12 @@ class WebApi:
     """`POST|GET /slack/api/<method>`."""
 
     def __init__(
-        self, context: SandboxContext, slack: Slack, acts: Acts, sockets: Sockets, uploads: Uploads,
-        views: Views, clock: Callable[[], float] = time.monotonic,
+        self, context: SandboxContext, slack: Slack, changes: StateChanges, sockets: Sockets,
+        uploads: Uploads, views: Views, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._context = context
         self._slack = slack
-        self._acts = acts
+        self._changes = changes
         self._sockets = sockets
         self._uploads = uploads
         self._views = views
@@ -102,7 +102,7 @@ class WebApi:
     def _run(self, known: Method, app: App, args: Arguments) -> Json:
         workspace = self._slack.workspaces[app.team]
         call = Call(
-            self._slack, self._acts, self._sockets, workspace, app, args, self._context.base_url,
+            self._slack, self._changes, self._sockets, workspace, app, args, self._context.base_url,
             self._uploads, self._views,
         )  # fmt: skip
         if known.scope:

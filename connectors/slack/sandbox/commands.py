@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from bridge.errors import InvalidData, NotFound
-from bridge.sandbox.hands import Outcome
-from connectors.slack.sandbox.acts import Acts
+from bridge.sandbox.user_actions import Outcome
 from connectors.slack.sandbox.delivery import SLASH_COMMANDS, TIMED_OUT, Delivery
 from connectors.slack.sandbox.replies import Replies
 from connectors.slack.sandbox.state import App, Channel, Json, Person, Workspace
+from connectors.slack.sandbox.state_changes import StateChanges
 from connectors.slack.sandbox.views import Views
 
 _ESCAPED = re.compile(r"<([@#])(\w+)\|?>")
@@ -22,8 +22,10 @@ _ESCAPED = re.compile(r"<([@#])(\w+)\|?>")
 class Commands:
     """Commands that the apps of a workspace have registered."""
 
-    def __init__(self, acts: Acts, delivery: Delivery, replies: Replies, views: Views) -> None:
-        self._acts = acts
+    def __init__(
+        self, changes: StateChanges, delivery: Delivery, replies: Replies, views: Views
+    ) -> None:
+        self._changes = changes
         self._delivery = delivery
         self._replies = replies
         self._views = views
@@ -51,7 +53,7 @@ class Commands:
         if answer.payload:
             self._replies.answer(url, answer.payload)
         said = str(answer.payload.get("text") or "")
-        return Outcome(sent=True, answered=True, said=said, raw=answer.payload)
+        return Outcome(sent=True, answered=True, notice=said, raw=answer.payload)
 
 
 def _app_of(team: Workspace, command: str) -> App:

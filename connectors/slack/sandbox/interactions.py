@@ -1,4 +1,4 @@
-"""A person's hands on the local Slack: pressing, choosing, forms; and what apps answer to that."""
+"""What people do with blocks and views: press, choose, fill in forms; and the apps' answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.hands import Choice, Filled, OpenForm, Outcome, Press
+from bridge.sandbox.user_actions import Choice, FormSubmission, OpenForm, Outcome, Press
 from connectors.slack.sandbox import payloads, values
-from connectors.slack.sandbox.acts import Acts
 from connectors.slack.sandbox.arguments import ApiError
 from connectors.slack.sandbox.blocks.walk import Control, message_controls, named
 from connectors.slack.sandbox.content import block_context
@@ -25,6 +24,7 @@ from connectors.slack.sandbox.state import (
     Workspace,
     ts_of,
 )
+from connectors.slack.sandbox.state_changes import StateChanges
 from connectors.slack.sandbox.values import PRESSED, State
 from connectors.slack.sandbox.views import View, Views, field_names, view_json
 
@@ -51,10 +51,15 @@ class Interactions:
     """`give_file` enters a file that a person picks in a form."""
 
     def __init__(
-        self, acts: Acts, delivery: Delivery, replies: Replies, views: Views, give_file: GiveFile
+        self,
+        changes: StateChanges,
+        delivery: Delivery,
+        replies: Replies,
+        views: Views,
+        give_file: GiveFile,
     ) -> None:
         self.views = views
-        self._acts = acts
+        self._changes = changes
         self._delivery = delivery
         self._replies = replies
         self._give_file = give_file
@@ -88,12 +93,12 @@ class Interactions:
             return Outcome(sent=False)
         return await self._send(touched, control, value)
 
-    async def fill(self, team: Workspace, person: Person, filled: Filled) -> Outcome:
-        view = self._view(team, person, filled.form)
-        if filled.close:
+    async def fill(self, team: Workspace, person: Person, submission: FormSubmission) -> Outcome:
+        view = self._view(team, person, submission.form)
+        if submission.close:
             return await self._close(team, person, view)
-        touched = self._touched(team, person, None, filled.form)
-        await self._enter(touched, filled.values)
+        touched = self._touched(team, person, None, submission.form)
+        await self._enter(touched, submission.values)
         state = values.state_of(touched.controls, touched.kept)
         wrong = {
             control.action_id: said
@@ -122,7 +127,7 @@ class Interactions:
 
     def _answered(self, view: View, answer: Json) -> Outcome:
         """What `response_action` makes of the stack; without one the view closes."""
-        team, body = self._acts.slack.workspaces[view.app.team], answer.get("view")
+        team, body = self._changes.slack.workspaces[view.app.team], answer.get("view")
         around = block_context(team, view.app)
         shown: View | None = None
         match answer.get("response_action"):
@@ -158,7 +163,7 @@ class Interactions:
     async def _send(
         self, touched: _Touched, control: Control, value: Json | None, pressed: Any = None
     ) -> Outcome:
-        now = ts_of(int(self._acts.now() * 1_000_000))
+        now = ts_of(int(self._changes.now() * 1_000_000))
         action = values.action_json(control, value, now, pressed)
         payload = self._payload(touched, control, [action])
         view = touched.view

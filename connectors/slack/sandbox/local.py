@@ -1,4 +1,4 @@
-"""The local Slack as the sandbox uses it: its routes, its people's hands, its controls."""
+"""The local Slack: its routes, the actions of its people, its controls."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from bridge.content.text.emoji import short_name_of
 from bridge.errors import BridgeError, InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.files import file_response
-from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.platform import SandboxContext, World
+from bridge.sandbox.user_actions import Choice, FileUpload, FormSubmission, OpenForm, Outcome, Press
 from connectors.slack.sandbox import files
-from connectors.slack.sandbox.acts import Acts, Draft
 from connectors.slack.sandbox.api import WebApi
 from connectors.slack.sandbox.commands import Commands
-from connectors.slack.sandbox.deeds import Deeds
 from connectors.slack.sandbox.delivery import Delivery, Pace
 from connectors.slack.sandbox.interactions import Interactions
 from connectors.slack.sandbox.methods.reactions import MOST_DISTINCT
 from connectors.slack.sandbox.pictures import avatar_svg
+from connectors.slack.sandbox.platform_actions import PlatformActions
 from connectors.slack.sandbox.replies import Replies
 from connectors.slack.sandbox.seed import seeded_slack, world_of
 from connectors.slack.sandbox.shapes import shown
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import App, Channel, File, Message, Person, Workspace, at_of
+from connectors.slack.sandbox.state_changes import Draft, StateChanges
 from connectors.slack.sandbox.text import typed_text
 from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
@@ -46,7 +46,7 @@ class _RequestUrl(BaseModel):
     url: str | None = None
 
 
-class LocalSlack(Deeds):
+class LocalSlack(PlatformActions):
     """Satisfies `LocalPlatform`; `pace` says how patient it is with apps that do not answer."""
 
     name = "slack"
@@ -63,17 +63,21 @@ class LocalSlack(Deeds):
         self._timers: list[asyncio.TimerHandle] = []
         self._sockets = Sockets(context.base_url)
         self.delivery = Delivery(self._sockets, context.faults, self.pace)
-        self._acts = Acts(self.slack, context.feed, self.delivery.tell, now)
+        self._changes = StateChanges(self.slack, context.feed, self.delivery.tell, now)
         uploads, views = Uploads(context, self.slack, self._share_later), Views(now)
-        self._api = WebApi(context, self.slack, self._acts, self._sockets, uploads, views)
-        replies = Replies(context, self._acts)
-        self._hands = Interactions(self._acts, self.delivery, replies, views, self._give_file)
-        self._commands = Commands(self._acts, self.delivery, replies, views)
+        self._api = WebApi(context, self.slack, self._changes, self._sockets, uploads, views)
+        replies = Replies(context, self._changes)
+        self._interactions = Interactions(
+            self._changes, self.delivery, replies, views, self._give_file
+        )
+        self._commands = Commands(self._changes, self.delivery, replies, views)
         self._files = [*uploads.routes(), *replies.routes()]
 
     def status(self, workspace: str, channel: str, thread: str) -> str:
         """What a thread says of an app that works there."""
-        return self.slack.workspaces[workspace].channels[channel].status(thread, self._acts.now())
+        return (
+            self.slack.workspaces[workspace].channels[channel].status(thread, self._changes.now())
+        )
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -110,7 +114,7 @@ class LocalSlack(Deeds):
         return self._say(workspace, channel, person, text, thread, None)
 
     async def post_files(
-        self, workspace: str, channel: str, person: str, files: Sequence[GivenFile],
+        self, workspace: str, channel: str, person: str, files: Sequence[FileUpload],
         text: str = "", thread: str | None = None,
     ) -> Shown:  # fmt: skip
         """A person shares files, all in one message."""
@@ -130,12 +134,12 @@ class LocalSlack(Deeds):
             raise Refused(f"Nobody edits message {message} in {place.name!r}")
         if not text.strip() and not found.files:
             raise InvalidData("A message of Slack has words or files: delete it instead")
-        self._acts.retype(team, place, found, self._typed(team, text))
+        self._changes.retype(team, place, found, self._typed(team, text))
         return shown(team, place, found)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person deletes a message of theirs; one with replies stays as a tombstone."""
-        self._acts.delete(*self._own(workspace, channel, person, message))
+        self._changes.delete(*self._own(workspace, channel, person, message))
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
@@ -148,7 +152,7 @@ class LocalSlack(Deeds):
             return
         if reaction is None and len(found.reactions) >= MOST_DISTINCT:
             raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
-        self._acts.react(team, place, found, person, name)
+        self._changes.react(team, place, found, person, name)
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
@@ -156,14 +160,14 @@ class LocalSlack(Deeds):
         team, place, found = self._standing(workspace, channel, person, message)
         name = _reaction_name(emoji)
         if (reaction := found.reactions.get(name)) and person in reaction.users:
-            self._acts.unreact(team, place, found, person, name)
+            self._changes.unreact(team, place, found, person, name)
 
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
         team, place, found = self._standing(workspace, channel, person, message)
         if (found.pinned_by is not None) != pinned:
-            self._acts.pin(team, place, found, person, pinned=pinned)
+            self._changes.pin(team, place, found, person, pinned=pinned)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         """Slack tells no app of it (docs.slack.dev, Events API, 2026-08)."""
@@ -178,18 +182,20 @@ class LocalSlack(Deeds):
 
     async def press(self, press: Press) -> Outcome:
         team, person, place = self._touched(press)
-        return await self._hands.press(team, person, place, press)
+        return await self._interactions.press(team, person, place, press)
 
     async def choose(self, choice: Choice) -> Outcome:
         team, person, place = self._touched(choice)
-        return await self._hands.choose(team, person, place, choice)
+        return await self._interactions.choose(team, person, place, choice)
 
-    async def fill(self, filled: Filled) -> Outcome:
-        team = self._team(filled.workspace)
-        return await self._hands.fill(team, self._person(team, filled.person), filled)
+    async def fill(self, submission: FormSubmission) -> Outcome:
+        team = self._team(submission.workspace)
+        return await self._interactions.fill(
+            team, self._person(team, submission.person), submission
+        )
 
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
-        return self._hands.forms(self._team(workspace), person)
+        return self._interactions.forms(self._team(workspace), person)
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
         team = self._team(workspace)
@@ -266,7 +272,7 @@ class LocalSlack(Deeds):
         )
         if thread is not None:
             draft.parent = _open_parent(place, thread).at
-        return self._acts.post(team, place, draft)[1]
+        return self._changes.post(team, place, draft)[1]
 
     def _own(
         self, workspace: str, channel: str, person: str, message: str
@@ -295,12 +301,12 @@ class LocalSlack(Deeds):
     def _give_file(self, team: Workspace, person: Person, value: Any) -> File:
         """A file that a person picks on their own machine."""
         try:
-            given = GivenFile.model_validate(value)
+            given = FileUpload.model_validate(value)
         except ValidationError as error:
             raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
         file = files.new_file(
             team, self._context.base_url, name=given.name, title=given.name, user=person.id,
-            app=None, now=int(self._acts.now()), size=len(given.data), alt=given.alt,
+            app=None, now=int(self._changes.now()), size=len(given.data), alt=given.alt,
         )  # fmt: skip
         files.fill(file, self._context.files.keep(given.data), given.content_type)
         return file
@@ -344,7 +350,7 @@ class LocalSlack(Deeds):
         team = self.slack.workspaces.get(workspace)
         place = team.channels.get(channel) if team else None
         if team and place is None and channel in team.people and person in team.people:
-            place = team.direct(person, channel, self._acts.now())
+            place = team.direct(person, channel, self._changes.now())
         if team is None or place is None:
             raise NotFound(f"No channel {channel!r} in {workspace!r}; see `world().places`")
         return team, place

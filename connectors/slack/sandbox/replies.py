@@ -18,11 +18,11 @@ from starlette.routing import BaseRoute, Route
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.platform import SandboxContext
-from connectors.slack.sandbox.acts import Acts, Draft
 from connectors.slack.sandbox.arguments import ApiError, Arguments
 from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.content import edited_content, new_content
 from connectors.slack.sandbox.state import App, Channel, Json, Message, Workspace
+from connectors.slack.sandbox.state_changes import Draft, StateChanges
 
 SECONDS = 1800.0
 USES = 5
@@ -46,9 +46,9 @@ class Reply:
 class Replies:
     """All response URLs. Faults: `slack:response_url:<channel>`."""
 
-    def __init__(self, context: SandboxContext, acts: Acts) -> None:
+    def __init__(self, context: SandboxContext, changes: StateChanges) -> None:
         self._context = context
-        self._acts = acts
+        self._changes = changes
         self._open: dict[str, Reply] = {}
 
     def routes(self) -> list[BaseRoute]:
@@ -59,7 +59,7 @@ class Replies:
         self, app: App, team: Workspace, channel: Channel, message: Message | None, person: str
     ) -> str:
         key = secrets.token_urlsafe(18)
-        until = self._acts.now() + SECONDS
+        until = self._changes.now() + SECONDS
         self._open[key] = Reply(app, team, channel, message, person, until)
         while len(self._open) > _MOST_OPEN:
             del self._open[next(iter(self._open))]
@@ -80,7 +80,7 @@ class Replies:
         return PlainTextResponse("ok")
 
     def _act(self, reply: Reply | None, body: Json) -> None:
-        if reply is None or self._acts.now() > reply.until:
+        if reply is None or self._changes.now() > reply.until:
             raise ApiError("expired_url")
         if reply.uses >= USES:
             raise ApiError("used_url")
@@ -97,14 +97,14 @@ class Replies:
         if message.audience is not None:
             reply.channel.whispers.pop(message.at, None)
         elif message.at in reply.channel.messages:
-            self._acts.delete(reply.team, reply.channel, message)
+            self._changes.delete(reply.team, reply.channel, message)
 
     def _replace(self, reply: Reply, message: Message, args: Arguments) -> None:
         content = edited_content(args, message, reply.team, reply.app)
         if message.audience is None:
             if message.at not in reply.channel.messages:
                 raise ApiError("message_not_found")
-            self._acts.edit(reply.team, reply.channel, message, content, reply.app.bot_user)
+            self._changes.edit(reply.team, reply.channel, message, content, reply.app.bot_user)
             return
         for name, value in content.items():
             setattr(message, name, value)
@@ -122,9 +122,9 @@ class Replies:
             parent = reply.channel.messages.get(reply.message.thread)
         draft.parent = parent.at if parent is not None else None
         if args.text("response_type") == "in_channel":
-            self._acts.post(reply.team, reply.channel, draft)
+            self._changes.post(reply.team, reply.channel, draft)
         else:
-            self._acts.whisper(reply.channel, draft, reply.person)
+            self._changes.whisper(reply.channel, draft, reply.person)
 
     async def _fail(self, fault: Fault) -> Response:
         if fault.kind == "rate_limited":

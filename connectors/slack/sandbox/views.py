@@ -173,8 +173,8 @@ class Views:
             raise ApiError("view_too_large")
         faults.surface = "modal"
         _VIEW(body, "/view", faults)
-        if faults.said:
-            raise refusal("invalid_arguments", faults.said)
+        if faults.messages:
+            raise refusal("invalid_arguments", faults.messages)
         kept = dict(body) | {"blocks": checked_view_blocks(body["blocks"], faults)}
         if not body.get("submit") and any(b["type"] == "input" for b in kept["blocks"]):
             said = ["missing required field: submit [json-pointer:/view]"]

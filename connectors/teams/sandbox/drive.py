@@ -27,9 +27,9 @@ from starlette.routing import BaseRoute, Route
 from bridge.content.media.types import agreed_type, sniffed_type
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.files import KeptFile, TooMuch, Writing, file_response
-from bridge.sandbox.hands import GivenFile
 from bridge.sandbox.picture_sizes import picture_size
 from bridge.sandbox.platform import SandboxContext
+from bridge.sandbox.user_actions import FileUpload
 from connectors.teams.sandbox.refusals import BrokenAnswer, answer
 from connectors.teams.sandbox.state import Conversation, Json, SharedFile, rfc3339
 
@@ -74,7 +74,7 @@ class Drive:
             Route("/drive/upload/{session}", self._upload, methods=upload),
         ]
 
-    def keep(self, given: GivenFile, conversation: Conversation) -> SharedFile:
+    def keep(self, given: FileUpload, conversation: Conversation) -> SharedFile:
         """Take what a person gives: pictures lie inside the message, all else in the drive."""
         kept = self._files.keep(given.data)
         guessed = given.content_type or mimetypes.guess_type(given.name)[0] or ""

@@ -1,4 +1,4 @@
-"""The local Teams as the sandbox sees it: routes, the seeded world, people's hands, controls."""
+"""The local Teams: its routes, the seeded world, the actions of its people, its controls."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from starlette.routing import BaseRoute, Mount
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Choice, Filled, GivenFile, OpenForm, Outcome, Press
 from bridge.sandbox.platform import SandboxContext, SeededPerson, SeededPlace, World
+from bridge.sandbox.user_actions import Choice, FileUpload, FormSubmission, OpenForm, Outcome, Press
 from connectors.teams.sandbox import shapes
 from connectors.teams.sandbox.api import Connector
 from connectors.teams.sandbox.control import control_routes
-from connectors.teams.sandbox.deeds import Deeds
 from connectors.teams.sandbox.drive import Drive
 from connectors.teams.sandbox.events import Outbox
 from connectors.teams.sandbox.login import LoginPages
+from connectors.teams.sandbox.platform_actions import PlatformActions
 from connectors.teams.sandbox.presses import Presses
 from connectors.teams.sandbox.reactions import reaction_type
 from connectors.teams.sandbox.room import Room
@@ -26,7 +26,7 @@ from connectors.teams.sandbox.state import Bot, Conversation, Json, Message, Per
 from connectors.teams.sandbox.tokens import Keys, Login, PushTokens
 
 
-class LocalTeams(Deeds):
+class LocalTeams(PlatformActions):
     """One tenant of Teams; see the package's docstring for its addresses and controls."""
 
     name = "teams"
@@ -82,7 +82,7 @@ class LocalTeams(Deeds):
         workspace: str,
         channel: str,
         person: str,
-        files: Sequence[GivenFile],
+        files: Sequence[FileUpload],
         text: str = "",
         thread: str | None = None,
     ) -> Shown:
@@ -177,11 +177,11 @@ class LocalTeams(Deeds):
         by, message = self._seen(choice.workspace, choice.channel, choice.person, choice.message)
         return self._presses.choose(by, message, choice.action, choice.value)
 
-    async def fill(self, filled: Filled) -> Outcome:
-        by = self._known_person(filled.workspace, filled.person)
-        if filled.close:
-            return self._presses.close_form(by, filled.form)
-        return await self._presses.submit_form(by, filled.form, filled.values)
+    async def fill(self, submission: FormSubmission) -> Outcome:
+        by = self._known_person(submission.workspace, submission.person)
+        if submission.close:
+            return self._presses.close_form(by, submission.form)
+        return await self._presses.submit_form(by, submission.form, submission.values)
 
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
         return self._presses.forms(self._known_person(workspace, person).id)

@@ -1,4 +1,4 @@
-"""A person's hands on cards in the local Teams: what a press tells the bot, and what comes of it.
+"""What people do with cards and dialogs: press, choose, fill in; and the bot's answers.
 
 msteams-docs: "Card actions", "Universal Actions", "Use dialogs with bots", "Send and receive
 files". What a client keeps to itself (opening addresses, showing cards) tells the bot nothing.
@@ -15,7 +15,7 @@ from uuid import uuid4
 import orjson
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.hands import OpenForm, Outcome
+from bridge.sandbox.user_actions import OpenForm, Outcome
 from connectors.teams.sandbox import shapes
 from connectors.teams.sandbox.cards.checks import ADAPTIVE, check_card
 from connectors.teams.sandbox.cards.controls import (
@@ -240,7 +240,7 @@ class Presses:
                 self._typed.pop((message.id, by.id), None)
                 return Outcome(sent=True, answered=True, raw=body)
             case "application/vnd.microsoft.activity.message", str() as said:
-                return Outcome(sent=True, answered=True, said=said, raw=body)
+                return Outcome(sent=True, answered=True, notice=said, raw=body)
             case _, dict() as error if error.get("message"):
                 failed = str(error["message"])
                 return Outcome(sent=True, answered=True, failed=failed, raw=body)
@@ -321,7 +321,7 @@ class Presses:
             self._dialogs[made.id] = made
             return Outcome(sent=True, answered=True, form=made.shown(), raw=body)
         said = str(info or "") if task.get("type") == "message" else ""
-        return Outcome(sent=True, answered=True, said=said, raw=body)
+        return Outcome(sent=True, answered=True, notice=said, raw=body)
 
     async def _ask(self, by: Person, message: Message, more: Json) -> Answered:
         activity = self._activity(by, message, {"type": "invoke", **more})

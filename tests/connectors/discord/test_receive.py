@@ -197,7 +197,7 @@ async def test_of_a_channel_only_new_names_and_topics_are_kept_and_polls_once(
 
     poll = await local.discord.poll_as(guild, channel, owner, "Lunch?", ["Soup", "Pizza"])
     place.position = 7
-    local.discord._acts.change_channel(place)  # pyright: ignore[reportPrivateUsage]  # no deed does that
+    local.discord._changes.change_channel(place)  # pyright: ignore[reportPrivateUsage]  # no deed does that
     await local.discord.set_topic_as(guild, channel, owner, "Plans")
     thread = await local.discord.start_thread_as(guild, channel, owner, "One", poll.id)
     await local.discord.rename_as(guild, thread, owner, "Two")

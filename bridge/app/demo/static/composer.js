@@ -133,8 +133,8 @@ export class Composer {
     if (!pane.client.commands) {
       return trouble(await act(pane.platform, "posts", { ...pane.where(), text: `@${pane.side.bot} ${text}`.trim() }));
     }
-    const answer = await act(pane.platform, "deeds/command", { ...pane.where(), command: `/${name}`, text });
-    if (answer.ok && answer.body.said) pane.tellWriter(answer.body.said);
+    const answer = await act(pane.platform, "actions/command", { ...pane.where(), command: `/${name}`, text });
+    if (answer.ok && answer.body.notice) pane.tellWriter(answer.body.notice);
     return trouble(answer);
   }
 }

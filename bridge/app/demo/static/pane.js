@@ -73,7 +73,7 @@ export class Pane {
       const rest = answer.ok ? (used ?? fields).complain(answer.body.errors ?? {}) : [];
       const said = trouble(answer) ?? rest.join(" ");
       if (entry) this.note(entry, said);
-      if (answer.ok && answer.body.said) this.tellWriter(answer.body.said);
+      if (answer.ok && answer.body.notice) this.tellWriter(answer.body.notice);
     };
     const message = entry?.message.id;
     return {

@@ -32,7 +32,7 @@ def edit_channel(call: Call) -> Answer:
         form.done()
         channel.name = name or channel.name
         channel.topic = topic if "topic" in form.body else channel.topic
-    return call.acts.change_channel(channel)
+    return call.changes.change_channel(channel)
 
 
 def delete_channel(call: Call) -> Answer:
@@ -41,13 +41,13 @@ def delete_channel(call: Call) -> Answer:
         return channel_json(channel, call.app.user.id)
     needed = Permission.MANAGE_THREADS if channel.thread else Permission.MANAGE_CHANNELS
     call.need(channel, needed)
-    return call.acts.delete_channel(channel)
+    return call.changes.delete_channel(channel)
 
 
 def start_typing(call: Call) -> Answer:
     channel = call.channel()
     call.need(channel, speak_permission(channel))
-    call.acts.type_in(channel, call.app.user)
+    call.changes.type_in(channel, call.app.user)
 
 
 def speak_permission(channel: Channel) -> Permission:

@@ -48,7 +48,7 @@ def create_channel(call: Call) -> Answer:
     channel = Channel(call.state.ids.next(), kind, name, guild, parent)
     channel.topic = topic
     channel.position = len(guild.channels)
-    return Created(call.acts.add_channel(channel))
+    return Created(call.changes.add_channel(channel))
 
 
 def _category(form: Form, guild: Guild) -> Channel | None:

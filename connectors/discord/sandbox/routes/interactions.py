@@ -33,7 +33,7 @@ _UNFIT = "Interaction callback type is not valid for this interaction"
 
 def callback(call: Call) -> Answer:
     """The first answer. One that is refused does not count: the application may try again."""
-    answers = Answers(call.acts)
+    answers = Answers(call.changes)
     interaction = answers.of(call.id("interaction_id"), call.params["token"])
     form = call.form()
     kind = form.choice("type", _KINDS, 0)
@@ -50,7 +50,7 @@ def callback(call: Call) -> Answer:
 
 def follow_up(call: Call, interaction: Interaction) -> Answer:
     """A further message; the first one after a deferred answer takes its place."""
-    answers, form = Answers(call.acts), call.form()
+    answers, form = Answers(call.changes), call.form()
     draft = read_draft(form, call.parts, settable=_SETTABLE)
     check_not_empty(form, draft)
     if interaction.loading:
@@ -61,12 +61,12 @@ def follow_up(call: Call, interaction: Interaction) -> Answer:
 
 
 def get_answer(call: Call, interaction: Interaction) -> Answer:
-    answers = Answers(call.acts)
+    answers = Answers(call.changes)
     return answers.json(_named(call, answers, interaction))
 
 
 def edit_answer(call: Call, interaction: Interaction) -> Answer:
-    answers = Answers(call.acts)
+    answers = Answers(call.changes)
     message = _named(call, answers, interaction)
     form = call.form()
     draft = read_draft(form, call.parts, settable=_SETTABLE)
@@ -77,7 +77,7 @@ def edit_answer(call: Call, interaction: Interaction) -> Answer:
 
 
 def delete_answer(call: Call, interaction: Interaction) -> Answer:
-    answers = Answers(call.acts)
+    answers = Answers(call.changes)
     answers.delete(_named(call, answers, interaction))
 
 

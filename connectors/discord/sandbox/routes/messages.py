@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.sandbox.limits import Window
-from connectors.discord.sandbox.acts import reference_to
 from connectors.discord.sandbox.call import Answer, Call, Route
 from connectors.discord.sandbox.checks import Form, read_anchor, read_limit
 from connectors.discord.sandbox.drafts import Draft, check_edit, check_not_empty, read_draft
@@ -23,6 +22,7 @@ from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.sandbox.routes.channels import speak_permission
 from connectors.discord.sandbox.shapes import Json, message_json, user_json, without_content
 from connectors.discord.sandbox.state import SPOKEN, Channel, Message, MessageType
+from connectors.discord.sandbox.state_changes import reference_to
 from connectors.discord.sandbox.text import ALL_MENTIONS, allowed_from
 
 _NONCE_LASTS_S = 300.0
@@ -69,12 +69,12 @@ def edit_message(call: Call) -> Answer:
     form = call.form()
     if message.author.id != call.app.user.id or message.webhook_id not in (None, call.app.id):
         _suppress_embeds_of_another(call, channel, form)
-        return call.acts.edit(message, read_draft(form), ALL_MENTIONS)
+        return call.changes.edit(message, read_draft(form), ALL_MENTIONS)
     if message.type not in SPOKEN:
         raise system_message()
     draft = read_draft(form, call.parts)
     check_edit(form, draft, message)
-    return call.acts.edit(message, draft, allowed_from(draft.allowed_mentions, ALL_MENTIONS))
+    return call.changes.edit(message, draft, allowed_from(draft.allowed_mentions, ALL_MENTIONS))
 
 
 def delete_message(call: Call) -> Answer:
@@ -88,7 +88,7 @@ def delete_message(call: Call) -> Answer:
             raise missing_permissions()
     if message.type == MessageType.THREAD_STARTER:
         raise system_message()
-    call.acts.delete(message)
+    call.changes.delete(message)
 
 
 def delete_many(call: Call) -> Answer:
@@ -102,7 +102,7 @@ def delete_many(call: Call) -> Answer:
     form.done()
     wanted = {str(item) for item in ids or ()}
     found = [channel.messages.get(int(item)) for item in sorted(wanted) if item.isdecimal()]
-    call.acts.delete_many(channel, [message for message in found if message])
+    call.changes.delete_many(channel, [message for message in found if message])
 
 
 def expire_poll(call: Call) -> Answer:
@@ -112,7 +112,7 @@ def expire_poll(call: Call) -> Answer:
         raise not_a_poll()
     if message.author.id != call.app.user.id:
         raise not_the_author()
-    call.acts.end_poll(message)
+    call.changes.end_poll(message)
     return seen_message(call, message)
 
 
@@ -190,7 +190,7 @@ def _read_reference(call: Call, channel: Channel, form: Form) -> Message | None:
 def _post(
     call: Call, channel: Channel, draft: Draft, target: Message | None, nonce: str | int | None
 ) -> Json:
-    return call.acts.post(
+    return call.changes.post(
         channel,
         call.app.user,
         draft,

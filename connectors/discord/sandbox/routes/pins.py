@@ -16,13 +16,13 @@ def pin(call: Call) -> Answer:
     if message.pinned_at is None:
         if len(_pinned(message.channel)) >= _MOST:
             raise too_many_pins()
-        call.acts.pin(message, call.app.user)
+        call.changes.pin(message, call.app.user)
 
 
 def unpin(call: Call) -> Answer:
     message = _message(call)
     if message.pinned_at is not None:
-        call.acts.unpin(message)
+        call.changes.unpin(message)
 
 
 def list_pins(call: Call) -> Answer:

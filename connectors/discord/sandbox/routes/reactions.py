@@ -25,17 +25,17 @@ def add_reaction(call: Call) -> Answer:
             raise missing_permissions()
         if len(message.reactions) >= MOST_DISTINCT:
             raise too_many_reactions()
-    call.acts.react(message, call.app.user, emoji)
+    call.changes.react(message, call.app.user, emoji)
 
 
 def remove_reaction(call: Call) -> Answer:
     message = call.message(call.channel())
-    call.acts.unreact(message, call.app.user, _emoji(call))
+    call.changes.unreact(message, call.app.user, _emoji(call))
 
 
 def clear_reactions(call: Call) -> Answer:
     message = call.message(call.channel(Permission.MANAGE_MESSAGES))
-    call.acts.clear_reactions(message, _emoji(call) if "emoji" in call.params else None)
+    call.changes.clear_reactions(message, _emoji(call) if "emoji" in call.params else None)
 
 
 def list_reactions(call: Call) -> Answer:

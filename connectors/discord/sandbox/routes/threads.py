@@ -34,7 +34,7 @@ def start_from_message(call: Call) -> Answer:
         raise thread_exists()
     name, minutes = _read_head(form := call.form())
     form.done()
-    thread = call.acts.start_thread_from(message, call.app.user, name, minutes)
+    thread = call.changes.start_thread_from(message, call.app.user, name, minutes)
     return Created(thread_json(thread, call.app.user.id))
 
 
@@ -50,14 +50,14 @@ def start_thread(call: Call) -> Answer:
     form.done()
     kind = "CREATE_PRIVATE_THREADS" if private else "CREATE_PUBLIC_THREADS"
     call.need(channel, Permission[kind])
-    thread = call.acts.start_thread(
+    thread = call.changes.start_thread(
         channel, call.app.user, name, minutes=minutes, private=private
     )  # fmt: skip
     return Created(thread_json(thread, call.app.user.id))
 
 
 def join_thread(call: Call) -> Answer:
-    call.acts.join_thread(_live_thread(call), call.app.user)
+    call.changes.join_thread(_live_thread(call), call.app.user)
 
 
 def leave_thread(call: Call) -> Answer:
@@ -111,9 +111,9 @@ def _start_forum_post(call: Call, channel: Channel) -> Answer:
     draft: Draft = read_draft(inner, call.parts)
     check_not_empty(inner, draft)
     user = call.app.user
-    thread = call.acts.start_thread(channel, user, name, minutes=minutes, tags=tags)
+    thread = call.changes.start_thread(channel, user, name, minutes=minutes, tags=tags)
     allowed = allowed_from(draft.allowed_mentions, ALL_MENTIONS)
-    shape = call.acts.post(thread, user, draft, allowed=allowed, message_id=thread.id)
+    shape = call.changes.post(thread, user, draft, allowed=allowed, message_id=thread.id)
     return Created(thread_json(thread, user.id) | {"message": shape})
 
 

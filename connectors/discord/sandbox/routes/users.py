@@ -15,7 +15,7 @@ from connectors.discord.sandbox.shapes import (
 
 
 def _gateway_url(call: Call) -> str:
-    return call.acts.base_url.replace("http", "ws", 1) + "/discord/gateway"
+    return call.changes.base_url.replace("http", "ws", 1) + "/discord/gateway"
 
 
 def get_me(call: Call) -> Answer:

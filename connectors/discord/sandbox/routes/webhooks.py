@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 
 from bridge.sandbox.limits import Window
-from connectors.discord.sandbox.acts import author_of
 from connectors.discord.sandbox.call import Answer, Call, Route
 from connectors.discord.sandbox.checks import (
     Form,
@@ -43,6 +42,7 @@ from connectors.discord.sandbox.routes.interactions import (
 from connectors.discord.sandbox.routes.threads import read_tags
 from connectors.discord.sandbox.shapes import Json, message_json, webhook_json
 from connectors.discord.sandbox.state import Channel, ChannelType, Interaction, Message, Webhook
+from connectors.discord.sandbox.state_changes import author_of
 from connectors.discord.sandbox.text import USERS_ONLY, allowed_from
 
 _PER_CHANNEL = 15
@@ -68,7 +68,7 @@ def create_webhook(call: Call) -> Answer:
         user=call.app.user,
         application_id=call.app.id,
     )
-    call.acts.add_webhook(webhook)
+    call.changes.add_webhook(webhook)
     return seen_webhook(call, webhook)
 
 
@@ -89,29 +89,29 @@ def edit_webhook(call: Call) -> Answer:
     target = call.state.channels.get(place) if place is not None else None
     if target is not None and target is not webhook.channel:
         call.need(target, Permission.MANAGE_WEBHOOKS)
-        call.acts.change_webhooks(webhook.channel)
+        call.changes.change_webhooks(webhook.channel)
         webhook.channel = target
-    call.acts.change_webhooks(webhook.channel)
+    call.changes.change_webhooks(webhook.channel)
     return seen_webhook(call, webhook)
 
 
 def delete_webhook(call: Call) -> Answer:
-    call.acts.delete_webhook(_managed(call))
+    call.changes.delete_webhook(_managed(call))
 
 
 def get_with_token(call: Call) -> Answer:
-    return webhook_json(_webhook(call), call.acts.base_url, user=False)
+    return webhook_json(_webhook(call), call.changes.base_url, user=False)
 
 
 def edit_with_token(call: Call) -> Answer:
     webhook = _webhook(call)
     _change(call, webhook, call.form())
-    call.acts.change_webhooks(webhook.channel)
-    return webhook_json(webhook, call.acts.base_url, user=False)
+    call.changes.change_webhooks(webhook.channel)
+    return webhook_json(webhook, call.changes.base_url, user=False)
 
 
 def delete_with_token(call: Call) -> Answer:
-    call.acts.delete_webhook(_webhook(call))
+    call.changes.delete_webhook(_webhook(call))
 
 
 def execute(call: Call) -> Answer:
@@ -126,7 +126,7 @@ def execute(call: Call) -> Answer:
     check_not_empty(form, draft)
     channel, message_id = _target(call, webhook, form, name)
     author = author_of(webhook, name, call.state.keep_picture(picture) if picture else None)
-    shape = call.acts.post(
+    shape = call.changes.post(
         channel,
         author,
         draft,
@@ -152,14 +152,14 @@ def edit_own_message(call: Call) -> Answer:
     form = call.form()
     draft = _draft(call, webhook, form)
     check_edit(form, draft, message)
-    return call.acts.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
+    return call.changes.edit(message, draft, allowed_from(draft.allowed_mentions, USERS_ONLY))
 
 
 def delete_own_message(call: Call) -> Answer:
     if (interaction := _interaction(call)) is not None:
         delete_answer(call, interaction)
     else:
-        call.acts.delete(_own_message(call, _webhook(call)))
+        call.changes.delete(_own_message(call, _webhook(call)))
 
 
 def _draft(call: Call, webhook: Webhook, form: Form) -> Draft:
@@ -179,12 +179,12 @@ def _draft(call: Call, webhook: Webhook, form: Form) -> Draft:
 def seen_webhook(call: Call, webhook: Webhook) -> Json:
     """A webhook as a bot sees it: the token of another app's webhook stays hidden."""
     own = webhook.application_id in (None, call.app.id)
-    return webhook_json(webhook, call.acts.base_url, token=own)
+    return webhook_json(webhook, call.changes.base_url, token=own)
 
 
 def _interaction(call: Call) -> Interaction | None:
     """The same addresses with an application's id and an interaction's token answer to that."""
-    return Answers(call.acts).hook(call.id("webhook_id"), call.params["token"])
+    return Answers(call.changes).hook(call.id("webhook_id"), call.params["token"])
 
 
 def _webhook(call: Call) -> Webhook:
@@ -237,7 +237,7 @@ def _target(
     tags = read_tags(form, channel)
     form.done()
     author = author_of(webhook, name, None)
-    thread = call.acts.start_thread(channel, author, thread_name, tags=tags)
+    thread = call.changes.start_thread(channel, author, thread_name, tags=tags)
     return thread, thread.id
 
 

@@ -71,8 +71,8 @@ def checked_attachments(attachments: list[Any], faults: Faults) -> list[Json]:
         blocks = attachment.get("blocks") if isinstance(attachment, dict) else None
         if isinstance(blocks, list):
             _check_all(blocks, f"{at}/blocks", faults, MOST_BLOCKS, "invalid_attachments")
-    if faults.said:
-        raise refusal("invalid_attachments", faults.said)
+    if faults.messages:
+        raise refusal("invalid_attachments", faults.messages)
     return kept_attachments([a for a in attachments if any(a.get(name) for name in SHOWN)])
 
 
@@ -82,10 +82,10 @@ def _check_all(blocks: list[Any], at: str, faults: Faults, most: int, code: str)
     need_shallow(blocks, code, at)
     for index, block in enumerate(blocks):
         BLOCK(block, f"{at}/{index}", faults)
-    if not faults.said:
+    if not faults.messages:
         _check_together(blocks, at, faults)
-    if faults.said:
-        raise refusal(code, faults.said)
+    if faults.messages:
+        raise refusal(code, faults.messages)
     if faults.surface == "message":
         _check_totals(blocks)
 

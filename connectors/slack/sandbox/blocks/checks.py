@@ -21,11 +21,11 @@ class Faults:
     surface: str = "message"  # message, modal or home
     knows_file: Callable[[Json], bool] = lambda _file: True
     may_embed: Callable[[str], bool] = lambda _url: False
-    said: list[str] = field(default_factory=list[str])
+    messages: list[str] = field(default_factory=list[str])
 
     def say(self, message: str, pointer: str) -> None:
-        if len(self.said) < _MOST_FAULTS:
-            self.said.append(f"{message} [json-pointer:{pointer}]")
+        if len(self.messages) < _MOST_FAULTS:
+            self.messages.append(f"{message} [json-pointer:{pointer}]")
 
 
 Check = Callable[[Any, str, Faults], None]

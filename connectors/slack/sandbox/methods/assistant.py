@@ -31,5 +31,5 @@ def set_status(call: Call) -> Json:
     status = call.args.text("status")
     channel.statuses.pop(root.at, None)
     if status:
-        channel.statuses[root.at] = Status(status, call.acts.now(), chat.identity(call))
+        channel.statuses[root.at] = Status(status, call.changes.now(), chat.identity(call))
     return {}

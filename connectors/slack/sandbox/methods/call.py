@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from connectors.slack.sandbox.acts import Acts
 from connectors.slack.sandbox.arguments import ApiError, Arguments
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import App, Channel, Message, Slack, Workspace
+from connectors.slack.sandbox.state_changes import StateChanges
 from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
 
@@ -26,7 +26,7 @@ class Call:
     """What a method needs; it answers the JSON without `ok`, or raises ApiError."""
 
     slack: Slack
-    acts: Acts
+    changes: StateChanges
     sockets: Sockets
     workspace: Workspace
     app: App

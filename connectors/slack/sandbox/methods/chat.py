@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import orjson
 
-from connectors.slack.sandbox.acts import Draft
 from connectors.slack.sandbox.content import LONGEST_TEXT, edited_content, new_content
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import icons_of, message_json
 from connectors.slack.sandbox.state import Channel, Message, at_of, ts_of
+from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.streaming import is_growing
 from connectors.slack.sandbox.text import posted_text
 
@@ -31,7 +31,7 @@ def post_message(call: Call) -> Json:
     draft.metadata = metadata(call)
     draft.parent = thread(call, channel)
     draft.broadcast = draft.parent is not None and call.args.flag("reply_broadcast")
-    message, shown = call.acts.post(call.workspace, channel, draft)
+    message, shown = call.changes.post(call.workspace, channel, draft)
     raw = shown.raw
     if draft.broadcast and draft.parent is not None:
         root = message_json(channel.messages[draft.parent], call.workspace.id)
@@ -48,7 +48,7 @@ def post_ephemeral(call: Call) -> Json:
     content = new_content(call.args, call.workspace, call.app)
     draft = Draft(call.app.bot_user, app=call.app, **content, **identity(call))
     draft.parent = thread(call, channel)
-    return {"message_ts": call.acts.whisper(channel, draft, user).ts}
+    return {"message_ts": call.changes.whisper(channel, draft, user).ts}
 
 
 def update(call: Call) -> Json:
@@ -56,14 +56,14 @@ def update(call: Call) -> Json:
     message = call.message(channel)
     if message.app is not call.app:
         raise ApiError("cant_update_message")
-    if is_growing(message, call.acts.now()):
+    if is_growing(message, call.changes.now()):
         raise ApiError("streaming_state_conflict")
     if channel.archived:
         raise ApiError("is_archived")
     if len(call.args.text("text")) > LONGEST_UPDATE:
         raise ApiError("msg_too_long")
     wanted = _edited_fields(call, message)
-    call.acts.edit(call.workspace, channel, message, wanted, _editor(message))
+    call.changes.edit(call.workspace, channel, message, wanted, _editor(message))
     raw = message_json(message, call.workspace.id)
     return {"channel": channel.id, "ts": message.ts, "text": message.text, "message": raw}
 
@@ -71,9 +71,9 @@ def update(call: Call) -> Json:
 def delete(call: Call) -> Json:
     channel = call.channel()
     message = call.message(channel)
-    if message.app is not call.app or is_growing(message, call.acts.now()):
+    if message.app is not call.app or is_growing(message, call.changes.now()):
         raise ApiError("cant_delete_message")
-    call.acts.delete(call.workspace, channel, message)
+    call.changes.delete(call.workspace, channel, message)
     return {"channel": channel.id, "ts": message.ts}
 
 
@@ -93,7 +93,7 @@ def me_message(call: Call) -> Json:
     if not text.strip():
         raise ApiError("no_text")
     draft = Draft(call.app.bot_user, text, app=call.app, subtype="me_message")
-    message, _ = call.acts.post(call.workspace, channel, draft)
+    message, _ = call.changes.post(call.workspace, channel, draft)
     return {"channel": channel.id, "ts": message.ts}
 
 
@@ -101,7 +101,7 @@ def destination(call: Call) -> Channel:
     """Where to post: a channel's id or name, or a person's id for the direct messages."""
     wanted = call.args.required("channel")
     if wanted in call.workspace.people:
-        return call.workspace.direct(call.app.bot_user, wanted, call.acts.now())
+        return call.workspace.direct(call.app.bot_user, wanted, call.changes.now())
     channel = call.channel(by_name=True)
     if channel.archived:
         raise ApiError("is_archived")

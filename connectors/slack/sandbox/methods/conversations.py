@@ -68,7 +68,7 @@ def join(call: Call) -> Json:
             "warning": warning,
             "response_metadata": {"warnings": [warning]},
         }
-    call.acts.join(call.workspace, channel, call.workspace.people[call.app.bot_user])
+    call.changes.join(call.workspace, channel, call.workspace.people[call.app.bot_user])
     return {"channel": channel_json(channel, call.app)}
 
 
@@ -78,7 +78,7 @@ def leave(call: Call) -> Json:
         return {"not_in_channel": True}
     if channel.general:
         raise ApiError("cant_leave_general")
-    call.acts.leave(call.workspace, channel, call.app.bot_user)
+    call.changes.leave(call.workspace, channel, call.app.bot_user)
     return {}
 
 
@@ -93,7 +93,7 @@ def open_direct(call: Call) -> Json:
             raise ApiError("method_not_supported_for_channel_type")
         if users[0] not in call.workspace.people:
             raise ApiError("user_not_found")
-        channel = call.workspace.direct(call.app.bot_user, users[0], call.acts.now())
+        channel = call.workspace.direct(call.app.bot_user, users[0], call.changes.now())
     whole = call.args.flag("return_im")
     return {"channel": channel_json(channel, call.app) if whole else {"id": channel.id}}
 

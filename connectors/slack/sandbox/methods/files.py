@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 
 from connectors.slack.sandbox import files
-from connectors.slack.sandbox.acts import Draft
 from connectors.slack.sandbox.arguments import invalid_arguments
 from connectors.slack.sandbox.blocks import checked_blocks
 from connectors.slack.sandbox.content import LONGEST_TEXT, block_context, with_pictures
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.state import Channel, File, at_of
+from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.text import posted_text
 
 MOST_FILES = 100  # in one call; no number is published
@@ -32,7 +32,7 @@ def get_upload_url(call: Call) -> Json:
         raise ApiError("alt_txt_too_large")
     file = files.new_file(
         call.workspace, call.base_url, name=name, title=name, user=call.app.bot_user, app=call.app,
-        now=int(call.acts.now()), size=int(length), alt=alt,
+        now=int(call.changes.now()), size=int(length), alt=alt,
     )  # fmt: skip
     return {"upload_url": call.uploads.open(file), "file_id": file.id}
 
@@ -72,7 +72,7 @@ def delete(call: Call) -> Json:
     file = _file(call)
     if file.app is not call.app:
         raise ApiError("cant_delete_file")
-    call.acts.delete_file(call.workspace, file)
+    call.changes.delete_file(call.workspace, file)
     return {}
 
 
@@ -102,7 +102,7 @@ def _channels(call: Call) -> list[Channel]:
     for own_id in filter(None, wanted.replace(" ", "").split(",")):
         channel = call.workspace.channels.get(own_id)
         if channel is None and own_id in call.workspace.people:
-            channel = call.workspace.direct(call.app.bot_user, own_id, call.acts.now())
+            channel = call.workspace.direct(call.app.bot_user, own_id, call.changes.now())
         if channel is None or not call.may_see(channel):
             raise ApiError("channel_not_found")
         if channel.archived:
@@ -132,7 +132,7 @@ def _share(
     target = channel.find(thread) if thread else None
     if target is not None:
         draft.parent = target.at if target.parent is None else target.parent
-    call.acts.post(call.workspace, channel, draft)
+    call.changes.post(call.workspace, channel, draft)
 
 
 def _file(call: Call) -> File:

@@ -47,7 +47,7 @@ def list_users(call: Call) -> Json:
     chosen, cursor = page(call, people, max(len(people), 1), 1000)
     return {
         "members": [_shape(call, person) for person in chosen],
-        "cache_ts": int(call.acts.now()),
+        "cache_ts": int(call.changes.now()),
         "response_metadata": {"next_cursor": cursor},
     }
 

@@ -18,7 +18,7 @@ def add(call: Call) -> Json:
         raise ApiError("already_pinned")
     if sum(one.pinned_by is not None for one in channel.messages.values()) >= MOST:
         raise ApiError("too_many_pins")
-    call.acts.pin(call.workspace, channel, message, call.app.bot_user, pinned=True)
+    call.changes.pin(call.workspace, channel, message, call.app.bot_user, pinned=True)
     return {}
 
 
@@ -27,7 +27,7 @@ def remove(call: Call) -> Json:
     message = call.message(channel, "timestamp")
     if message.pinned_by is None:
         raise ApiError("no_pin")
-    call.acts.pin(call.workspace, channel, message, call.app.bot_user, pinned=False)
+    call.changes.pin(call.workspace, channel, message, call.app.bot_user, pinned=False)
     return {}
 
 

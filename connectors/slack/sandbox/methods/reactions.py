@@ -23,7 +23,7 @@ def add(call: Call) -> Json:
         raise ApiError("already_reacted")
     if reaction is None and len(message.reactions) >= MOST_DISTINCT:
         raise ApiError("too_many_emoji")
-    call.acts.react(call.workspace, channel, message, user, name)
+    call.changes.react(call.workspace, channel, message, user, name)
     return {}
 
 
@@ -34,7 +34,7 @@ def remove(call: Call) -> Json:
     reaction = message.reactions.get(name)
     if reaction is None or user not in reaction.users:
         raise ApiError("no_reaction")
-    call.acts.unreact(call.workspace, channel, message, user, name)
+    call.changes.unreact(call.workspace, channel, message, user, name)
     return {}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from connectors.slack.sandbox.acts import Draft
 from connectors.slack.sandbox.blocks import checked_blocks
 from connectors.slack.sandbox.blocks.kept import new_id
 from connectors.slack.sandbox.content import LONGEST_MARKDOWN, block_context
@@ -16,6 +15,7 @@ from connectors.slack.sandbox.methods import chat
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import message_json
 from connectors.slack.sandbox.state import Channel, LiveText, Message
+from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.streaming import is_growing
 from connectors.slack.sandbox.text import unescape
 
@@ -36,11 +36,11 @@ def start_stream(call: Call) -> Json:
     draft.parent = chat.thread(call, channel)
     if draft.parent is None:
         raise ApiError("thread_not_found")
-    live = LiveText(begun=call.acts.now())
+    live = LiveText(begun=call.changes.now())
     _take(live, call)
     draft.text, draft.blocks = _shown(live)
     draft.facts = {"streaming_state": "in_progress"}
-    message, _ = call.acts.post(call.workspace, channel, draft)
+    message, _ = call.changes.post(call.workspace, channel, draft)
     message.live = live
     return {"channel": channel.id, "ts": message.ts}
 
@@ -66,7 +66,7 @@ def stop_stream(call: Call) -> Json:
     text, shown = _shown(live)
     facts = {"streaming_state": "completed"}
     wanted = {"text": text, "blocks": shown, "facts": facts}
-    call.acts.settle(call.workspace, channel, message, wanted)
+    call.changes.settle(call.workspace, channel, message, wanted)
     raw = message_json(message, call.workspace.id)
     return {"channel": channel.id, "ts": message.ts, "message": raw}
 
@@ -76,7 +76,7 @@ def _growing(call: Call) -> tuple[Channel, Message, LiveText]:
     message = call.message(channel)
     if message.app is not call.app:
         raise ApiError("message_not_owned_by_app")
-    growing = is_growing(message, call.acts.now())
+    growing = is_growing(message, call.changes.now())
     if message.live is not None and message.live.state == "stopped":
         raise ApiError("stopped_by_user")
     if message.live is None or not growing:
@@ -155,7 +155,7 @@ def _append(live: LiveText, text: str) -> None:
 
 def _show(call: Call, channel: Channel, message: Message, live: LiveText) -> None:
     text, blocks = _shown(live)
-    call.acts.grow(call.workspace, channel, message, {"text": text, "blocks": blocks})
+    call.changes.grow(call.workspace, channel, message, {"text": text, "blocks": blocks})
 
 
 def _shown(live: LiveText) -> tuple[str, list[Json]]:

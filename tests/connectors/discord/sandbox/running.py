@@ -15,9 +15,9 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import LocalPlatform, SandboxContext
 from bridge.sandbox.server import serve_sandbox
+from bridge.sandbox.user_actions import LocalUser
 from connectors.discord.sandbox import LocalDiscord
 from tests.waiting import LONGEST_WAIT
 
@@ -57,9 +57,9 @@ class Running:
         return await self.discord.post_as(self.guild, where, self.person, text, thread)
 
     @property
-    def hand(self) -> Hand:
+    def hand(self) -> LocalUser:
         """The hands of the second person in the first channel."""
-        return Hand(self.discord, self.guild, self.channel, self.person)
+        return LocalUser(self.discord, self.guild, self.channel, self.person)
 
     def said(self, channel: str = "") -> list[str]:
         return [m.text for m in self.discord.messages(self.guild, channel or self.channel)]

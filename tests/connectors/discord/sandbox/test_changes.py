@@ -6,15 +6,15 @@ import aiohttp
 import pytest
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.hands import Hand
+from bridge.sandbox.user_actions import LocalUser
 from tests.connectors.discord.sandbox.running import Running, until
 from tests.connectors.discord.sandbox.test_gateway import GUILD_MESSAGES, MESSAGE_CONTENT, Socket
 from tests.connectors.discord.sandbox.test_plain_programs import Recorder, text_channel
 
 
-def owner(local: Running) -> Hand:
+def owner(local: Running) -> LocalUser:
     """The one whom the guild belongs to."""
-    return Hand(local.discord, local.guild, local.channel, local.discord.world().people[0].id)
+    return LocalUser(local.discord, local.guild, local.channel, local.discord.world().people[0].id)
 
 
 async def test_a_program_hears_people_edit_and_delete(local: Running) -> None:
@@ -55,7 +55,7 @@ async def test_what_stands_in_a_thread_is_named_by_its_channel_or_the_thread(
     second = await local.say("no", thread=root.id)
 
     await local.hand.edit(first.id, "yes!")
-    thread = Hand(local.discord, local.guild, root.id, local.person)
+    thread = LocalUser(local.discord, local.guild, root.id, local.person)
     await thread.delete(second.id)
 
     assert local.said() == ["Lunch?", "yes!"]
@@ -63,7 +63,7 @@ async def test_what_stands_in_a_thread_is_named_by_its_channel_or_the_thread(
 
 async def test_a_dm_is_edited_by_who_wrote_it(local: Running) -> None:
     bot = local.app()["bot_id"]
-    dm = Hand(local.discord, "@me", bot, local.person)
+    dm = LocalUser(local.discord, "@me", bot, local.person)
     said = await dm.say("psst")
 
     await dm.edit(said.id, "pssst")
@@ -112,7 +112,7 @@ async def test_people_change_only_what_they_said_themselves(local: Running) -> N
         with pytest.raises(InvalidData):
             await local.hand.edit(mine.id, text)
     with pytest.raises(NotFound):
-        await Hand(local.discord, "1", local.channel, local.person).delete(mine.id)
+        await LocalUser(local.discord, "1", local.channel, local.person).delete(mine.id)
 
     assert local.said() == ["mine", "the owner's"]
 
@@ -126,7 +126,7 @@ async def test_nobody_deletes_the_line_that_a_thread_begins_with(
     line = str(thread.order[0])
 
     with pytest.raises(Refused, match="nobody deletes"):
-        await Hand(local.discord, local.guild, root.id, local.person).delete(line)
+        await LocalUser(local.discord, local.guild, root.id, local.person).delete(line)
 
 
 async def test_people_edit_and_delete_over_http_too(local: Running) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import GivenFile, Hand
+from bridge.sandbox.user_actions import FileUpload, LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, until
 from tests.connectors.discord.sandbox.test_plain_programs import text_channel
@@ -67,8 +67,8 @@ class Office(discord.Client):
                 await respond.send_message("got it", ephemeral=True)
 
 
-def hand(local: Running) -> Hand:
-    return Hand(local.discord, local.guild, local.channel, local.person)
+def hand(local: Running) -> LocalUser:
+    return LocalUser(local.discord, local.guild, local.channel, local.person)
 
 
 async def card(local: Running, *components: Json, **more: Any) -> str:
@@ -136,7 +136,7 @@ async def test_a_whispered_answer_is_seen_by_one_person(local: Running) -> None:
         original = await bot.heard[0].original_response()
         await bot.heard[0].edit_original_response(content="still to you")
 
-    assert (outcome.said, whisper.text, original.flags.ephemeral) == ("to you", "to you", True)
+    assert (outcome.notice, whisper.text, original.flags.ephemeral) == ("to you", "to you", True)
     assert [m.text for m in hand(local).whispers()] == ["still to you"]
     assert local.said() == ["card"]
     status, _, _ = await local.ask("GET", f"/channels/{local.channel}/messages/{whisper.id}")
@@ -197,7 +197,7 @@ async def test_a_modal_is_filled_in_and_sent(local: Running) -> None:
         "A form", {"name": "Your name", "colour": "Colour"},
     )  # fmt: skip
     assert (empty.sent, empty.errors) == (False, {"name": "This field is required"})
-    assert (sent.answered, sent.said, hand(local).forms()) == (True, "got it", [])
+    assert (sent.answered, sent.notice, hand(local).forms()) == (True, "got it", [])
     assert [c["component"] for c in data["components"]] == [
         {"type": 4, "id": 2, "custom_id": "name", "value": "Zoë"},
         {"type": 3, "id": 4, "custom_id": "colour", "values": ["b"]},
@@ -262,7 +262,7 @@ async def test_every_input_of_a_modal_comes_as_discord_writes_it(attended: Runni
         await local.ask("POST", f"/interactions/{payload['id']}/{payload['token']}/callback",
                         {"type": 6}, app=None)  # fmt: skip
 
-    file = GivenFile(name="a.png", data=avatar_png("a")).model_dump()
+    file = FileUpload(name="a.png", data=avatar_png("a")).model_dump()
     given = {"boxes": ["a", "b"], "box": True, "file": [file]}
     sent, _ = await asyncio.gather(
         hand(local).submit_form(form, given), answering(local, answer)
@@ -406,7 +406,7 @@ async def test_a_press_in_a_direct_message_and_on_a_webhooks_card(local: Running
         sent = await person.send("private", view=view)
         webhook = await text_channel(bot, local.channel).create_webhook(name="relay")
         hooked = await webhook.send("through a hook", username="Zoë", view=view, wait=True)
-        privately = Hand(local.discord, "@me", str(sent.channel.id), local.person)
+        privately = LocalUser(local.discord, "@me", str(sent.channel.id), local.person)
         one = await privately.press(str(sent.id), "say")
         two = await hand(local).press(str(hooked.id), "say")
 

@@ -14,7 +14,7 @@ import yarl
 
 from bridge.errors import InvalidData
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import GivenFile, Hand
+from bridge.sandbox.user_actions import FileUpload, LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.discord.sandbox.running import Running, a_client, until
 from tests.connectors.discord.sandbox.test_plain_programs import Recorder, text_channel
@@ -36,8 +36,8 @@ Json = dict[str, Any]
 PNG = avatar_png("a picture")
 
 
-def hand(local: Running) -> Hand:
-    return Hand(local.discord, local.guild, local.channel, local.person)
+def hand(local: Running) -> LocalUser:
+    return LocalUser(local.discord, local.guild, local.channel, local.person)
 
 
 async def post(local: Running, body: Json) -> Json:
@@ -285,8 +285,8 @@ async def test_people_share_files_and_programs_hear_of_them(local: Running) -> N
     async with local.program(bot := Recorder()):
         shown = await hand(local).post_files(
             [
-                GivenFile(name="a.png", data=PNG, alt="a face"),
-                GivenFile(name="b.bin", data=b"\0\1", spoiler=True),
+                FileUpload(name="a.png", data=PNG, alt="a face"),
+                FileUpload(name="b.bin", data=b"\0\1", spoiler=True),
             ],
             text="look",
         )  # fmt: skip

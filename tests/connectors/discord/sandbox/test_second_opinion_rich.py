@@ -13,7 +13,7 @@ from typing import Any
 import discord
 import simcord
 
-from bridge.sandbox.hands import Hand
+from bridge.sandbox.user_actions import LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.discord.sandbox.running import Running
 from tests.connectors.discord.sandbox.test_interactions import Office, hand
@@ -151,7 +151,7 @@ async def on_simcord() -> dict[str, Any]:
         return await program(office, text_channel(office, str(handle.id)), person)
 
 
-def ours(bob: Hand) -> Person:
+def ours(bob: LocalUser) -> Person:
     async def submit(opened: Any, values: dict[str, Any]) -> Any:
         return await bob.submit_form(opened.form.id, values)
 

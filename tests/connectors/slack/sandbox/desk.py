@@ -9,8 +9,8 @@ import httpx
 import orjson
 
 from bridge.sandbox.feed import Change
-from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import SandboxContext
+from bridge.sandbox.user_actions import LocalUser
 from connectors.slack.sandbox import LocalSlack
 from connectors.slack.sandbox.state import App
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL
@@ -60,8 +60,8 @@ class Desk:
         return (await self.slack.post_as("T0ACME", GENERAL, ADA, text, thread)).id
 
     @property
-    def ada(self) -> Hand:
-        return Hand(self.slack, "T0ACME", GENERAL, ADA)
+    def ada(self) -> LocalUser:
+        return LocalUser(self.slack, "T0ACME", GENERAL, ADA)
 
     async def upload(self, name: str, data: bytes, **more: Any) -> str:
         """The first step of an upload; the file's id."""

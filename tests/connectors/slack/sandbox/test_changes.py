@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.hands import Hand
+from bridge.sandbox.user_actions import LocalUser
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, Running, until
 from tests.connectors.slack.sandbox.desk import Desk
 from tests.connectors.slack.sandbox.test_events import listening
@@ -20,8 +20,8 @@ Json = dict[str, Any]
 BOB = "U0ACME02"
 
 
-def hand(running: Running) -> Hand:
-    return Hand(running.slack, "T0ACME", GENERAL, ADA)
+def hand(running: Running) -> LocalUser:
+    return LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
 
 def diary(client: AsyncWebClient, secret: str = "unused") -> tuple[AsyncApp, list[tuple[str, str]]]:
@@ -186,7 +186,7 @@ async def test_files_stay_when_the_words_beside_them_go(desk: Desk) -> None:
 
 
 async def test_direct_messages_are_edited_by_the_other_persons_id(running: Running) -> None:
-    to_bot = Hand(running.slack, "T0ACME", "U0ACMEBOT2", ADA)
+    to_bot = LocalUser(running.slack, "T0ACME", "U0ACMEBOT2", ADA)
     async with listening(running) as app:
         said = await to_bot.say("psst")
         await to_bot.edit(said.id, "pssst")
@@ -198,7 +198,7 @@ async def test_direct_messages_are_edited_by_the_other_persons_id(running: Runni
 
 async def test_people_change_only_what_they_said_themselves(desk: Desk) -> None:
     hers, bots = await desk.says("mine"), await desk.post("a bot's")
-    bob = Hand(desk.slack, "T0ACME", GENERAL, BOB)
+    bob = LocalUser(desk.slack, "T0ACME", GENERAL, BOB)
 
     for person, ts in ((bob, hers), (desk.ada, bots)):
         with pytest.raises(Refused, match="did not write"):

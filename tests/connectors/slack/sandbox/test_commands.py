@@ -107,7 +107,7 @@ async def test_a_command_is_given_over_the_control_api(running: Running) -> None
     body = {
         "workspace": TEAM, "channel": GENERAL, "person": ADA, "command": "/plain", "text": "say",
     }  # fmt: skip
-    address = f"{running.context.base_url}/_control/slack/deeds/command"
+    address = f"{running.context.base_url}/_control/slack/actions/command"
     async with (
         over_sockets(program(running, heard), running.app()["app_token"]),
         aiohttp.ClientSession() as http,

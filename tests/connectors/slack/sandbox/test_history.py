@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox import LocalSlack
-from connectors.slack.sandbox.acts import Draft
 from connectors.slack.sandbox.arguments import Arguments
 from connectors.slack.sandbox.methods.call import Call
 from connectors.slack.sandbox.methods.conversations import history
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import ts_of
+from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
 
@@ -33,18 +33,18 @@ class Reader:
         self.team = self.local.slack.workspaces["T0ACME"]
         channel = self.team.channels["C0ACME001"]
         for number in range(self.count):
-            self.local._acts.post(self.team, channel, Draft("U0ACME01", str(number)))  # pyright: ignore[reportPrivateUsage]  # no network in this test
+            self.local._changes.post(self.team, channel, Draft("U0ACME01", str(number)))  # pyright: ignore[reportPrivateUsage]  # no network in this test
 
     def page(self, **args: Any) -> dict[str, Any]:
         values = {"channel": "C0ACME001", **args}
-        acts = self.local._acts  # pyright: ignore[reportPrivateUsage]  # as above
+        changes = self.local._changes  # pyright: ignore[reportPrivateUsage]  # as above
         sockets = Sockets("http://sandbox")
         arguments = Arguments(values)
         app = self.team.apps[0]
         context = SandboxContext("http://sandbox")
-        uploads, views = Uploads(context, self.local.slack, lambda act: act()), Views(acts.now)
+        uploads, views = Uploads(context, self.local.slack, lambda act: act()), Views(changes.now)
         call = Call(
-            self.local.slack, acts, sockets, self.team, app, arguments, "", uploads, views
+            self.local.slack, changes, sockets, self.team, app, arguments, "", uploads, views
         )  # fmt: skip
         return history(call)
 

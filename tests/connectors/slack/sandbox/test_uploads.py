@@ -9,7 +9,7 @@ import pytest
 
 from bridge.errors import InvalidData, NotFound
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import GivenFile, Hand
+from bridge.sandbox.user_actions import FileUpload, LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running, refused, until
 from tests.connectors.slack.sandbox.desk import Desk
@@ -192,7 +192,7 @@ async def test_a_file_is_shared_once_and_only_by_its_owner(desk: Desk) -> None:
 
 async def test_an_app_sees_no_file_of_a_channel_where_it_is_not(desk: Desk) -> None:
     team = desk.slack.slack.workspaces["T0ACME"]
-    shown = await Hand(desk.slack, "T0ACME", QUIET, ADA).post_file("a.png", PNG)
+    shown = await LocalUser(desk.slack, "T0ACME", QUIET, ADA).post_file("a.png", PNG)
     file = shown.raw["files"][0]
 
     hidden = (await desk.error("files.info", file=file["id"]), await desk.get(file["url_private"]))
@@ -227,7 +227,7 @@ async def test_a_file_that_is_deleted_before_slack_shares_it_is_not_shared(desk:
 
 
 async def test_a_message_that_showed_a_deleted_file_alone_goes_with_it(desk: Desk) -> None:
-    hand = Hand(desk.slack, "T0ACME", GENERAL, ADA)
+    hand = LocalUser(desk.slack, "T0ACME", GENERAL, ADA)
     alone = await hand.post_file("a.png", PNG)
     await desk.slack.remove_file_as("T0ACME", GENERAL, ADA, alone.id, "a.png")
 
@@ -247,11 +247,11 @@ async def test_an_update_may_name_the_files_that_stay(desk: Desk) -> None:
 
 
 async def test_people_share_files_and_the_app_hears_of_them(running: Running) -> None:
-    hand = Hand(running.slack, "T0ACME", GENERAL, ADA)
+    hand = LocalUser(running.slack, "T0ACME", GENERAL, ADA)
     async with listening(running) as app:
         root = await running.says("root")
         await hand.post_files(
-            [GivenFile(name="a.png", data=PNG), GivenFile(name="ä b.bin", data=b"\0\1")],
+            [FileUpload(name="a.png", data=PNG), FileUpload(name="ä b.bin", data=b"\0\1")],
             text="two @Ben Ortiz", thread=root,
         )  # fmt: skip
         await until(lambda: len(app.envelopes) == 2)
@@ -274,7 +274,7 @@ async def test_what_people_cannot_share_is_said(desk: Desk) -> None:
     with pytest.raises(InvalidData):
         await desk.ada.post_files([])
     with pytest.raises(NotFound):
-        await Hand(desk.slack, "T0ACME", GENERAL, "U0NOBODY").post_file("a", b"a")
+        await LocalUser(desk.slack, "T0ACME", GENERAL, "U0NOBODY").post_file("a", b"a")
 
 
 async def test_a_plain_program_uploads_and_downloads(running: Running) -> None:
@@ -310,7 +310,7 @@ async def test_uploads_and_downloads_go_wrong_on_request(running: Running) -> No
     faults.add(Fault(kind="rate_limited", where="slack:files.completeUploadExternal:*", seconds=2))
     with refused("ratelimited"):
         await client.files_upload_v2(channel=RANDOM, content="x", filename="x.txt")
-    shown = await Hand(running.slack, "T0ACME", GENERAL, ADA).post_file("a.png", PNG)
+    shown = await LocalUser(running.slack, "T0ACME", GENERAL, ADA).post_file("a.png", PNG)
     token = {"Authorization": f"Bearer {running.app()['bot_token']}"}
     url = shown.raw["files"][0]["url_private"]
     for kind in ("status", "rate_limited", "hang", "lose_answer", "lose_answer"):

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import Hand
 from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import sandbox_app
+from bridge.sandbox.user_actions import LocalUser
 from connectors.teams.sandbox import LocalTeams
 from connectors.teams.sandbox.state import Bot
 
@@ -102,10 +102,10 @@ class RunningTeams:
         where = channel or self.channel
         return await self.do(self.teams.post_as(self.tenant, where, who, text, thread))
 
-    def hand(self, person: int = 0, channel: str = "") -> Hand:
+    def hand(self, person: int = 0, channel: str = "") -> LocalUser:
         """One person's hands; what they do runs in the host's loop."""
         who = list(self.teams.tenant.people)[person]
-        return Hand(self.teams, self.tenant, channel or self.channel, who)
+        return LocalUser(self.teams, self.tenant, channel or self.channel, who)
 
     async def listen(self, key: str, url: str) -> None:
         await self.call(lambda: self.teams.set_endpoint(key, url))

@@ -29,7 +29,7 @@ from botbuilder.schema.teams import (
 )
 from botframework.connector.models import ErrorResponseException
 
-from bridge.sandbox.hands import Hand
+from bridge.sandbox.user_actions import LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.teams.sandbox.bots import (
     OwnCredentials,
@@ -167,7 +167,7 @@ def _offer() -> Attachment:
 
 
 @contextlib.asynccontextmanager
-async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, Hand]]:
+async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, LocalUser]]:
     """The bot with authentication on, and a person in their chat with it."""
     bridge = teams.bot("bridge")
     bot = OfficeBot()
@@ -182,7 +182,7 @@ async def office(teams: RunningTeams) -> AsyncGenerator[tuple[OfficeBot, Hand]]:
         await teams.settled()
 
 
-async def posted(teams: RunningTeams, hand: Hand, word: str) -> str:
+async def posted(teams: RunningTeams, hand: LocalUser, word: str) -> str:
     """Say a word in the chat; the id of what the bot answers."""
     shown = await teams.do(hand.say(word))
     await teams.settled()
@@ -225,7 +225,7 @@ async def test_a_dialog_is_opened_and_sent(teams: RunningTeams) -> None:
         sent = await teams.do(hand.submit_form(opened.form.id, {"name": "Zoë"}))
 
     assert (opened.form.title, opened.form.raw["height"]) == ("A form", 200)
-    assert (sent.said, bot.failed) == ("Hello Zoë", [])
+    assert (sent.notice, bot.failed) == ("Hello Zoë", [])
 
 
 async def test_a_file_is_brought_and_files_are_read(teams: RunningTeams) -> None:

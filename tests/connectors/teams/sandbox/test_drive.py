@@ -14,7 +14,7 @@ import pytest
 from bridge.errors import InvalidData
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox.pictures import avatar_png
 from connectors.teams.sandbox import drive as drive_module
 from tests.connectors.teams.sandbox.cards import consent, message
@@ -32,7 +32,7 @@ def chat_of(teams: RunningTeams, bot: str = "bridge") -> str:
 
 
 async def shared(
-    teams: RunningTeams, *files: GivenFile, where: str = "", text: str = ""
+    teams: RunningTeams, *files: FileUpload, where: str = "", text: str = ""
 ) -> Shown:  # fmt: skip
     return await teams.do(teams.hand(channel=where).post_files(files, text=text))
 
@@ -61,7 +61,7 @@ async def accepted(teams: RunningTeams, bot: Inbox, name: str = "notes.txt") -> 
 
 async def test_a_picture_is_read_with_the_bots_token(teams: RunningTeams) -> None:
     async with inbox(teams) as bot:
-        await shared(teams, GivenFile(name="cat.png", data=PNG, alt='a "cat"'), text="look")
+        await shared(teams, FileUpload(name="cat.png", data=PNG, alt='a "cat"'), text="look")
         await teams.settled()
         token = await _token(teams)
         picture, html = bot.activities[0]["attachments"]
@@ -90,7 +90,7 @@ async def _token(teams: RunningTeams, key: str = "bridge") -> str:
 async def test_what_the_connector_says_of_pictures(teams: RunningTeams) -> None:
     chat = chat_of(teams)
     async with inbox(teams) as bot:
-        await shared(teams, GivenFile(name="cat.png", data=PNG), where=chat)
+        await shared(teams, FileUpload(name="cat.png", data=PNG), where=chat)
         await teams.settled()
     path = urlsplit(bot.activities[0]["attachments"][0]["contentUrl"]).path
     path = path[path.index("/v3/") :]
@@ -115,7 +115,7 @@ async def test_a_file_in_a_personal_chat_has_an_address_that_ends(
     teams: RunningTeams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with inbox(teams) as bot:
-        await shared(teams, GivenFile(name="a b.txt", data=b"notes"), where=chat_of(teams))
+        await shared(teams, FileUpload(name="a b.txt", data=b"notes"), where=chat_of(teams))
         await teams.settled()
 
     attachment, html = bot.activities[0]["attachments"]
@@ -138,8 +138,8 @@ async def test_files_of_channels_and_groups_are_marks_in_the_html(teams: Running
     group = teams.teams.world().apps[0]["group_chat"]
     async with inbox(teams) as bot:
         for where in (teams.channel, group):
-            file = GivenFile(name="a.pdf", data=b"%PDF-1.7")
-            await shared(teams, file, GivenFile(name="b.png", data=PNG), where=where, text="see")
+            file = FileUpload(name="a.pdf", data=b"%PDF-1.7")
+            await shared(teams, file, FileUpload(name="b.png", data=PNG), where=where, text="see")
         await teams.settled()
 
     for activity in bot.activities:
@@ -150,7 +150,7 @@ async def test_files_of_channels_and_groups_are_marks_in_the_html(teams: Running
 
 async def test_people_see_what_they_share(teams: RunningTeams) -> None:
     shown = await shared(
-        teams, GivenFile(name="a.txt", data=b"notes"), GivenFile(name="b.png", data=PNG, alt="me")
+        teams, FileUpload(name="a.txt", data=b"notes"), FileUpload(name="b.png", data=PNG, alt="me")
     )
 
     attachments = shown.raw["attachments"]

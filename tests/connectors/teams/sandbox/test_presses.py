@@ -9,7 +9,7 @@ import pytest
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import Outcome
+from bridge.sandbox.user_actions import Outcome
 from connectors.teams.sandbox import Delivering
 from connectors.teams.sandbox.presses import UNREACHABLE, WENT_WRONG
 from tests.connectors.teams.sandbox.cards import (
@@ -253,7 +253,7 @@ async def test_answers_to_execute(teams: RunningTeams, reply: Any, said: str, fa
         bot.replies = [reply]
         outcome = await press(teams, card, "Go")
 
-    assert (outcome.sent, outcome.said, outcome.failed) == (True, said, failed)
+    assert (outcome.sent, outcome.notice, outcome.failed) == (True, said, failed)
 
 
 async def test_older_cards_fall_back_and_what_teams_does_not_show_cannot_be_pressed(
@@ -308,7 +308,7 @@ async def test_a_dialog_opens_goes_on_and_ends(teams: RunningTeams) -> None:
 
     assert (opened.form.title, opened.form.fields) == ("A form", {"name": "Name"})
     assert (empty.sent, empty.errors) == (False, {"name": "This is a required input."})
-    assert (following.form.title, ended.said, ended.form) == ("Next", "Thank you", None)
+    assert (following.form.title, ended.notice, ended.form) == ("Next", "Thank you", None)
     assert [each.title for each in standing] == ["Page"]
     assert (closed.sent, await teams.call(hand.forms)) == (False, [])
     theme = {"theme": "default"}
@@ -379,7 +379,7 @@ async def test_faults_of_presses(teams: RunningTeams) -> None:
         late = await press(teams, card, "Go")
 
     assert [each.failed for each in dropped] == [WENT_WRONG] * 2
-    assert (late.said, len(bot.activities)) == ("y", 1)
+    assert (late.notice, len(bot.activities)) == ("y", 1)
 
 
 async def test_a_suggested_action_says_something(teams: RunningTeams) -> None:

@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bridge.errors import InvalidData, NotFound
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.hands import GivenFile, Hand
+from bridge.sandbox.user_actions import FileUpload, LocalUser
 from connectors.discord.sandbox.pictures import avatar_png
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, Running, refused, until
 from tests.connectors.slack.sandbox.desk import Desk
@@ -94,10 +94,10 @@ class Office:
 
 
 @contextlib.asynccontextmanager
-async def office(running: Running) -> AsyncGenerator[tuple[Office, Hand]]:
+async def office(running: Running) -> AsyncGenerator[tuple[Office, LocalUser]]:
     found = Office(running.client())
     async with over_sockets(found.app, running.app()["app_token"]):
-        yield found, Hand(running.slack, "T0ACME", GENERAL, ADA)
+        yield found, LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
 
 async def test_a_press_reaches_the_app_as_slack_shapes_it(running: Running) -> None:
@@ -159,7 +159,7 @@ async def test_a_pressed_card_is_replaced_by_the_apps_answer(running: Running) -
 async def test_a_press_over_http_is_a_signed_form(running: Running) -> None:
     facts = running.app()
     bot = Office(running.client(), facts["signing_secret"])
-    ada = Hand(running.slack, "T0ACME", GENERAL, ADA)
+    ada = LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
     async with over_http(bot.app) as url:
         await running.slack.set_request_url(facts["app_id"], url)
@@ -340,14 +340,14 @@ async def test_a_whisper_is_seen_by_one_person_and_can_be_pressed(running: Runni
         with refused("message_not_found"):
             await bot.client.chat_update(channel=GENERAL, ts=whisper.id, text="no")
         with pytest.raises(NotFound):
-            await Hand(running.slack, "T0ACME", GENERAL, BEN).press(whisper.id, "approve")
+            await LocalUser(running.slack, "T0ACME", GENERAL, BEN).press(whisper.id, "approve")
 
     assert (bot.heard[0]["container"]["is_ephemeral"], "message" in bot.heard[0]) == (True, False)
     assert running.texts() == []
-    assert Hand(running.slack, "T0ACME", GENERAL, BEN).whispers() == []
+    assert LocalUser(running.slack, "T0ACME", GENERAL, BEN).whispers() == []
 
 
-async def pressed(running: Running, bot: Office, ada: Hand) -> str:
+async def pressed(running: Running, bot: Office, ada: LocalUser) -> str:
     """A fresh response URL."""
     ts = await bot.post(actions(select(1, action_id="colour")))
     await ada.choose(ts, "colour", "0")
@@ -381,7 +381,7 @@ async def test_a_response_url_whispers_speaks_and_deletes_five_times(running: Ru
 
 async def test_a_response_url_ends_after_half_an_hour(desk: Desk) -> None:
     posted = await desk.post(blocks=[actions(button("Yes", action_id="a"))])
-    replies = desk.slack._hands._replies  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
+    replies = desk.slack._interactions._replies  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
     team = desk.slack.slack.workspaces["T0ACME"]
     channel = team.channels[GENERAL]
     found = channel.find(posted)
@@ -399,7 +399,7 @@ async def test_a_response_url_ends_after_half_an_hour(desk: Desk) -> None:
 
 
 async def test_a_trigger_opens_one_modal_within_three_seconds(desk: Desk) -> None:
-    views = desk.slack._hands.views  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
+    views = desk.slack._interactions.views  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
 
     def trigger(view: str | None = None) -> str:
         return views.trigger(desk.app, ADA, view)
@@ -450,7 +450,7 @@ async def test_a_trigger_opens_one_modal_within_three_seconds(desk: Desk) -> Non
     ],
 )  # fmt: skip
 async def test_views_that_slack_refuses(desk: Desk, view: Json, message: str) -> None:
-    trigger = desk.slack._hands.views.trigger(desk.app, ADA)  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
+    trigger = desk.slack._interactions.views.trigger(desk.app, ADA)  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
 
     answer = await desk.call("views.open", trigger_id=trigger, view=modal() | view)
 
@@ -489,12 +489,12 @@ async def test_every_input_of_a_form_comes_as_slack_writes_it(desk: Desk) -> Non
         for name, (element, _, _) in kinds.items()
     ]
     blocks.append(field({"type": "file_input", "action_id": "file"}, block_id="file"))
-    hands = desk.slack._hands  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
+    hands = desk.slack._interactions  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
     trigger = hands.views.trigger(desk.app, ADA)
     form = (await desk.call("views.open", trigger_id=trigger, view=modal(*blocks)))["view"]["id"]
 
     given = {name: value for name, (_, value, _) in kinds.items()}
-    file = GivenFile(name="a.png", data=avatar_png("a"))
+    file = FileUpload(name="a.png", data=avatar_png("a"))
     outcome = await desk.ada.submit_form(form, given | {"file": [file.model_dump()]})
 
     assert (outcome.sent, outcome.errors) == (True, {})
@@ -516,7 +516,7 @@ async def test_what_the_client_does_not_take_is_not_sent(desk: Desk) -> None:
         field(number | {"action_id": "half"}),
         field({"type": "plain_text_input", "action_id": "free"}, optional=True),
     ]
-    hands = desk.slack._hands  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
+    hands = desk.slack._interactions  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
     trigger = hands.views.trigger(desk.app, ADA)
     form = (await desk.call("views.open", trigger_id=trigger, view=modal(*blocks)))["view"]["id"]
 
@@ -544,8 +544,8 @@ async def test_what_a_hand_cannot_do_is_said(desk: Desk) -> None:
         (ada.choose(ts, "s", ["0", "0"]), InvalidData, "takes one value"),
         (ada.submit_form("V0"), NotFound, "No form"),
         (ada.press("", "go"), NotFound, "No message"),
-        (Hand(desk.slack, "T0ACME", GENERAL, "U0").press(ts, "go"), NotFound, "No person"),
-        (Hand(desk.slack, "T0", GENERAL, ADA).press(ts, "go"), NotFound, "No workspace"),
+        (LocalUser(desk.slack, "T0ACME", GENERAL, "U0").press(ts, "go"), NotFound, "No person"),
+        (LocalUser(desk.slack, "T0", GENERAL, ADA).press(ts, "go"), NotFound, "No workspace"),
     ]
 
     for doing, error, words in cases:

@@ -1,6 +1,6 @@
 """What else people do on the local Discord: come and go, name things, vote, speak in other ways.
 
-`channel` may be a thread wherever the deed can be done to one.
+`channel` may be a thread wherever the action applies to threads.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import GivenFile
-from connectors.discord.sandbox.acts import Acts, reference_to
+from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox.drafts import Draft, FileWish
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.rich.polls import MOST_ANSWERS, MOST_HOURS, Poll
@@ -27,6 +26,7 @@ from connectors.discord.sandbox.state import (
     MessageType,
     User,
 )
+from connectors.discord.sandbox.state_changes import StateChanges, reference_to
 from connectors.discord.sandbox.text import ALL_MENTIONS
 
 LONGEST_NAME = 100
@@ -40,17 +40,17 @@ _IN_SNAPSHOTS = (
 )  # fmt: skip
 
 
-class Deeds(ABC):
-    """Each deed takes the workspace, the channel and the person first."""
+class PlatformActions(ABC):
+    """Each action takes the workspace, the channel and the person first."""
 
-    _acts: Acts
+    _changes: StateChanges
 
     @abstractmethod
     def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         """Where it is done, and by whom."""
 
     @abstractmethod
-    def _wish(self, file: GivenFile) -> FileWish:
+    def _wish(self, file: FileUpload) -> FileWish:
         """A file that goes along."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
@@ -58,7 +58,7 @@ class Deeds(ABC):
         place, user = self._found(workspace, channel, person)
         guild = _guild(place)
         if user.id not in guild.members:
-            self._acts.join(guild, user)
+            self._changes.join(guild, user)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
         """A person leaves the server that the channel is in; its owner cannot."""
@@ -66,7 +66,7 @@ class Deeds(ABC):
         guild = _guild(place)
         if guild.owner_id == user.id or user.id not in guild.members:
             raise Refused(f"{user.display_name!r} owns {guild.name!r}, or is not in it")
-        self._acts.leave(guild, user)
+        self._changes.leave(guild, user)
 
     async def set_topic_as(self, workspace: str, channel: str, person: str, topic: str) -> None:
         place, _ = self._managed(workspace, channel, person)
@@ -74,7 +74,7 @@ class Deeds(ABC):
         if place.thread or len(topic) > longest:
             raise InvalidData(f"A channel's topic has at most {longest} characters, a thread none")
         place.topic = topic or None
-        self._acts.change_channel(place)
+        self._changes.change_channel(place)
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
         """A person gives a channel or a thread another name."""
@@ -82,7 +82,7 @@ class Deeds(ABC):
         if not 1 <= len(name.strip()) <= LONGEST_NAME:
             raise InvalidData(f"A name has 1 to {LONGEST_NAME} characters")
         place.name = name.strip()
-        self._acts.change_channel(place)
+        self._changes.change_channel(place)
 
     async def start_thread_as(
         self, workspace: str, channel: str, person: str, name: str,
@@ -94,14 +94,16 @@ class Deeds(ABC):
         if not 1 <= len(name.strip()) <= LONGEST_NAME:
             raise InvalidData(f"A thread's name has 1 to {LONGEST_NAME} characters")
         if message is not None:
-            return str(self._acts.start_thread_from(self._message(place, message), user, name).id)
+            return str(
+                self._changes.start_thread_from(self._message(place, message), user, name).id
+            )
         is_forum = place.type == ChannelType.FORUM
         if is_forum and not text.strip():
             raise InvalidData("A post of a forum begins with a message: give its `text`")
-        thread = self._acts.start_thread(place, user, name)
+        thread = self._changes.start_thread(place, user, name)
         if text:
             own_id = thread.id if is_forum else None
-            self._acts.post(thread, user, Draft(content=text), message_id=own_id)
+            self._changes.post(thread, user, Draft(content=text), message_id=own_id)
         return str(thread.id)
 
     async def close_thread_as(
@@ -115,8 +117,8 @@ class Deeds(ABC):
         if lock and not permissions_in(place, user.id) & Permission.MANAGE_THREADS:
             raise Refused(f"{user.display_name!r} may not lock thread {thread}")
         data.archived, data.locked = True, lock
-        data.archive_time = iso_time(self._acts.state.now())
-        self._acts.change_channel(place)
+        data.archive_time = iso_time(self._changes.state.now())
+        self._changes.change_channel(place)
 
     async def delete_thread_as(
         self, workspace: str, channel: str, person: str, thread: str
@@ -127,7 +129,7 @@ class Deeds(ABC):
             raise NotFound(f"No thread {thread!r} in {channel!r}")
         if not permissions_in(place, user.id) & Permission.MANAGE_THREADS:
             raise Refused(f"{user.display_name!r} may not delete thread {thread}")
-        self._acts.delete_channel(place)
+        self._changes.delete_channel(place)
 
     async def poll_as(
         self, workspace: str, channel: str, person: str, question: str, answers: Sequence[str],
@@ -151,7 +153,7 @@ class Deeds(ABC):
             raise Refused(f"Message {message} is no poll, or it has ended")
         if len(answers) > 1 and not poll.several:
             raise Refused("This poll takes one answer of each")
-        self._acts.vote(found, user, set(answers))
+        self._changes.vote(found, user, set(answers))
 
     async def end_poll_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person ends a poll of theirs before its time."""
@@ -159,7 +161,7 @@ class Deeds(ABC):
         found = self._message(place, message)
         if found.poll is None or found.author is not user:
             raise Refused(f"Message {message} is no poll of {user.display_name!r}")
-        self._acts.end_poll(found)
+        self._changes.end_poll(found)
 
     async def sticker_as(
         self, workspace: str, channel: str, person: str, name: str = "Wave", text: str = ""
@@ -174,10 +176,10 @@ class Deeds(ABC):
         """A person answers a message, in its channel or thread."""
         place, user = self._allowed(workspace, channel, person, Permission.SEND_MESSAGES)
         found = self._message(place, message)
-        shape = self._acts.post(
+        shape = self._changes.post(
             found.channel, user, Draft(content=text), reply_to=found, reference=reference_to(found)
         )
-        return self._acts.shown(found.channel.messages[int(shape["id"])], shape)
+        return self._changes.shown(found.channel.messages[int(shape["id"])], shape)
 
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
@@ -186,7 +188,7 @@ class Deeds(ABC):
         as a message of their own."""
         place, _ = self._found(workspace, channel, person)
         found = self._message(place, message)
-        whole = message_json(found, self._acts.state)
+        whole = message_json(found, self._changes.state)
         snapshot = {name: whole[name] for name in _IN_SNAPSHOTS if name in whole}
         shown = self._send(
             workspace, to, person, Draft(flags=_HAS_SNAPSHOT),
@@ -207,11 +209,11 @@ class Deeds(ABC):
             raise Refused(f"{user.display_name!r} has no file {name!r} in message {message}")
         if not rest and not found.content:
             raise InvalidData("A message of Discord has words or files: delete it instead")
-        shape = self._acts.edit(found, Draft(files=rest), ALL_MENTIONS)
-        return self._acts.shown(found, shape)
+        shape = self._changes.edit(found, Draft(files=rest), ALL_MENTIONS)
+        return self._changes.shown(found, shape)
 
     async def voice_as(
-        self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0
+        self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
     ) -> Shown:
         """A person speaks: one file of sound, nothing beside it."""
         draft = Draft(files=[self._wish(file)], flags=_IS_VOICE)
@@ -232,14 +234,14 @@ class Deeds(ABC):
         """A message of another kind than `Acts.post` makes."""
         needed = Permission.SEND_MESSAGES
         place, user = self._allowed(workspace, channel, person, needed)
-        message = self._acts.compose(place, user, draft)
+        message = self._changes.compose(place, user, draft)
         message.type = MessageType.DEFAULT
         message.stickers, message.snapshots = list(stickers), list(snapshots)
         message.reference = reference
         if sound:
             message.attachments[0].seconds, message.attachments[0].waveform = sound
-        shape = self._acts.publish(message)
-        return self._acts.shown(message, shape)
+        shape = self._changes.publish(message)
+        return self._changes.shown(message, shape)
 
     def _managed(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         """A channel that this person may change: threads are their owners', too."""
@@ -261,7 +263,7 @@ class Deeds(ABC):
     def _message(self, place: Channel, message: str) -> Message:
         """A message that somebody said, in the channel or one of its threads."""
         wanted = int(message) if message.isdecimal() else -1
-        places = (place, *self._acts.state.threads_of(place))
+        places = (place, *self._changes.state.threads_of(place))
         found = next((p.messages[wanted] for p in places if wanted in p.messages), None)
         if found is None or found.type not in SPOKEN:
             raise NotFound(f"No message {message!r} in {place.id}")

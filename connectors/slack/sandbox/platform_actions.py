@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.feed import Shown
-from bridge.sandbox.hands import GivenFile
-from connectors.slack.sandbox.acts import Acts, Draft
+from bridge.sandbox.user_actions import FileUpload
 from connectors.slack.sandbox.state import Channel, File, Message, Person, Workspace, ts_of
+from connectors.slack.sandbox.state_changes import Draft, StateChanges
 from connectors.slack.sandbox.streaming import stop
 
 LONGEST_TOPIC = 250
@@ -19,10 +19,10 @@ _NAME = re.compile(r"[\w-]{1,80}")
 _LONGEST_NAME = re.compile(r"[\w-]{1,80}")
 
 
-class Deeds(ABC):
-    """Each deed takes the workspace, the channel and the person first."""
+class PlatformActions(ABC):
+    """Each action takes the workspace, the channel and the person first."""
 
-    _acts: Acts
+    _changes: StateChanges
 
     @abstractmethod
     def _found(
@@ -31,7 +31,7 @@ class Deeds(ABC):
         """Where it is done, and by whom."""
 
     @abstractmethod
-    def _give_file(self, team: Workspace, person: Person, value: GivenFile) -> File:
+    def _give_file(self, team: Workspace, person: Person, value: FileUpload) -> File:
         """A file that a person picks on their own machine."""
 
     @abstractmethod
@@ -46,20 +46,20 @@ class Deeds(ABC):
         """A person enters a channel."""
         team, place, who = self._found(workspace, channel, person)
         if who.id not in place.members:
-            self._acts.join(team, place, who)
+            self._changes.join(team, place, who)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
         """A person leaves a channel; nobody leaves the one that has everybody in it."""
         team, place, who = self._member(workspace, channel, person)
         if place.general:
             raise Refused(f"cant_leave_general: everybody is in {place.name!r}")
-        self._acts.leave(team, place, who.id)
+        self._changes.leave(team, place, who.id)
 
     async def set_topic_as(self, workspace: str, channel: str, person: str, topic: str) -> None:
         team, place, who = self._member(workspace, channel, person)
         if len(topic) > LONGEST_TOPIC:
             raise InvalidData(f"A topic of Slack has at most {LONGEST_TOPIC} characters")
-        self._acts.set_topic(team, place, who.id, self._typed(team, topic))
+        self._changes.set_topic(team, place, who.id, self._typed(team, topic))
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
         """A person gives a channel another name: lower case, digits, "-" and "_"."""
@@ -68,13 +68,13 @@ class Deeds(ABC):
             raise InvalidData(f"invalid_name: {name!r} is no name for a channel of Slack")
         if team.by_name.get(name, place) is not place:
             raise Refused(f"name_taken: there is a channel {name!r} already")
-        self._acts.rename(team, place, who.id, name)
+        self._changes.rename(team, place, who.id, name)
 
     async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
         """A person types `/me text`; Slack takes that in channels, not in threads."""
         team, place, who = self._member(workspace, channel, person)
         draft = Draft(who.id, self._typed(team, text), subtype="me_message")
-        return self._acts.post(team, place, draft)[1]
+        return self._changes.post(team, place, draft)[1]
 
     async def broadcast_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str
@@ -85,7 +85,7 @@ class Deeds(ABC):
         draft = Draft(who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
         draft.parent = root.at if root.parent is None else root.parent
         draft.broadcast = True
-        return self._acts.post(team, place, draft)[1]
+        return self._changes.post(team, place, draft)[1]
 
     async def lock_thread_as(
         self, workspace: str, channel: str, person: str, thread: str, *, locked: bool = True
@@ -105,19 +105,19 @@ class Deeds(ABC):
             who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()),
             attachments=[shared_message(team, place, shared)],
         )  # fmt: skip
-        return self._acts.post(team, target, draft)[1]
+        return self._changes.post(team, target, draft)[1]
 
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person presses Stop under a message that is being streamed, or on a thread that says
         that an app works there."""
         team, place, who = self._member(workspace, channel, person)
         found = self._message(place, message)
-        if stop(found, self._acts.now()) and found.app is not None:
+        if stop(found, self._changes.now()) and found.app is not None:
             thread = ts_of(found.parent or found.at)
-            self._acts.stopped(team, place, found.app, thread, [found.ts], who.id)
-        elif place.status(message, self._acts.now()):
+            self._changes.stopped(team, place, found.app, thread, [found.ts], who.id)
+        elif place.status(message, self._changes.now()):
             for app in team.apps:
-                self._acts.stopped(team, place, app, message, [], who.id)
+                self._changes.stopped(team, place, app, message, [], who.id)
         else:
             raise Refused(f"Nothing is being written in message {message!r}")
 
@@ -130,17 +130,17 @@ class Deeds(ABC):
         found = next((one for one in files if one.name == name and not one.gone), None)
         if found is None or found.user != who.id:
             raise Refused(f"{who.name!r} has no file {name!r} in message {message!r}")
-        self._acts.delete_file(team, found)
+        self._changes.delete_file(team, found)
 
     async def voice_as(
-        self, workspace: str, channel: str, person: str, file: GivenFile, seconds: float = 1.0
+        self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
     ) -> Shown:
         """A person speaks: an audio clip, which is a file of its own kind."""
         team, place, who = self._member(workspace, channel, person)
         spoken = self._give_file(team, who, file)
         spoken.spoken_ms = int(seconds * 1000)
         draft = Draft(who.id, "", client_msg_id=str(uuid.uuid4()), files=[spoken])
-        return self._acts.post(team, place, draft)[1]
+        return self._changes.post(team, place, draft)[1]
 
     async def schedule_as(
         self, workspace: str, channel: str, person: str, text: str, seconds: float
@@ -148,7 +148,7 @@ class Deeds(ABC):
         """A person writes what Slack shall post later; apps hear of it then, as of any post."""
         team, place, who = self._member(workspace, channel, person)
         draft = Draft(who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
-        self._later(seconds, lambda: self._acts.post(team, place, draft))
+        self._later(seconds, lambda: self._changes.post(team, place, draft))
 
     def _member(
         self, workspace: str, channel: str, person: str

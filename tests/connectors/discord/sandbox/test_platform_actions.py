@@ -6,7 +6,7 @@ import discord
 import pytest
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from tests.connectors.discord.sandbox.running import READY_AFTER_S, Running, until
 
 
@@ -156,7 +156,7 @@ async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running
 
 
 async def test_stickers_forwards_and_voice_arrive_as_discord_py_knows_them(local: Running) -> None:
-    sound = GivenFile(name="voice-message.ogg", data=b"OggS", content_type="audio/ogg")
+    sound = FileUpload(name="voice-message.ogg", data=b"OggS", content_type="audio/ogg")
     async with local.program(bot := Diary()):
         said = await local.say("the words")
         await local.discord.sticker_as(*somebody(local), "Hello")

@@ -50,7 +50,7 @@ class Draft:
     facts: Json | None = None
 
 
-class Acts:
+class StateChanges:
     """The only way to change the state: `tell` hands an event to one app's delivery."""
 
     def __init__(self, slack: Slack, feed: Feed, tell: Tell, now: Callable[[], float]) -> None:

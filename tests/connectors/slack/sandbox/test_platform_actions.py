@@ -9,7 +9,7 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 
 from bridge.errors import InvalidData, NotFound, Refused
-from bridge.sandbox.hands import GivenFile
+from bridge.sandbox.user_actions import FileUpload
 from tests.connectors.slack.sandbox.conftest import ADA, GENERAL, RANDOM, Running, until
 from tests.connectors.slack.sandbox.test_events import listening
 from tests.connectors.slack.sandbox.test_plain_programs import over_sockets
@@ -66,7 +66,7 @@ async def test_posts_of_other_kinds_arrive_in_their_own_shapes(running: Running)
         await running.slack.me_as(TEAM, GENERAL, ADA, "waves")
         await running.slack.broadcast_as(TEAM, GENERAL, ADA, "to all", root)
         await running.slack.forward_as(TEAM, GENERAL, ADA, root, RANDOM, "look")
-        sound = GivenFile(name="clip.ogg", data=b"OggS", content_type="audio/ogg")
+        sound = FileUpload(name="clip.ogg", data=b"OggS", content_type="audio/ogg")
         await running.slack.voice_as(TEAM, GENERAL, ADA, sound, 2.5)
         await until(lambda: len(app.events) == 5)
 
@@ -106,8 +106,8 @@ async def test_what_slack_refuses_is_refused(running: Running) -> None:
         await slack.set_topic_as(TEAM, RANDOM, BEN, "from outside")
 
 
-async def test_deeds_are_done_over_http_too(running: Running) -> None:
-    base = f"{running.context.base_url}/_control/slack/deeds"
+async def test_platform_actions_are_done_over_http_too(running: Running) -> None:
+    base = f"{running.context.base_url}/_control/slack/actions"
     who = {"workspace": TEAM, "channel": GENERAL, "person": ADA}
     asked: list[tuple[str, Json]] = [
         ("me", {**who, "text": "waves"}),
@@ -119,8 +119,8 @@ async def test_deeds_are_done_over_http_too(running: Running) -> None:
     ]
     answers: list[int] = []
     async with aiohttp.ClientSession() as http:
-        for deed, body in asked:
-            async with http.post(f"{base}/{deed}", json=body) as answer:
+        for action, body in asked:
+            async with http.post(f"{base}/{action}", json=body) as answer:
                 answers.append(answer.status)
 
     assert answers == [200, 204, 403, 400, 404, 404]

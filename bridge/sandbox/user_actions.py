@@ -1,8 +1,9 @@
-"""What people do on a local platform beside writing, in one shape for all.
+"""User actions on a local platform, in one shape for all platforms.
 
-They press buttons, choose, fill forms in, give files, change and delete what they said; and see
-what only they can see. A control is named by the id that its app gave it (`action_id`,
-`custom_id`, `id`) or, if no control has that id, by the words on it. Inputs are named the same way.
+People press buttons, choose in menus, fill in forms, upload files, edit and delete their messages,
+and read the messages that only they can see. A control is named by the id that its app gave it
+(`action_id`, `custom_id`, `id`) or, if no control has that id, by its label. Inputs are named the
+same way.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from bridge.sandbox.feed import Shown
 Json = dict[str, Any]
 
 
-class GivenFile(BaseModel):
-    """A file that a person gives; in JSON its `data` are base64."""
+class FileUpload(BaseModel):
+    """A file that a person uploads; in JSON its `data` is base64."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1)
     data: bytes
-    content_type: str = ""  # "": found out from the bytes and the name
+    content_type: str = ""  # "": detected from the bytes and the name
     alt: str = ""
     spoiler: bool = False
 
@@ -42,7 +43,7 @@ class GivenFile(BaseModel):
 class Press(BaseModel):
     """A person presses a control of a message, or of a form that is open to them.
 
-    `values` are filled into the inputs beside it first, as `Choice.value` says.
+    `values` are first filled into the inputs beside the control, in the form of `Choice.value`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,11 +58,12 @@ class Press(BaseModel):
 
 
 class Choice(BaseModel):
-    """A person chooses in a menu, or fills one input in, of a message or an open form.
+    """A person chooses in a menu or fills in one input of a message or an open form.
 
     `value`: the text, number or date that is typed, the value of an option, the id of a person or
-    channel; a list of these where several may be chosen; true or false for a box; files as
-    `GivenFile`s. Platforms on which choosing tells the app do so; the others keep it for the press.
+    channel; a list of these where several may be chosen; true or false for a checkbox; files as
+    `FileUpload`s. The app receives the choice at once where the platform does that; otherwise the
+    platform keeps it until the press.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,8 +77,8 @@ class Choice(BaseModel):
     value: Any
 
 
-class Filled(BaseModel):
-    """A person sends a form, or closes it without sending."""
+class FormSubmission(BaseModel):
+    """A person submits a form, or closes it without submitting."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -88,9 +90,9 @@ class Filled(BaseModel):
 
 
 class OpenForm(BaseModel):
-    """A modal, dialog or task module that stands open before one person.
+    """A modal, dialog or task module that is open for one person.
 
-    `fields` are the ids of its inputs and what stands beside each; `raw` is the platform's own.
+    `fields`: label by input id. `raw`: the form as the platform represents it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -103,11 +105,12 @@ class OpenForm(BaseModel):
 
 
 class Outcome(BaseModel):
-    """What came of it, as the person sees it.
+    """The result of an action, as the person sees it.
 
-    `sent`: whether the app was told. `answered`: whether it answered in time. `failed`: what the
-    client says when it did not, or refused. `errors`: what the client or app says of single
-    inputs. `said`: a text for this person alone. `form`: what opened, when it opened at once.
+    `sent`: whether the app received the action. `answered`: whether it answered in time. `failed`:
+    the client's message when the app did not answer or refused. `errors`: message by input id, of
+    the client or the app. `notice`: a text that only this person sees. `form`: the form that opened
+    at once.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -116,14 +119,14 @@ class Outcome(BaseModel):
     answered: bool = False
     failed: str = ""
     errors: dict[str, str] = Field(default_factory=dict[str, str])
-    said: str = ""
+    notice: str = ""
     form: OpenForm | None = None
     raw: Json = Field(default_factory=dict[str, Any])  # the app's answer, where it has one
 
 
 @runtime_checkable
-class Handled(Protocol):
-    """What a local platform lets people do; `Hand` and the control API go through it."""
+class TakesUserActions(Protocol):
+    """A local platform on which people act; `LocalUser` and the control API call it."""
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
@@ -134,11 +137,11 @@ class Handled(Protocol):
         workspace: str,
         channel: str,
         person: str,
-        files: Sequence[GivenFile],
+        files: Sequence[FileUpload],
         text: str = "",
         thread: str | None = None,
     ) -> Shown:
-        """A person shares files, with or without words; apps hear of it."""
+        """A person shares files, with or without a text; apps receive the event."""
         ...  # fmt: skip
 
     async def edit_as(
@@ -151,21 +154,23 @@ class Handled(Protocol):
 
     async def choose(self, choice: Choice) -> Outcome: ...
 
-    async def fill(self, filled: Filled) -> Outcome: ...
+    async def fill(self, submission: FormSubmission) -> Outcome: ...
 
     def forms(self, workspace: str, person: str) -> list[OpenForm]:
-        """What stands open before a person, the topmost last."""
+        """The forms that are open for a person, the topmost last."""
         ...
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
-        """What a person alone can see, in the order of time."""
+        """The messages that only this person can see, oldest first."""
         ...
 
 
-class Hand:
-    """One person in one channel; saves tests and scripts from repeating who and where."""
+class LocalUser:
+    """One person in one channel; the methods need not repeat who acts and where."""
 
-    def __init__(self, platform: Handled, workspace: str, channel: str, person: str) -> None:
+    def __init__(
+        self, platform: TakesUserActions, workspace: str, channel: str, person: str
+    ) -> None:
         self._platform = platform
         self._workspace = workspace
         self._channel = channel
@@ -174,7 +179,7 @@ class Hand:
     async def press(
         self, message: str, action: str, values: Mapping[str, Any] | None = None, *, form: str = ""
     ) -> Outcome:
-        """Press what has this id, or these words on it; of a message, or of an open form."""
+        """Press the control with this id or label, of a message or of an open form."""
         return await self._platform.press(
             Press(
                 workspace=self._workspace, person=self._person, channel=self._channel,
@@ -200,13 +205,13 @@ class Hand:
         self, name: str, data: bytes, content_type: str = "", *, text: str = "",
         thread: str | None = None, alt: str = "", spoiler: bool = False,
     ) -> Shown:  # fmt: skip
-        file = GivenFile(
+        file = FileUpload(
             name=name, data=data, content_type=content_type, alt=alt, spoiler=spoiler
         )  # fmt: skip
         return await self.post_files([file], text=text, thread=thread)
 
     async def post_files(
-        self, files: Sequence[GivenFile], *, text: str = "", thread: str | None = None
+        self, files: Sequence[FileUpload], *, text: str = "", thread: str | None = None
     ) -> Shown:
         return await self._platform.post_files(
             self._workspace, self._channel, self._person, files, text, thread
@@ -218,26 +223,26 @@ class Hand:
         )
 
     async def edit(self, message: str, text: str) -> Shown:
-        """Change the words of a message that this person said."""
+        """Edit a message of this person."""
         return await self._platform.edit_as(
             self._workspace, self._channel, self._person, message, text
         )
 
     async def delete(self, message: str) -> None:
-        """Delete a message that this person said, or may delete."""
+        """Delete a message that this person wrote or may delete."""
         await self._platform.delete_as(self._workspace, self._channel, self._person, message)
 
     def forms(self) -> list[OpenForm]:
-        """What stands open before this person, the topmost last."""
+        """The forms that are open for this person, the topmost last."""
         return self._platform.forms(self._workspace, self._person)
 
     def whispers(self) -> list[Shown]:
-        """What only this person can see."""
+        """The messages that only this person can see."""
         return self._platform.whispers(self._workspace, self._person)
 
     async def _fill(self, form: str, values: Mapping[str, Any], *, close: bool) -> Outcome:
         return await self._platform.fill(
-            Filled(
+            FormSubmission(
                 workspace=self._workspace, person=self._person, form=form, values=dict(values),
                 close=close,
             )

@@ -11,8 +11,8 @@ from connectors.teams.sandbox.state import Conversation, Person
 LONGEST_NAME = {"channel": 50, "groupChat": 250}
 
 
-class Deeds(ABC):
-    """Each deed takes the tenant, the conversation and the person first."""
+class PlatformActions(ABC):
+    """Each action takes the tenant, the conversation and the person first."""
 
     _room: Room
 

@@ -43,7 +43,7 @@ EPHEMERAL = 1 << 6
 MOST_WHISPERS = 1000
 
 
-class Acts:
+class StateChanges:
     """All changes go through here."""
 
     def __init__(

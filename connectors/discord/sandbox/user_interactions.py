@@ -1,4 +1,4 @@
-"""A person's hands on the local Discord: pressing, choosing, voting, and filling modals in."""
+"""What people do with messages of applications: press, choose, vote, fill in modals."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.files import FileStore
-from bridge.sandbox.hands import GivenFile, OpenForm, Outcome
-from connectors.discord.sandbox.acts import Acts
+from bridge.sandbox.user_actions import FileUpload, OpenForm, Outcome
 from connectors.discord.sandbox.interaction_shapes import resolved_json
 from connectors.discord.sandbox.interactions import MODAL, Desk
 from connectors.discord.sandbox.permissions import Permission, permissions_in
@@ -18,6 +17,7 @@ from connectors.discord.sandbox.rich.modals import BOX, BOXES, LABEL, RADIO, UPL
 from connectors.discord.sandbox.rich_shapes import attachment_json
 from connectors.discord.sandbox.shapes import Json
 from connectors.discord.sandbox.state import App, Channel, Interaction, Message, State, User
+from connectors.discord.sandbox.state_changes import StateChanges
 from connectors.discord.sandbox.uploads import new_attachment
 
 FAILED = "This interaction failed"
@@ -27,12 +27,12 @@ _NEEDED = "This field is required"
 POLL = "poll"  # the name under which a message's poll is chosen in
 
 
-class Hands:
-    """What people do with messages of applications; `desk` takes it there."""
+class UserInteractions:
+    """Validates what a person does and hands it to `desk`, which tells the application."""
 
-    def __init__(self, acts: Acts, desk: Desk, files: FileStore) -> None:
-        self._acts = acts
-        self._state: State = acts.state
+    def __init__(self, changes: StateChanges, desk: Desk, files: FileStore) -> None:
+        self._changes = changes
+        self._state: State = changes.state
         self._desk = desk
         self._files = files
         self._modals: dict[int, Interaction] = {}  # by person: only one can be open
@@ -148,11 +148,15 @@ class Hands:
         if answer.answer == MODAL:
             self._modals[user.id] = answer
             form = _open_form(answer)
-        said = answer.original
-        mine = said is not None and said.audience == user.id and said is not answer.source
+        reply = answer.original
+        is_whisper = reply is not None and reply.audience == user.id and reply is not answer.source
         raw = {"type": answer.answer}
         return Outcome(
-            sent=True, answered=True, form=form, said=said.content if said and mine else "", raw=raw
+            sent=True,
+            answered=True,
+            form=form,
+            notice=reply.content if reply and is_whisper else "",
+            raw=raw,
         )
 
     def _vote(self, user: User, message: Message, wanted: list[Any]) -> Outcome:
@@ -169,7 +173,7 @@ class Hands:
             numbers.add(number)
         if len(numbers) > 1 and not poll.several:
             raise InvalidData("The poll takes one answer")
-        self._acts.vote(message, user, numbers)
+        self._changes.vote(message, user, numbers)
         return Outcome(sent=True, answered=True)
 
     def _component(self, user: User, message: Message, action: str) -> Json:
@@ -229,7 +233,7 @@ class Hands:
 
     def _uploaded(self, opened: Interaction, value: Any, resolved: Json) -> str:
         try:
-            given = GivenFile.model_validate(value)
+            given = FileUpload.model_validate(value)
         except ValidationError as error:
             raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
         kept = self._files.keep(given.data)
