@@ -17,5 +17,5 @@ def file_id_of(sha256: str) -> str:
 
 def sha256_of(file_id: str) -> str | None:
     """The inverse; None for what is no id of ours, such as a platform's own."""
-    found = _FILE_ID.fullmatch(file_id)
-    return found.group(1) if found else None
+    match = _FILE_ID.fullmatch(file_id)
+    return match.group(1) if match else None

@@ -150,7 +150,7 @@ class Approval:
     @property
     def missing(self) -> int:
         """How many people must still allow it."""
-        return max(0, self.quorum - sum(one.allowed for one in self.decisions))
+        return max(0, self.quorum - sum(decision.allowed for decision in self.decisions))
 
 
 @dataclass(frozen=True)

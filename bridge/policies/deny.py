@@ -32,8 +32,8 @@ class Deny:
     hold_back = 200
 
     def __init__(self, settings: DenySettings) -> None:
-        self._asked = [pattern_of(one) for one in settings.asked]
-        self._answered = [pattern_of(one) for one in settings.answered]
+        self._asked = [pattern_of(pattern) for pattern in settings.asked]
+        self._answered = [pattern_of(pattern) for pattern in settings.answered]
         self._reason = settings.reason
 
     def begin(self) -> Deny:
@@ -46,12 +46,12 @@ class Deny:
 
     async def told(self, message: Message) -> Message:
         text, _ = message_text(message)
-        if any(one.is_in(text) for one in self._asked):
+        if any(pattern.is_in(text) for pattern in self._asked):
             raise PolicyRefused(self._reason)
         return message
 
     async def said(self, text: str) -> str:
-        if any(one.is_in(text) for one in self._answered):
+        if any(pattern.is_in(text) for pattern in self._answered):
             raise PolicyRefused(self._reason)
         return text
 

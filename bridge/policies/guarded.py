@@ -50,11 +50,11 @@ class GuardedAgent:
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        policies = [one.begin() for one in self._policies]
-        hold_back = max((one.hold_back for one in self._policies), default=0)
+        policies = [policy.begin() for policy in self._policies]
+        hold_back = max((policy.hold_back for policy in self._policies), default=0)
         try:
-            for one in policies:
-                turn = await one.before(turn)
+            for policy in policies:
+                turn = await policy.before(turn)
             text = _Text(policies, hold_back)
             told = _told(inputs, policies)
             async with aclosing(self._agent.run(turn, told)) as events:
@@ -87,8 +87,8 @@ class GuardedAgent:
         if not isinstance(self._agent, TakesFeedback):
             return
         comment: JsonValue = feedback.comment
-        for one in [one.begin() for one in self._policies] if comment else ():
-            comment = await one.given(comment)
+        for policy in [policy.begin() for policy in self._policies] if comment else ():
+            comment = await policy.given(comment)
         await self._agent.take_feedback(feedback.model_copy(update={"comment": str(comment)}))
 
 
@@ -142,8 +142,8 @@ class _Text:
         return self._said[: max(upto, 0)]
 
     async def _check(self, text: str) -> str:
-        for one in self._policies:
-            text = await one.said(text)
+        for policy in self._policies:
+            text = await policy.said(text)
         return text
 
     def _beyond(self, checked: str) -> str:
@@ -158,7 +158,7 @@ class _Text:
 
 def _last_space(text: str, upto: int) -> int:
     """Where the last word before `upto` begins; 0 where there is none."""
-    return max(text.rfind(one, 0, max(upto, 0)) for one in (" ", "\n")) + 1
+    return max(text.rfind(space, 0, max(upto, 0)) for space in (" ", "\n")) + 1
 
 
 def _ends_text(event: AgentEvent) -> bool:
@@ -169,18 +169,18 @@ def _ends_text(event: AgentEvent) -> bool:
 async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEvent:
     match event:
         case PartGiven(part=part):
-            for one in policies:
-                part = await one.given(part)
+            for policy in policies:
+                part = await policy.given(part)
             return event.model_copy(update={"part": part})
         case ModerationReported(moderation=moderation):
             checked: JsonValue = moderation
-            for one in policies:
-                checked = await one.given(checked)
+            for policy in policies:
+                checked = await policy.given(checked)
             return event.model_copy(update={"moderation": checked})
         case MessageChanged(parts=parts) | TextReplaced(parts=parts):
             changed = list(parts)
-            for one in policies:
-                changed = [await one.given(part) for part in changed]
+            for policy in policies:
+                changed = [await policy.given(part) for part in changed]
             return event.model_copy(update={"parts": tuple(changed)})
         case ToolCalled(part=call):
             return event.model_copy(update={"part": await _call(call, policies)})
@@ -192,15 +192,15 @@ async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEv
 
 async def _call(part: ToolCallPart, policies: Sequence[TurnPolicy]) -> ToolCallPart:
     dumped: JsonValue = json.loads(write(part))
-    for one in policies:
-        dumped = await one.given(dumped)
+    for policy in policies:
+        dumped = await policy.given(dumped)
     return ToolCallPart.model_validate(dumped)
 
 
 async def _result(part: ToolResultPart, policies: Sequence[TurnPolicy]) -> ToolResultPart:
     dumped: JsonValue = json.loads(write(part))
-    for one in policies:
-        dumped = await one.given(dumped)
+    for policy in policies:
+        dumped = await policy.given(dumped)
     return ToolResultPart.model_validate(dumped)
 
 
@@ -211,8 +211,8 @@ async def _told(
     async for event in inputs:
         match event:
             case MessageGiven(message=message) | Steered(message=message):
-                for one in policies:
-                    message = await one.told(message)
+                for policy in policies:
+                    message = await policy.told(message)
                 yield event.model_copy(update={"message": message})
             case ToolResultGiven(part=part):
                 yield event.model_copy(update={"part": await _result(part, policies)})

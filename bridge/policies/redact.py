@@ -52,8 +52,8 @@ class Redact:
 
 class _Redacting:
     def __init__(self, settings: RedactSettings) -> None:
-        own = [("redacted", pattern_of(one)) for one in settings.patterns]
-        self._patterns = [(one, pattern_of(_KNOWN[one])) for one in settings.kinds] + own
+        own = [("redacted", pattern_of(pattern)) for pattern in settings.patterns]
+        self._patterns = [(kind, pattern_of(_KNOWN[kind])) for kind in settings.kinds] + own
         self._restore = settings.restore
         self._names: dict[str, str] = {}  # what was found -> what stands for it
         self._found: dict[str, str] = {}
@@ -72,29 +72,29 @@ class _Redacting:
 
     def _hide(self, text: str) -> str:
         for kind, pattern in self._patterns:
-            for found in found_by(pattern, text):
-                if kind != "card" or _is_card(found):
-                    text = text.replace(found, self._name(kind, found))
+            for match in found_by(pattern, text):
+                if kind != "card" or _is_card(match):
+                    text = text.replace(match, self._name(kind, match))
         return text
 
-    def _name(self, kind: str, found: str) -> str:
-        if found not in self._names:
+    def _name(self, kind: str, text: str) -> str:
+        if text not in self._names:
             name = f"[{kind}-{len(self._names) + 1}]"
-            self._names[found], self._found[name] = name, found
-        return self._names[found]
+            self._names[text], self._found[name] = name, text
+        return self._names[text]
 
     def _shown(self, text: str) -> str:
         """What a model makes up by itself is hidden all the same; what people wrote comes back."""
         text = self._hide(text)
         if not self._restore:
             return text
-        return _PLACEHOLDER.sub(lambda one: self._found.get(one.group(), one.group()), text)
+        return _PLACEHOLDER.sub(lambda match: self._found.get(match.group(), match.group()), text)
 
 
 def _is_card(text: str) -> bool:
     """Whether its last digit is the right one (ISO/IEC 7812, Luhn)."""
-    digits = [int(one) for one in text if one.isdigit()][::-1]
-    doubled = [2 * one - 9 * (one > 4) for one in digits[1::2]]
+    digits = [int(character) for character in text if character.isdigit()][::-1]
+    doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 

@@ -11,7 +11,7 @@ from bridge.model.turns import Turn
 from bridge.policies.strings import in_json, in_message, in_turn
 from bridge.uacs import Message
 
-_SHORTEST = 8  # characters of a secret; shorter ones are words, too
+_MIN_LENGTH = 8  # characters of a secret; shorter ones are words, too
 HIDDEN = "[hidden]"
 
 
@@ -39,7 +39,7 @@ class _Hiding:
         self._values: list[str] = []
 
     async def before(self, turn: Turn) -> Turn:
-        values = {one for one in await self._known() if len(one) >= _SHORTEST}
+        values = {value for value in await self._known() if len(value) >= _MIN_LENGTH}
         self._values = sorted(values, key=len, reverse=True)
         return in_turn(turn, self._clean)
 

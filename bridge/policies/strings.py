@@ -12,11 +12,13 @@ from bridge.model.turns import Turn
 from bridge.uacs import Message, write
 
 Change = Callable[[str], str]
-_KEPT = frozenset({"type", "schema_id", "id", "tool_call_id", "source", "media_type", "format"})
+_UNCHANGED_KEYS = frozenset(
+    {"type", "schema_id", "id", "tool_call_id", "source", "media_type", "format"}
+)
 
 
 def in_turn(turn: Turn, change: Change) -> Turn:
-    messages = tuple(in_message(one, change) for one in turn.conversation.messages)
+    messages = tuple(in_message(message, change) for message in turn.conversation.messages)
     conversation = turn.conversation.model_copy(update={"messages": messages})
     return turn.model_copy(update={"conversation": conversation})
 
@@ -39,10 +41,10 @@ def in_json(value: JsonValue, change: Change) -> JsonValue:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [in_json(one, change) for one in value]
+        return [in_json(item, change) for item in value]
     if isinstance(value, Mapping):
         return {
-            key: one if key in _KEPT else in_json(cast("JsonValue", one), change)
-            for key, one in value.items()
+            key: item if key in _UNCHANGED_KEYS else in_json(cast("JsonValue", item), change)
+            for key, item in value.items()
         }
     return value

@@ -33,13 +33,13 @@ class _OpenPart:
     """A part and the text that was appended since; joined only when somebody looks."""
 
     part: ContentPart
-    more: list[str] = field(default_factory=list[str])
+    appended: list[str] = field(default_factory=list[str])
 
-    def whole(self) -> ContentPart:
-        if self.more and isinstance(self.part, TextPart):
-            text = "".join((self.part.text, *self.more))
+    def joined(self) -> ContentPart:
+        if self.appended and isinstance(self.part, TextPart):
+            text = "".join((self.part.text, *self.appended))
             self.part = self.part.model_copy(update={"text": text})
-            self.more.clear()
+            self.appended.clear()
         return self.part
 
 
@@ -73,7 +73,7 @@ class Accumulator:
         if self._envelope is None or not self._parts:
             return None
         envelope = {name: getattr(self._envelope, name) for name in MessageEnvelope.model_fields}
-        content = tuple(part.whole() for part in self._parts)
+        content = tuple(part.joined() for part in self._parts)
         return Message(**envelope, content=content, **(self._envelope.model_extra or {}))
 
     @property
@@ -89,17 +89,17 @@ class Accumulator:
             case MessageStarted():
                 self._start(delta.envelope)
             case EnvelopeReplaced():
-                self._started()
+                self._current_envelope()
                 self._envelope = delta.envelope
             case PartStarted():
                 self._append(delta)
             case TextAppended():
-                self._text_at(delta.index).more.append(delta.text)
+                self._text_at(delta.index).appended.append(delta.text)
             case PartReplaced():
-                self._at(delta.index)
+                self._part_at(delta.index)
                 self._parts[delta.index] = _OpenPart(delta.part)
             case PartRemoved():
-                self._at(delta.index)
+                self._part_at(delta.index)
                 del self._parts[delta.index]
             case MetadataMerged():
                 self._merge(delta)
@@ -111,38 +111,38 @@ class Accumulator:
             raise InvalidUacs("$.type", "message_started", "comes twice")
         self._envelope = envelope
 
-    def _started(self) -> MessageEnvelope:
+    def _current_envelope(self) -> MessageEnvelope:
         if self._envelope is None:
             raise InvalidUacs("$.type", "message_started", "must be the first delta")
         return self._envelope
 
     def _append(self, delta: PartStarted) -> None:
-        self._started()
+        self._current_envelope()
         if delta.index != len(self._parts):
             rule = f"must be the number of parts so far, {len(self._parts)}"
             raise InvalidUacs("$.index", delta.index, rule)
         self._parts.append(_OpenPart(delta.part))
 
-    def _at(self, index: int) -> _OpenPart:
-        self._started()
+    def _part_at(self, index: int) -> _OpenPart:
+        self._current_envelope()
         if index >= len(self._parts):
             raise InvalidUacs("$.index", index, f"must be below {len(self._parts)}")
         return self._parts[index]
 
     def _text_at(self, index: int) -> _OpenPart:
-        place = self._at(index)
+        place = self._part_at(index)
         if not isinstance(place.part, TextPart):
             rule = f"must be the index of a text part, not of {place.part.type!r}"
             raise InvalidUacs("$.index", index, rule)
         return place
 
     def _merge(self, delta: MetadataMerged) -> None:
-        envelope = self._started()
+        envelope = self._current_envelope()
         metadata = {**(envelope.metadata or {}), **delta.metadata}
         self._envelope = envelope.model_copy(update={"metadata": metadata})
 
     def _finish(self) -> None:
-        self._started()
+        self._current_envelope()
         if not self._parts:
             raise InvalidUacs("$.type", "message_finished", "needs at least one part before it")
         self.finished = True
@@ -187,6 +187,6 @@ def _change(index: int, before: ContentPart, after: ContentPart, seq: int) -> De
     return PartReplaced(seq=seq, index=index, part=after)
 
 
-def _same(one: ContentPart | MessageEnvelope, other: ContentPart | MessageEnvelope) -> bool:
+def _same(left: ContentPart | MessageEnvelope, right: ContentPart | MessageEnvelope) -> bool:
     """As JSON: Python's own equality takes 1, 1.0 and true for the same."""
-    return write(one) == write(other)
+    return write(left) == write(right)

@@ -27,7 +27,7 @@ _RULES = {
     "list_type": "must be an array",
     "string_unicode": "must be Unicode without lone surrogates",
 }
-_LONGEST_TEXT = 200
+_MAX_TEXT = 200
 
 
 class _Excerpt(str):
@@ -50,7 +50,7 @@ def to_invalid_uacs(error: ValidationError, *, tagged: bool = False) -> InvalidU
     `tagged` says that the value is itself a union, whose tag begins each location.
     """
     details = error.errors(include_url=False)
-    fault = next((one for one in details if one["type"] not in _NO_KNOWN_TYPE), details[0])
+    fault = next((detail for detail in details if detail["type"] not in _NO_KNOWN_TYPE), details[0])
     loc = fault["loc"][1:] if tagged else fault["loc"]
     path, context = json_path(loc), fault.get("ctx", {})
     match fault["type"]:
@@ -102,7 +102,7 @@ def shown(value: object) -> object:
         case str():
             return _short_text(value)
         case bytes():
-            return value[:_LONGEST_TEXT]
+            return value[:_MAX_TEXT]
         case dict():
             keys = ", ".join(
                 repr(_short_text(str(key))) for key in list(cast("dict[object, object]", value))[:6]
@@ -116,8 +116,8 @@ def shown(value: object) -> object:
 
 def _short_text(text: str) -> str:
     """Also free of lone surrogates, which no log could write."""
-    text = text[: _LONGEST_TEXT + 1].encode(errors="backslashreplace").decode()
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    text = text[: _MAX_TEXT + 1].encode(errors="backslashreplace").decode()
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
 
 
 _EXCERPT = Repr()

@@ -40,19 +40,19 @@ def uacs_json_schema() -> JsonSchema:
     _, generated = models_json_schema(
         [(Conversation, "validation")], ref_template="#/definitions/{model}"
     )
-    found = {name: _plain(schema) for name, schema in generated["$defs"].items()}
-    content = found["Message"]["properties"]["content"]
-    found["ContentPart"] = content["items"]
+    definitions = {name: _plain(schema) for name, schema in generated["$defs"].items()}
+    content = definitions["Message"]["properties"]["content"]
+    definitions["ContentPart"] = content["items"]
     content["items"] = {"$ref": "#/definitions/ContentPart"}
     for part in PART_TYPES.values():
-        found[part.__name__]["required"].insert(0, "type")
+        definitions[part.__name__]["required"].insert(0, "type")
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Universal AI Conversation Schema (UACS)",
         "description": "A standard abstraction for multimodal, multi-agent AI conversations.",
         "type": "object",
         "properties": {"Conversation": {"$ref": "#/definitions/Conversation"}},
-        "definitions": {name: found[name] for name in _NAMES},
+        "definitions": {name: definitions[name] for name in _NAMES},
     }
 
 
@@ -65,7 +65,7 @@ def json_schema_text() -> bytes:
 def _plain(definition: JsonSchema) -> JsonSchema:
     """Without what pydantic adds and a reader does not need: titles, defaults of absence."""
     summary, _, _ = str(definition["description"]).partition("\n\n")
-    properties = {name: _property(one) for name, one in definition["properties"].items()}
+    properties = {name: _property(schema) for name, schema in definition["properties"].items()}
     rest = {key: definition[key] for key in ("required", "oneOf") if key in definition}
     return {
         "type": "object",

@@ -35,7 +35,7 @@ class Optional:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        (inner,) = (one for one in get_args(source) if one is not type(None))
+        (inner,) = (member for member in get_args(source) if member is not type(None))
         present = handler.generate_schema(inner)
         return core_schema.json_or_python_schema(present, core_schema.nullable_schema(present))
 

@@ -49,7 +49,9 @@ class MediaSource(UacsObject):
     """
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": [one]} for one in ("base64", "url", "file_id")]}
+        json_schema_extra={
+            "oneOf": [{"required": [field]} for field in ("base64", "url", "file_id")]
+        }
     )
 
     base64: Annotated[

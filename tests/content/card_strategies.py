@@ -183,7 +183,7 @@ INLINES = st.recursive(
 
 def _spaced(run: tuple[Inline, ...]) -> tuple[Inline, ...]:
     """A space between neighbours, so that marks stay words."""
-    return tuple(one for node in run for one in (Text(" "), node))[1:]
+    return tuple(inline for node in run for inline in (Text(" "), node))[1:]
 
 
 RUNS = _brief(_few(INLINES).map(_spaced))
@@ -240,13 +240,13 @@ _COUNTS = st.none() | st.integers(0, 200)
 
 
 def _assets(media_type: str, *, named: bool) -> SearchStrategy[Asset]:
-    told = {"name" if named else "alt": st.one_of(st.just(""), TEXTS)}
+    names = {"name" if named else "alt": st.one_of(st.just(""), TEXTS)}
     flags = st.sampled_from((False, False, True))
     return st.one_of(
-        st.builds(Asset, url=URLS, media_type=st.just(media_type), spoiler=flags, **told),
-        st.builds(Asset, url=ANY_URL, private=flags, page=ANY_URL, **told),
-        st.builds(Asset, file_id=st.just("blob:sha256-" + "a" * 64), page=ANY_URL, **told),
-        st.builds(Asset, file_id=st.just("slack:F1"), private=st.just(True), **told),
+        st.builds(Asset, url=URLS, media_type=st.just(media_type), spoiler=flags, **names),
+        st.builds(Asset, url=ANY_URL, private=flags, page=ANY_URL, **names),
+        st.builds(Asset, file_id=st.just("blob:sha256-" + "a" * 64), page=ANY_URL, **names),
+        st.builds(Asset, file_id=st.just("slack:F1"), private=st.just(True), **names),
     )
 
 
@@ -285,8 +285,8 @@ _CONFIRMS = _brief(
 def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
     """No value twice, but for the first two: authors err."""
     return tuple(
-        replace(one, value=f"{one.value}{index}" if index > 1 else one.value)
-        for index, one in enumerate(options)
+        replace(option, value=f"{option.value}{index}" if index > 1 else option.value)
+        for index, option in enumerate(options)
     )
 
 
@@ -409,10 +409,10 @@ def _charts() -> SearchStrategy[Chart]:
     series = st.builds(
         _series, _many(_LABELS, "mk", 14, 2), _many(_LABELS, "mk", 25), _NUMBERS
     )  # fmt: skip
-    told = st.sampled_from(("", "mk", "mk title " * 8))
+    titles = st.sampled_from(("", "mk", "mk title " * 8))
     return st.builds(
-        Chart, st.sampled_from(kinds), st.one_of(series, series, st.just(())), title=told,
-        x_title=told, y_title=told, value=st.none() | _NUMBERS,
+        Chart, st.sampled_from(kinds), st.one_of(series, series, st.just(())), title=titles,
+        x_title=titles, y_title=titles, value=st.none() | _NUMBERS,
     )  # fmt: skip
 
 
@@ -564,7 +564,7 @@ def _marked(value: Any, at: str, numbers: count[int]) -> Any:
     if isinstance(value, str):
         return _UNNUMBERED.sub(lambda _: f"mk{next(numbers)}", value) if "mk" in value else value
     if isinstance(value, tuple):
-        return tuple(_marked(one, f"{at}/{i}", numbers) for i, one in enumerate(value))
+        return tuple(_marked(item, f"{at}/{index}", numbers) for index, item in enumerate(value))
     names = _in_order(type(value))
     if isinstance(value, Section) and value.leading:
         names = ("accessory", *(name for name in names if name != "accessory"))
@@ -582,28 +582,28 @@ def _in_order(kind: type) -> tuple[str, ...]:
     if not is_dataclass(kind) or kind.__module__ not in _OURS:
         return ()
     first = _READ_FIRST.get(kind, ())
-    rest = (one.name for one in fields(kind) if one.name != "at" and one.name not in first)
+    rest = (field.name for field in fields(kind) if field.name != "at" and field.name not in first)
     return (*first, *rest)
 
 
-def marks(said: str) -> list[str]:
+def marks(text: str) -> list[str]:
     """The marks in a text, in order."""
-    return MARK.findall(said)
+    return MARK.findall(text)
 
 
 def marks_of(value: object) -> list[str]:
     """All marks of a card or of any part of it, by number: that is the order of reading."""
-    found: list[str] = []
+    found_marks: list[str] = []
     stack: list[object] = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, str):
-            found += marks(one)
-        elif isinstance(one, tuple):
-            stack += one
-        elif is_dataclass(one):
-            stack += [getattr(one, field.name) for field in fields(one)]
-    return sorted(set(found), key=lambda mark: int(mark[2:]))
+        item = stack.pop()
+        if isinstance(item, str):
+            found_marks += marks(item)
+        elif isinstance(item, tuple):
+            stack += item
+        elif is_dataclass(item):
+            stack += [getattr(item, field.name) for field in fields(item)]
+    return sorted(set(found_marks), key=lambda mark: int(mark[2:]))
 
 
 def node_types() -> set[str]:

@@ -26,22 +26,22 @@ def letters(document: Document) -> str:
 
 def addresses(document: Document) -> set[str]:
     """Everybody who is mentioned, and every address that is linked."""
-    found: set[str] = set()
+    targets: set[str] = set()
     for node in _nodes(document):
         match node:
             case Link(url=url):
-                found.add(url)
+                targets.add(url)
             case Mention(actor=actor):
-                found.add(actor)
+                targets.add(actor)
             case GroupMention(group=group):
-                found.add(group)
+                targets.add(group)
             case Broadcast(range=range_):
-                found.add(range_)
+                targets.add(range_)
             case ChannelLink(channel=channel):
-                found.add(channel)
+                targets.add(channel)
             case _:
                 pass
-    return found
+    return targets
 
 
 def _texts(value: Any) -> list[str]:
@@ -60,7 +60,7 @@ def _own_text(node: Any) -> str:
 
 def _nodes(value: Any) -> list[Any]:
     if isinstance(value, tuple):
-        return [node for one in value for node in _nodes(one)]
+        return [node for item in value for node in _nodes(item)]
     if isinstance(value, Table):
         return _nodes((value.header, value.rows))
     if isinstance(value, List):

@@ -47,10 +47,10 @@ HOSTILE = [
 
 def words(*left_out: str, most: int = 5) -> st.SearchStrategy[str]:
     """Text of one line, without white space at its edges and without the signs left out."""
-    pieces = [one for one in PIECES if not any(sign in one for sign in left_out)]
+    pieces = [piece for piece in PIECES if not any(sign in piece for sign in left_out)]
     return (
         st.lists(st.sampled_from(pieces), min_size=1, max_size=most)
-        .map(lambda found: " ".join("".join(found).split()))
+        .map(lambda pieces: " ".join("".join(pieces).split()))
         .filter(lambda text: text and not any(sign in text for sign in left_out))
     )
 
@@ -70,7 +70,11 @@ def runs(inner: st.SearchStrategy[Inline]) -> st.SearchStrategy[tuple[Inline, ..
     """Nodes with a space or nothing between them, in lines."""
     gap: st.SearchStrategy[Inline | None] = st.sampled_from([None, Text(" "), Text(" "), Break()])
     pairs = st.lists(st.tuples(inner, gap), min_size=1, max_size=4)
-    return pairs.map(lambda found: _without_end([one for pair in found for one in pair if one]))
+    return pairs.map(
+        lambda pairs_drawn: _without_end(
+            [inline for pair in pairs_drawn for inline in pair if inline]
+        )
+    )
 
 
 def _without_end(nodes: list[Inline]) -> tuple[Inline, ...]:
@@ -112,7 +116,9 @@ class Sayable:
             if self.quotes:
                 inner = st.lists(self._block(depth - 1, self.in_quotes), min_size=1, max_size=2)
                 made[Quote] = st.builds(Quote, inner.map(tuple))
-        return st.one_of(*(one for kind, one in made.items() if not kinds or kind in kinds))
+        return st.one_of(
+            *(strategy for kind, strategy in made.items() if not kinds or kind in kinds)
+        )
 
     def _items(self, depth: int) -> st.SearchStrategy[tuple[ListItem, ...]]:
         """Items begin with a paragraph; what else stands in them comes below it."""

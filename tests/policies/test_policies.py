@@ -68,8 +68,8 @@ class Scripted:
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         self.knew = turn.conversation.model_dump_json()
-        async for one in inputs:
-            self.told.append(one.model_dump_json())
+        async for agent_input in inputs:
+            self.told.append(agent_input.model_dump_json())
         for event in self.events:
             yield event
         yield TurnDone()
@@ -88,15 +88,15 @@ async def hear(
     agent: Scripted, policies: list[AgentPolicy], *texts: str, inputs: tuple[AgentInput, ...] = ()
 ) -> list[AgentEvent]:
     guarded = GuardedAgent(agent, policies)
-    return [one async for one in guarded.run(turn(*texts), nothing(*inputs))]
+    return [event async for event in guarded.run(turn(*texts), nothing(*inputs))]
 
 
 def letters(text: str) -> list[TextDelta]:
-    return [TextDelta(text=one) for one in text]
+    return [TextDelta(text=letter) for letter in text]
 
 
 def words(events: list[AgentEvent]) -> str:
-    return "".join(one.text for one in events if isinstance(one, TextDelta))
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
 SECRETS = Secrets(secrets, hide_secrets)
@@ -112,18 +112,18 @@ async def test_secrets_reach_no_model() -> None:
 
 
 async def test_an_agent_says_no_secret_however_it_is_cut_into_pieces() -> None:
-    said = await hear(Scripted(*letters(f"it is {KEY}, you see")), [SECRETS], "hello")
+    events = await hear(Scripted(*letters(f"it is {KEY}, you see")), [SECRETS], "hello")
 
-    assert words(said) == "it is [hidden], you see"
-    assert len(said) > 3  # and it is not held back as a whole
+    assert words(events) == "it is [hidden], you see"
+    assert len(events) > 3  # and it is not held back as a whole
 
 
 async def test_parts_and_calls_of_tools_hold_no_secret() -> None:
     part = PartGiven.model_validate({"part": {"type": "text", "text": f"take {KEY}"}})
     call = ToolCalled(part=ToolCallPart(id="c", name="fetch", arguments={"q": KEY}))
-    said = await hear(Scripted(part, call), [SECRETS], "hello")
+    events = await hear(Scripted(part, call), [SECRETS], "hello")
 
-    assert KEY not in "".join(one.model_dump_json() for one in said)
+    assert KEY not in "".join(event.model_dump_json() for event in events)
 
 
 async def test_words_that_replace_others_hold_no_secret() -> None:
@@ -131,33 +131,33 @@ async def test_words_that_replace_others_hold_no_secret() -> None:
         parts=({"type": "text", "text": f"It is {KEY}"},), text=f"The key is {KEY[:9]}"
     )
     agent = Scripted(*letters("Hm, "), replaced, *letters(f"{KEY[9:]}!"))
-    said = await hear(agent, [SECRETS], "hello")
+    events = await hear(agent, [SECRETS], "hello")
 
-    told = "".join(one.model_dump_json() for one in said)
-    (at,) = [number for number, one in enumerate(said) if isinstance(one, TextReplaced)]
-    first = said[at]
-    assert KEY not in told
+    received = "".join(event.model_dump_json() for event in events)
+    (at,) = [number for number, event in enumerate(events) if isinstance(event, TextReplaced)]
+    first = events[at]
+    assert KEY not in received
     assert isinstance(first, TextReplaced)
-    assert first.text + words(said[at:]) == "The key is [hidden]!"
+    assert first.text + words(events[at:]) == "The key is [hidden]!"
 
 
 async def test_what_is_redacted_comes_back_in_the_answer() -> None:
     agent = Scripted(*letters("I wrote to [email-1] and charge [card-2] now."))
     policy = Redact(RedactSettings())
-    said = await hear(agent, [policy], "ann@example.org pays with 4111 1111 1111 1111")
+    events = await hear(agent, [policy], "ann@example.org pays with 4111 1111 1111 1111")
 
     assert "ann@example.org" not in agent.knew
     assert "4111" not in agent.knew
-    assert words(said) == "I wrote to ann@example.org and charge 4111 1111 1111 1111 now."
+    assert words(events) == "I wrote to ann@example.org and charge 4111 1111 1111 1111 now."
 
 
 async def test_what_is_redacted_stays_so_where_that_is_wanted() -> None:
     agent = Scripted(*letters("ask [email-1], or bob@example.org, about E-123456"))
     policy = Redact(RedactSettings(restore=False, patterns=(r"E-\d{6}",)))
-    said = await hear(agent, [policy], "I am ann@example.org")
+    events = await hear(agent, [policy], "I am ann@example.org")
 
-    assert "@" not in words(said)
-    assert "E-123456" not in words(said)
+    assert "@" not in words(events)
+    assert "E-123456" not in words(events)
 
 
 async def test_a_number_that_is_no_card_is_left_alone() -> None:
@@ -171,10 +171,10 @@ async def test_a_number_that_is_no_card_is_left_alone() -> None:
 async def test_questions_and_answers_are_refused(asked: str) -> None:
     agent = Scripted(*letters("that is confidential, but here it is"))
     policy = Deny(DenySettings(asked=("salary",), answered=("confidential",), reason="no"))
-    said = await hear(agent, [policy], asked)
+    events = await hear(agent, [policy], asked)
 
-    assert words(said) == ""
-    assert said[-1] == TurnFailed(reason="no", retry=False)
+    assert words(events) == ""
+    assert events[-1] == TurnFailed(reason="no", retry=False)
     assert bool(agent.knew) == (asked == "hello")
 
 

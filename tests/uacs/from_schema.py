@@ -27,16 +27,16 @@ def generated(schema: dict[str, Any], definitions: dict[str, Any]) -> st.SearchS
     if "const" in schema or "enum" in schema:
         return st.sampled_from(schema.get("enum") or [schema["const"]])
     if "properties" in schema:
-        branches: list[list[str]] = [one["required"] for one in schema.get("oneOf", [])]
+        branches: list[list[str]] = [branch["required"] for branch in schema.get("oneOf", [])]
         required = schema.get("required", [])
         return st.one_of(
             *(
-                _objects(schema, [*required, *one], branches, definitions)
-                for one in branches or [[]]
+                _objects(schema, [*required, *branch], branches, definitions)
+                for branch in branches or [[]]
             )
         )
     if "oneOf" in schema:
-        return st.one_of(*(generated(one, definitions) for one in schema["oneOf"]))
+        return st.one_of(*(generated(option, definitions) for option in schema["oneOf"]))
     return _of_type(schema, definitions)
 
 
@@ -46,8 +46,11 @@ def _objects(
     branches: list[list[str]],
     definitions: dict[str, Any],
 ) -> st.SearchStrategy[Any]:
-    fields = {name: generated(one, definitions) for name, one in schema["properties"].items()}
-    alternatives = {name for one in branches for name in one}
+    fields = {
+        name: generated(property_schema, definitions)
+        for name, property_schema in schema["properties"].items()
+    }
+    alternatives = {name for branch in branches for name in branch}
     optional = set(fields) - set(required) - alternatives
     known = st.fixed_dictionaries(
         {name: fields[name] for name in required},
@@ -56,7 +59,7 @@ def _objects(
     extra = st.dictionaries(
         strategies.text.filter(lambda name: name not in fields), strategies.json_values, max_size=2
     )
-    return st.builds(lambda one, two: {**one, **two}, known, extra)
+    return st.builds(lambda fields, more: {**fields, **more}, known, extra)
 
 
 def _of_type(schema: dict[str, Any], definitions: dict[str, Any]) -> st.SearchStrategy[Any]:

@@ -34,7 +34,7 @@ timestamps = st.builds(
 ) | st.sampled_from(
     ["1998-12-31T23:59:60Z", "1998-12-31T15:59:60.123-08:00", "1999-01-01T05:44:60+05:45"]
 )
-uuids = st.uuids().map(str) | st.uuids().map(lambda one: str(one).upper())
+uuids = st.uuids().map(str) | st.uuids().map(lambda text: str(text).upper())
 uris = st.sampled_from(
     [
         "https://example.com/a.png",
@@ -58,7 +58,7 @@ def _obj(required: JsonDict, optional: JsonDict | None = None) -> st.SearchStrat
     known = st.fixed_dictionaries(required, optional=optional or {})
     names = {*required, *(optional or {})}
     extra = st.dictionaries(text.filter(lambda key: key not in names), json_values, max_size=2)
-    return st.builds(lambda one, two: {**one, **two}, known, extra | st.just({}))
+    return st.builds(lambda fields, more: {**fields, **more}, known, extra | st.just({}))
 
 
 sources = st.one_of(

@@ -62,7 +62,7 @@ def _accumulated(*deltas: Delta) -> Accumulator:
 
 def test_a_stream_is_the_message_so_far_at_every_step() -> None:
     accumulator = Accumulator()
-    seen: list[Message | None] = []
+    states: list[Message | None] = []
 
     for delta in (
         STARTED,
@@ -76,9 +76,9 @@ def test_a_stream_is_the_message_so_far_at_every_step() -> None:
         MessageFinished(seq=8),
     ):
         accumulator.add(delta)
-        seen.append(accumulator.so_far)
+        states.append(accumulator.so_far)
 
-    assert seen == [
+    assert states == [
         None,
         _message(TextPart(text="")),
         _message(TextPart(text="Hel")),
@@ -89,7 +89,7 @@ def test_a_stream_is_the_message_so_far_at_every_step() -> None:
         _message(TextPart(text="Hi"), metadata={"took_ms": 5}),
         _message(TextPart(text="Hi"), metadata={"took_ms": 5}),
     ]
-    assert accumulator.message == seen[-1]
+    assert accumulator.message == states[-1]
 
 
 @examples

@@ -18,7 +18,7 @@ def test_the_example_runs() -> None:
 
 
 def test_every_part_and_every_delta_is_described() -> None:
-    deltas = [one.model_fields["type"].default for one in get_args(get_args(Delta)[0])]
+    deltas = [get_arg.model_fields["type"].default for get_arg in get_args(get_args(Delta)[0])]
 
     for name in (*PART_TYPES, *deltas):
         assert f"`{name}`" in PAGE

@@ -135,7 +135,7 @@ def timestamp(unix: int) -> Timestamp:
 
 def stack_columns(node: Columns) -> Nodes:
     """One column below the other."""
-    return tuple(one for column in node.columns for one in column.nodes)
+    return tuple(node for column in node.columns for node in column.nodes)
 
 
 def is_decorative(node: Node) -> bool:
@@ -173,13 +173,13 @@ def _size(nodes: Nodes) -> str | None:
 def _short_text(nodes: Nodes) -> Prose | None:
     match nodes:
         case (Prose((Paragraph(children) | Heading(_, children) as block,)) as only,):
-            if any(isinstance(one, Break) for one in children):
+            if any(isinstance(child, Break) for child in children):
                 return None
             if not 0 < len(plain_inlines(children).strip()) <= _SHORT:
                 return None
             if isinstance(block, Paragraph) and only.size in ("small", "normal"):
                 return only
-            strong = all(isinstance(one, Strong) for one in children)
+            strong = all(isinstance(child, Strong) for child in children)
             line = children if strong else (Strong(children),)
             return replace(only, text=(Paragraph(line),), size="normal")
         case _:
@@ -188,37 +188,37 @@ def _short_text(nodes: Nodes) -> Prose | None:
 
 def columns_as_line(texts: Sequence[Prose]) -> Line:
     """Short texts side by side as one line: the first of two is the label of the second."""
-    lines = [blocks_as_line(one.text) for one in texts]
+    lines = [blocks_as_line(text.text) for text in texts]
     if len(lines) == 2:
         label, value = lines
-        styled = any(isinstance(one, Strong | Link) for one in (*label, *value))
+        styled = any(isinstance(inline, Strong | Link) for inline in (*label, *value))
         return (*(label if styled else (Strong(label),)), Text(" "), *value)
-    return tuple(each for line in lines for each in (Text(" · "), *line))[1:]
+    return tuple(inline for line in lines for inline in (Text(" · "), *line))[1:]
 
 
 def is_row_of_texts(node: Columns) -> bool:
     """Whether it can be a row of a table in a fixed-width font: short texts without links."""
-    if len(node.columns) < 2 or any(one.link for one in node.columns):
+    if len(node.columns) < 2 or any(column.link for column in node.columns):
         return False
-    texts = short_texts([one.nodes for one in node.columns])
-    return all(one is not None and _is_unlinked(one) for one in texts)
+    texts = short_texts([column.nodes for column in node.columns])
+    return all(text is not None and _is_unlinked(text) for text in texts)
 
 
 def columns_as_table(rows: Sequence[Columns]) -> Table:
     """Neighbouring rows of short texts as one table. A first row that is all bold is its head."""
-    texts = [short_texts([one.nodes for one in row.columns]) for row in rows]
-    cells = tuple(tuple((one,) if one else () for one in row) for row in texts)
+    texts = [short_texts([column.nodes for column in row.columns]) for row in rows]
+    cells = tuple(tuple((text,) if text else () for text in row) for row in texts)
     return Table(cells, header=all(map(_is_bold, cells[0])), at=rows[0].at)
 
 
 def _is_unlinked(cell: Prose) -> bool:
     """Whether a block of code says all of it."""
-    return all(isinstance(one, Text | Strong | Emphasis) for one in blocks_as_line(cell.text))
+    return all(isinstance(inline, Text | Strong | Emphasis) for inline in blocks_as_line(cell.text))
 
 
 def _is_bold(cell: Nodes) -> bool:
-    lines = [blocks_as_line(one.text) for one in cell if isinstance(one, Prose)]
-    return all(isinstance(one, Strong) for line in lines for one in line)
+    lines = [blocks_as_line(node.text) for node in cell if isinstance(node, Prose)]
+    return all(isinstance(node, Strong) for line in lines for node in line)
 
 
 def stack_section(node: Section) -> Nodes:
@@ -234,7 +234,7 @@ def stack_carousel(node: Carousel) -> Nodes:
 
 def fields_as_prose(node: Fields) -> Prose:
     """`**label** value` lines; a value of several blocks stands below its label."""
-    return Prose(tuple(block for one in node.items for block in labelled(one)), at=node.at)
+    return Prose(tuple(block for item in node.items for block in labelled(item)), at=node.at)
 
 
 def labelled(field: LabelledValue) -> Iterator[Block]:
@@ -273,17 +273,17 @@ def progress_as_prose(node: Progress) -> Prose:
 
 def rating_as_prose(node: Rating) -> Prose:
     """`★★★★☆ 4.2/5 (37)`."""
-    most = min(max(node.most, 1), 10)
-    full = min(max(round(node.value / max(node.most, 1) * most), 0), most)
+    total = min(max(node.most, 1), 10)
+    filled = min(max(round(node.value / max(node.most, 1) * total), 0), total)
     count = "" if node.count is None else f" ({node.count})"
-    stars = f"{'★' * full}{'☆' * (most - full)} {node.value:g}/{node.most}{count}"
+    stars = f"{'★' * filled}{'☆' * (total - filled)} {node.value:g}/{node.most}{count}"
     return line_prose((Text(stars),), node.at)
 
 
 def tasks_as_nodes(node: Tasks) -> Nodes:
     """A title, then each task behind the sign of its status, its details below it."""
     title = (line_prose((Strong(node.title),), node.at),) if node.title else ()
-    return (*title, *(one for task in node.tasks for one in _task(task)))
+    return (*title, *(task_node for task in node.tasks for task_node in _task(task)))
 
 
 def _task(task: Task) -> Nodes:
@@ -295,14 +295,15 @@ def _task(task: Task) -> Nodes:
 def poll_as_nodes(node: Poll) -> Nodes:
     """The question and its answers, with the votes where they are known."""
     items = tuple(
-        ListItem((Paragraph(_answer(one.emoji, one.text, one.votes)),)) for one in node.answers
+        ListItem((Paragraph(_answer(answer.emoji, answer.text, answer.votes)),))
+        for answer in node.answers
     )
     blocks: list[Block] = [Paragraph((*_sign("📊"), Strong(node.question)))]
     blocks += [List(items)] if items else []
-    told = [prose(*blocks, at=node.at)]
+    nodes = [prose(*blocks, at=node.at)]
     if node.ends is not None and not node.closed:
-        told.append(line_prose((Text("until "), timestamp(node.ends)), node.at, subtle=True))
-    return tuple(told)
+        nodes.append(line_prose((Text("until "), timestamp(node.ends)), node.at, subtle=True))
+    return tuple(nodes)
 
 
 def _answer(emoji: str, text: Line, votes: int | None) -> Line:
@@ -315,12 +316,13 @@ def _answer(emoji: str, text: Line, votes: int | None) -> Line:
 
 def chart_as_table(node: Chart) -> Table:
     """A row for each label, a column for each series."""
-    labels = list(dict.fromkeys(p.label for one in node.series for p in one.points))
-    head = [node.x_title, *(one.name or node.y_title for one in node.series)]
+    labels = list(dict.fromkeys(p.label for series in node.series for p in series.points))
+    head = [node.x_title, *(series.name or node.y_title for series in node.series)]
     rows: list[list[str]] = [head]
-    values = [{p.label: p.value for p in one.points} for one in node.series]
+    values = [{p.label: p.value for p in series.points} for series in node.series]
     rows += [
-        [label, *(f"{one[label]:g}" if label in one else "" for one in values)] for label in labels
+        [label, *(f"{value[label]:g}" if label in value else "" for value in values)]
+        for label in labels
     ]
     if node.value is not None:
         rows.append(["", f"{node.value:g}"])
@@ -349,12 +351,12 @@ def text_table(node: Table) -> tuple[TextTable, Nodes]:
 def _cell_line(cell: Nodes, rest: list[Node]) -> Line:
     line: list[Inline] = []
     for node in cell:
-        said = _line_in_cell(node)
-        if said is None:
+        text = _line_in_cell(node)
+        if text is None:
             rest.append(node)
             continue
-        line += [Break()] if line and said else []
-        line += said
+        line += [Break()] if line and text else []
+        line += text
     return tuple(line)
 
 
@@ -383,7 +385,7 @@ def table_as_code(table: TextTable, width: int = 60) -> CodeBlock | None:
         return None
     lines = [_padded(row, columns, table.align) for row in rows]
     if any(rows[0]):
-        lines.insert(1, "─┼─".join("─" * one for one in columns))
+        lines.insert(1, "─┼─".join("─" * column for column in columns))
     else:
         del lines[0]
     return CodeBlock("\n".join(lines))
@@ -403,7 +405,7 @@ def table_as_prose(table: TextTable) -> Document:
     """A table that is too wide: its heads in bold, then each row as an item of a list, with bars
     between the cells."""
     head: Line = _barred([(Strong(cell),) if cell else () for cell in table.header])
-    items = tuple(ListItem((Paragraph(row),)) for one in table.rows if (row := _barred(one)))
+    items = tuple(ListItem((Paragraph(row),)) for cells in table.rows if (row := _barred(cells)))
     return (*((Paragraph(head),) if head else ()), *((List(items),) if items else ()))
 
 
@@ -424,8 +426,8 @@ def _barred(cells: Sequence[Line]) -> Line:
 def image_as_prose(node: Image, url: str) -> Prose:
     """`🖼 title (what it shows)`, a link where there is one."""
     title = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text("image"),)
-    shown = _linked(title, url or node.asset.page)
-    return line_prose((*_sign("🖼"), *shown, *_beside(title, node.asset.alt)), node.at)
+    linked_title = _linked(title, url or node.asset.page)
+    return line_prose((*_sign("🖼"), *linked_title, *_beside(title, node.asset.alt)), node.at)
 
 
 def file_as_prose(node: File, url: str) -> Prose:
@@ -437,17 +439,17 @@ def player_as_nodes(node: Player, url: str) -> Nodes:
     """A link behind a sign, its author and description; its picture above."""
     sign = "🎬" if node.kind == "video" else "🔊"
     name = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text(node.kind),)
-    shown, beside = _linked(name, node.link or url), (node.asset.alt, node.asset.name)
-    lines: list[Block] = [Paragraph((*_sign(sign), *shown, *_beside(name, *beside)))]
-    lines += [Paragraph(one) for one in (node.author, node.description) if one]
+    linked_name, beside = _linked(name, node.link or url), (node.asset.alt, node.asset.name)
+    lines: list[Block] = [Paragraph((*_sign(sign), *linked_name, *_beside(name, *beside)))]
+    lines += [Paragraph(text) for text in (node.author, node.description) if text]
     poster = (Image(node.poster, at=node.at),) if node.poster is not None else ()
     return (*poster, prose(*lines, at=node.at))
 
 
 def _beside(title: Line, *names: str) -> Line:
     """What else it is known by, in brackets."""
-    said = plain_inlines(title).strip()
-    more = [one for one in dict.fromkeys(names) if one.strip() and one.strip() != said]
+    title_text = plain_inlines(title).strip()
+    more = [name for name in dict.fromkeys(names) if name.strip() and name.strip() != title_text]
     return (Text(f" ({', '.join(more)})"),) if more else ()
 
 

@@ -50,23 +50,23 @@ def place_file(
     - `file_not_held`: we could not fetch it, and its own address is shown.
     - `file_not_reachable`: there is no address either that its readers could open.
     """
-    why = _why_not(asset, uploads)
-    if not why:
+    reason = _why_not(asset, uploads)
+    if not reason:
         return Placement("upload", file_id=asset.file_id)
     if url := url_of(asset):
-        return Placement("link", url=url, loss=_loss(asset, why, "link", at))
-    if why == "file_not_held":
-        why = "file_not_reachable"
+        return Placement("link", url=url, loss=_loss(asset, reason, "link", at))
+    if reason == "file_not_held":
+        reason = "file_not_reachable"
     if asset.page:
-        return Placement("link", url=asset.page, loss=_loss(asset, why, "link to its page", at))
-    return Placement("name", loss=_loss(asset, why, "name", at))
+        return Placement("link", url=asset.page, loss=_loss(asset, reason, "link to its page", at))
+    return Placement("name", loss=_loss(asset, reason, "name", at))
 
 
 def file_label(asset: Asset) -> str:
     """What a file is called where it cannot be shown: its name (else what it shows, else its
     type), with its size where that is known."""
     names = (asset.name, asset.alt, asset.media_type)
-    name = next((" ".join(one.split()) for one in names if one.strip()), "file")
+    name = next((" ".join(text.split()) for text in names if text.strip()), "file")
     return ", ".join(filter(None, (name, readable_size(asset.size))))
 
 

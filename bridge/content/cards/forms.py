@@ -13,8 +13,8 @@ from bridge.content.text.tree import Heading, Paragraph
 
 _Path = tuple[int, ...]
 
-_LONGEST_NAME = 60  # characters of a text that can be taken for the name of what follows it
-_MOST_WORDS = 4  # of a name that is preferred to what stands in the empty field
+_MAX_NAME = 60  # characters of a text that can be taken for the name of what follows it
+_MAX_WORDS = 4  # of a name that is preferred to what stands in the empty field
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class Forms:
         if button.does != "submit":
             return ()
         around = self._around.get(id(button), ())
-        in_card = any(isinstance(one, Container) for one in around)
+        in_card = any(isinstance(outer, Container) for outer in around)
         inputs = self._inputs if in_card else self._inputs_of_any_card
         path = tuple(map(id, around))
-        found = [one for end in range(len(path) + 1) for one in inputs.get(path[:end], ())]
-        return tuple(node for _, node in sorted(found, key=lambda one: one[0]))
+        entries = [entry for end in range(len(path) + 1) for entry in inputs.get(path[:end], ())]
+        return tuple(node for _, node in sorted(entries, key=lambda entry: entry[0]))
 
     def revealed_by(self, button: Button) -> Button | None:
         """The button that shows the card in which this one stands; None for all others."""
         around = self._around.get(id(button), ())
-        return next((one for one in reversed(around) if isinstance(one, Button)), None)
+        return next((outer for outer in reversed(around) if isinstance(outer, Button)), None)
 
 
 def forms_of(card: Card) -> Forms:
@@ -59,23 +59,23 @@ def forms_of(card: Card) -> Forms:
         elif isinstance(node, Input):
             path = tuple(map(id, around))
             inputs.setdefault(path, []).append((number, node))
-            buttons = tuple(id(one) for one in around if isinstance(one, Button))
+            buttons = tuple(id(outer) for outer in around if isinstance(outer, Button))
             of_any_card.setdefault(buttons, []).append((number, node))
     return Forms(_frozen(inputs), _frozen(of_any_card), around_buttons)
 
 
 def _frozen(
-    found: Mapping[_Path, list[tuple[int, Input]]],
+    inputs_by_path: Mapping[_Path, list[tuple[int, Input]]],
 ) -> Mapping[_Path, tuple[tuple[int, Input], ...]]:
-    return {path: tuple(several) for path, several in found.items()}
+    return {path: tuple(inputs) for path, inputs in inputs_by_path.items()}
 
 
 def _placed(nodes: Nodes) -> Iterator[tuple[Node, tuple[Node, ...]]]:
     """Every node in the order of reading, and the cards around it, from the outermost on."""
     stack: list[tuple[Iterator[Node], tuple[Node, ...]]] = [(iter(nodes), ())]
     while stack:
-        several, around = stack[-1]
-        node = next(several, None)
+        siblings, around = stack[-1]
+        node = next(siblings, None)
         if node is None:
             stack.pop()
             continue
@@ -93,29 +93,29 @@ def texts_that_name(nodes: Nodes) -> Mapping[int, Prose]:
     Cards of Adaptive Cards 1.0 to 1.2 have no labels: a text above the field, or in the column
     before it, says what it asks.
     """
-    found: dict[int, Prose] = {}
-    for siblings in (nodes, *(within(one) for one in walk(nodes))):
+    names: dict[int, Prose] = {}
+    for siblings in (nodes, *(within(node) for node in walk(nodes))):
         before: Node | None = None
         for node in siblings:
-            if isinstance(node, Input) and isinstance(before, Prose) and _names(before, node):
-                found[id(node)] = before
+            if isinstance(node, Input) and isinstance(before, Prose) and _is_name_of(before, node):
+                names[id(node)] = before
             before = node
-    return found
+    return names
 
 
-def _names(prose: Prose, asked: Input) -> bool:
+def _is_name_of(prose: Prose, field: Input) -> bool:
     """Whether the input has no name of its own, and the text is a better one than the
     placeholder."""
-    if asked.label or (isinstance(asked, Toggle) and asked.title):
+    if field.label or (isinstance(field, Toggle) and field.title):
         return False
     match prose.text:
         case (Paragraph() | Heading(),):
-            said = plain_inlines(blocks_as_line(prose.text)).strip()
+            text = plain_inlines(blocks_as_line(prose.text)).strip()
         case _:
             return False
-    if not said or len(said) > _LONGEST_NAME or "\n" in said:
+    if not text or len(text) > _MAX_NAME or "\n" in text:
         return False
-    if not asked.placeholder.strip() or said.endswith((":", "?")):
+    if not field.placeholder.strip() or text.endswith((":", "?")):
         return True
     headline = isinstance(prose.text[0], Heading) or prose.size in ("large", "huge")
-    return len(said.split()) <= _MOST_WORDS and not said.endswith((".", "!")) and not headline
+    return len(text.split()) <= _MAX_WORDS and not text.endswith((".", "!")) and not headline

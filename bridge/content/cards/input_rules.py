@@ -40,9 +40,9 @@ def is_empty(value: JsonValue) -> bool:
     return value in (None, [], False) or (isinstance(value, str) and not value.strip())
 
 
-def why_missing(asked: Input) -> str:
+def why_missing(field: Input) -> str:
     """What is said of an input that must be filled in, and is not."""
-    match asked:
+    match field:
         case Toggle():
             return "must be ticked"
         case Choice() | Picker():
@@ -51,41 +51,41 @@ def why_missing(asked: Input) -> str:
             return "must be filled in"
 
 
-def why_wrong(asked: Input, value: JsonValue) -> str:
+def why_wrong(field: Input, value: JsonValue) -> str:
     """Why the input does not take a value that is not empty; nothing where it does."""
-    return next(_reasons(asked, value), "")
+    return next(_reasons(field, value), "")
 
 
-def _reasons(asked: Input, value: JsonValue) -> Iterator[str]:
-    match asked:
+def _reasons(field: Input, value: JsonValue) -> Iterator[str]:
+    match field:
         case TextInput() if isinstance(value, str):
-            yield from _text_reasons(asked, value)
+            yield from _text_reasons(field, value)
         case NumberInput():
-            yield from _number_reasons(asked, value)
+            yield from _number_reasons(field, value)
         case DateInput() if isinstance(value, str):
-            yield from _moment_reasons(asked, value.strip())
+            yield from _moment_reasons(field, value.strip())
         case Choice(many=True) | Picker(many=True) if isinstance(value, list):
             yield from _bounds(
-                len(value), asked.least, asked.most, "takes {} or more", "takes {} or fewer"
+                len(value), field.least, field.most, "takes {} or more", "takes {} or fewer"
             )
         case _:
             return
 
 
-def _text_reasons(asked: TextInput, value: str) -> Iterator[str]:
+def _text_reasons(field: TextInput, value: str) -> Iterator[str]:
     """Platforms count characters or UTF-16 units: what is right by one way of counting is right."""
     units = len(value.encode("utf-16-le", "surrogatepass")) // 2
-    yield from _bounds(units, asked.least, None, "must have {} or more characters", "")
-    yield from _bounds(len(value), None, asked.most, "", "must have {} or fewer characters")
-    if asked.format in _FORMATS:
-        form, reason = _FORMATS[asked.format]
+    yield from _bounds(units, field.least, None, "must have {} or more characters", "")
+    yield from _bounds(len(value), None, field.most, "", "must have {} or fewer characters")
+    if field.format in _FORMATS:
+        form, reason = _FORMATS[field.format]
         if not form.fullmatch(value.strip()):
             yield reason
-    if asked.pattern and not _is_found(asked.pattern, value):
+    if field.pattern and not _matches_pattern(field.pattern, value):
         yield "has not the form that is asked for"
 
 
-def _is_found(pattern: str, value: str) -> bool:
+def _matches_pattern(pattern: str, value: str) -> bool:
     """What is no pattern in linear time (look-arounds, back-references) rules nothing out."""
     try:
         return pattern_of(pattern).is_in(value)
@@ -93,40 +93,40 @@ def _is_found(pattern: str, value: str) -> bool:
         return True
 
 
-def _number_reasons(asked: NumberInput, value: JsonValue) -> Iterator[str]:
+def _number_reasons(field: NumberInput, value: JsonValue) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         yield "must be a number"
         return
-    if not asked.decimals and value != int(value):
+    if not field.decimals and value != int(value):
         yield "must be a whole number"
-    yield from _bounds(value, asked.least, asked.most, "must be {} or more", "must be {} or less")
+    yield from _bounds(value, field.least, field.most, "must be {} or more", "must be {} or less")
 
 
 def _bounds(
-    value: float, least: float | None, most: float | None, too_small: str, too_large: str
+    value: float, minimum: float | None, maximum: float | None, too_small: str, too_large: str
 ) -> Iterator[str]:
-    if least is not None and value < least:
-        yield too_small.format(f"{least:g}")
-    if most is not None and value > most:
-        yield too_large.format(f"{most:g}")
+    if minimum is not None and value < minimum:
+        yield too_small.format(f"{minimum:g}")
+    if maximum is not None and value > maximum:
+        yield too_large.format(f"{maximum:g}")
 
 
-def _moment_reasons(asked: DateInput, value: str) -> Iterator[str]:
-    moment = _moment(asked, value)
+def _moment_reasons(field: DateInput, value: str) -> Iterator[str]:
+    moment = _moment(field, value)
     if moment is None:
-        yield _MOMENTS[asked.of]
+        yield _MOMENTS[field.of]
         return
-    least, most = _moment(asked, asked.least), _moment(asked, asked.most)
-    if least is not None and moment < least:
-        yield f"must be {_shown(asked, asked.least)} or later"
-    if most is not None and moment > most:
-        yield f"must be {_shown(asked, asked.most)} or earlier"
+    minimum, maximum = _moment(field, field.least), _moment(field, field.most)
+    if minimum is not None and moment < minimum:
+        yield f"must be {_bound_text(field, field.least)} or later"
+    if maximum is not None and moment > maximum:
+        yield f"must be {_bound_text(field, field.most)} or earlier"
 
 
-def _moment(asked: DateInput, value: str) -> float | None:
+def _moment(field: DateInput, value: str) -> float | None:
     """Something that can be compared with others of its kind; None for what is none."""
     try:
-        match asked.of:
+        match field.of:
             case "date":
                 return date.fromisoformat(value).toordinal()
             case "time":
@@ -141,8 +141,8 @@ def _moment(asked: DateInput, value: str) -> float | None:
         return None
 
 
-def _shown(asked: DateInput, bound: str) -> str:
-    if asked.of == "datetime" and (seconds := _moment(asked, bound)) is not None:
+def _bound_text(field: DateInput, bound: str) -> str:
+    if field.of == "datetime" and (seconds := _moment(field, bound)) is not None:
         try:
             return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
         except (ValueError, OverflowError, OSError):

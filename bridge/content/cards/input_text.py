@@ -66,9 +66,11 @@ def _filled(node: Input) -> Line:
 def _options(options: Sequence[Option], ticked: Set[str] | None) -> list[Block]:
     """A list for each group, below its name."""
     blocks: list[Block] = []
-    for group, members in groupby(options, lambda one: one.group):
+    for group, members in groupby(options, lambda option: option.group):
         blocks += [Paragraph(words(group))] if group.strip() else []
-        items = tuple(ListItem((Paragraph(_option(one)),), _tick(one, ticked)) for one in members)
+        items = tuple(
+            ListItem((Paragraph(_option(member)),), _tick(member, ticked)) for member in members
+        )
         blocks.append(List(items))
     return blocks
 
@@ -76,8 +78,8 @@ def _options(options: Sequence[Option], ticked: Set[str] | None) -> list[Block]:
 def _option(option: Option) -> Line:
     sign: Line = (Text(f"{option.emoji} "),) if option.emoji else ()
     label = linked(option.label, option.url)
-    told: Line = (Text(": "), *option.description) if option.description else ()
-    return (*sign, *label, *told)
+    description: Line = (Text(": "), *option.description) if option.description else ()
+    return (*sign, *label, *description)
 
 
 def _tick(option: Option, ticked: Set[str] | None) -> bool | None:
@@ -105,4 +107,4 @@ def words(text: str) -> Line:
     if not text.strip():
         return ()
     lines = [Text(line) for line in text.splitlines()]
-    return tuple(one for line in lines for one in (Break(), line))[1:]
+    return tuple(inline for line in lines for inline in (Break(), line))[1:]

@@ -78,17 +78,17 @@ def find_action(
 ) -> Action | None:
     """The action that carries this token, or, `by_id`, has it as its id: a payload that went home
     as it was has no tokens."""
-    named: Action | None = None
+    action_by_id: Action | None = None
     for action in actions_of(card):
         if _is_token(token_of(action.at), token):
             return action
-        if by_id and named is None and action.id and action.id == token:
-            named = action
-    return named
+        if by_id and action_by_id is None and action.id and action.id == token:
+            action_by_id = action
+    return action_by_id
 
 
-def _is_token(known: str, given: str) -> bool:
-    return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
+def _is_token(expected: str, token: str) -> bool:
+    return hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))
 
 
 def interaction_with(
@@ -101,11 +101,11 @@ def interaction_with(
     """`values` are what the platform tells, by token (or id, as for `find_action`): text, or the
     list of what was chosen; None where the input was left empty."""
     inputs: dict[str, JsonValue] = {}
-    for one in actions_of(card):
-        if not isinstance(one, Button):
-            name = _name_in(values, one, token_of)
+    for field in actions_of(card):
+        if not isinstance(field, Button):
+            name = _name_in(values, field, token_of)
             if name is not None and values[name] is not None:
-                inputs[one.id or one.at] = typed_value(one, values[name])
+                inputs[field.id or field.at] = typed_value(field, values[name])
     if isinstance(action, Button):
         kind, value = ("submitted" if action.does == "submit" else "pressed"), action.value
         label = plain_inlines(action.label)
@@ -123,13 +123,13 @@ class WrongInput:
     """An input that does not take what was filled in: `label` is what people call it, `reason` the
     bridge's words for what is wrong, `error` its author's."""
 
-    asked: Input
+    field: Input
     label: str
     reason: str
 
     @property
     def error(self) -> str:
-        return self.asked.error.strip() or self.reason
+        return self.field.error.strip() or self.reason
 
 
 def wrong_inputs(
@@ -148,98 +148,105 @@ def wrong_inputs(
     """
     if not isinstance(action, Button):
         return []
-    found: list[WrongInput] = []
+    wrong: list[WrongInput] = []
     hidden: frozenset[int] | None = None
     names = texts_that_name(card.nodes)
-    for one in forms_of(card).sent_by(action):
-        name = _name_in(values, one, token_of)
-        if one.disabled or (name is None and (one.dispatches or not all_told)):
+    for field in forms_of(card).sent_by(action):
+        name = _name_in(values, field, token_of)
+        if field.disabled or (name is None and (field.dispatches or not all_told)):
             continue
-        value = None if name is None else typed_value(one, values[name])
+        value = None if name is None else typed_value(field, values[name])
         if not is_empty(value):
-            reason = why_wrong(one, value)
-        elif one.required and _can_be_answered(one):
+            reason = why_wrong(field, value)
+        elif field.required and _can_be_answered(field):
             hidden = _hidden_inputs(card) if hidden is None else hidden
-            reason = "" if id(one) in hidden else why_missing(one)
+            reason = "" if id(field) in hidden else why_missing(field)
         else:
             reason = ""
         if reason:
-            found.append(WrongInput(one, _label_of(one, names), reason))
-    return found
+            wrong.append(WrongInput(field, _label_of(field, names), reason))
+    return wrong
 
 
 def _name_in(
-    values: Mapping[str, JsonValue], asked: Input, token_of: Callable[[str], str]
+    values: Mapping[str, JsonValue], field: Input, token_of: Callable[[str], str]
 ) -> str | None:
-    return next((key for key in (token_of(asked.at), asked.id) if key and key in values), None)
+    return next((key for key in (token_of(field.at), field.id) if key and key in values), None)
 
 
-def _can_be_answered(asked: Input) -> bool:
-    return not isinstance(asked, Choice) or bool(asked.options) or asked.external
+def _can_be_answered(field: Input) -> bool:
+    return not isinstance(field, Choice) or bool(field.options) or field.external
 
 
 def _hidden_inputs(card: Card) -> frozenset[int]:
     """Those in containers that nobody sees until a button shows them."""
-    hidden = (one for one in walk(card.nodes) if isinstance(one, Container) and one.hidden)
+    containers = (
+        container
+        for container in walk(card.nodes)
+        if isinstance(container, Container) and container.hidden
+    )
     return frozenset(
-        id(node) for one in hidden for node in walk(one.nodes) if isinstance(node, Input)
+        id(node)
+        for container in containers
+        for node in walk(container.nodes)
+        if isinstance(node, Input)
     )
 
 
-def _label_of(asked: Input, names: Mapping[int, Prose]) -> str:
-    title = asked.title if isinstance(asked, Toggle) else ()
-    label = plain_inlines(asked.label or title).strip()
-    if not label and (text := names.get(id(asked))) is not None:
+def _label_of(field: Input, names: Mapping[int, Prose]) -> str:
+    title = field.title if isinstance(field, Toggle) else ()
+    label = plain_inlines(field.label or title).strip()
+    if not label and (text := names.get(id(field))) is not None:
         label = plain_inlines(blocks_as_line(text.text)).strip()
-    return label or asked.placeholder.strip() or asked.id
+    return label or field.placeholder.strip() or field.id
 
 
-def typed_value(asked: Input, given: JsonValue) -> JsonValue:
+def typed_value(field: Input, value: JsonValue) -> JsonValue:
     """What was filled in, as its author expects it: one value or several, a number, a yes."""
-    several = [one for one in given if one != ""] if isinstance(given, list) else None
-    match asked:
+    chosen = [choice for choice in value if choice != ""] if isinstance(value, list) else None
+    match field:
         case Toggle():
-            return _is_on(asked, several if several is not None else given)
+            return _is_on(field, chosen if chosen is not None else value)
         case Choice(many=True) | Picker(many=True) | FileInput():
-            return several if several is not None else [given] if given not in (None, "") else []
+            return chosen if chosen is not None else [value] if value not in (None, "") else []
         case NumberInput():
-            return _number(several[0] if several else given)
+            return _number(chosen[0] if chosen else value)
         case _:
-            return (several[0] if several else None) if several is not None else given
+            return (chosen[0] if chosen else None) if chosen is not None else value
 
 
 def told(interaction: Interaction) -> str:
     """What happened, as one line of plain text: `“Approve”, comment: fine`."""
     name = interaction.label or interaction.id or "a button"
-    chosen = interaction.kind == "chosen" and interaction.value not in (None, [], "")
-    said = [f"“{name}”" + (f": {_shown(interaction.value)}" if chosen else "")]
-    said += [f"{key}: {_shown(value)}" for key, value in interaction.inputs.items()]
-    return ", ".join(said)
+    is_choice = interaction.kind == "chosen" and interaction.value not in (None, [], "")
+    phrases = [f"“{name}”" + (f": {_value_text(interaction.value)}" if is_choice else "")]
+    phrases += [f"{key}: {_value_text(value)}" for key, value in interaction.inputs.items()]
+    return ", ".join(phrases)
 
 
-def _is_on(asked: Toggle, given: JsonValue) -> bool:
-    if isinstance(given, list):
-        return bool(given) and given != [asked.off]
-    return given is True or given == asked.on
+def _is_on(field: Toggle, value: JsonValue) -> bool:
+    if isinstance(value, list):
+        return bool(value) and value != [field.off]
+    return value is True or value == field.on
 
 
-def _number(given: JsonValue) -> JsonValue:
+def _number(value: JsonValue) -> JsonValue:
     """A number where it reads as one, else what was typed: its author decides."""
-    if not isinstance(given, str):
-        return given
+    if not isinstance(value, str):
+        return value
     try:
-        number = float(given)
+        number = float(value)
     except ValueError:
-        return given
+        return value
     if number != number or number in (float("inf"), float("-inf")):
-        return given
+        return value
     return int(number) if number.is_integer() else number
 
 
-def _shown(value: JsonValue) -> str:
+def _value_text(value: JsonValue) -> str:
     match value:
         case list():
-            return " / ".join(_shown(one) for one in value)
+            return " / ".join(_value_text(item) for item in value)
         case bool():
             return "yes" if value else "no"
         case None:

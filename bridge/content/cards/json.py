@@ -29,12 +29,12 @@ def card_from_json(value: object, at: str = "") -> Card:
     Raises CodecError, nothing else; its pointer begins at the card."""
     check_nesting(value, MAX_DEPTH)
     try:
-        read = _CARD.validate_python(value)
+        card_read = _CARD.validate_python(value)
     except ValidationError as error:
         raise _codec_error(error) from None
-    for place, node in _located(read, ""):
+    for place, node in _located(card_read, ""):
         object.__setattr__(node, "at", at + place)  # nobody else has seen it yet
-    return read
+    return card_read
 
 
 def card_to_json(written: Card) -> dict[str, JsonValue]:
@@ -57,24 +57,24 @@ def card_schema() -> dict[str, Any]:
 def _clean(value: Any) -> Any:
     """What pydantic writes, in JSON's words, and with strings where they stand for prose."""
     if isinstance(value, list):
-        return [_clean(one) for one in value]
+        return [_clean(inner) for inner in value]
     if not isinstance(value, dict):
         return value
-    kept = {name: _clean(one) for name, one in value.items() if not _is_noise(name, one)}
-    if {"$ref": "#/$defs/Prose"} in kept.get("oneOf", ()):
-        kept["oneOf"].append({"type": "string", "description": "UACS Markdown: a prose node."})
-    if "contentMediaType" in kept and kept.get("default") == []:
-        kept["default"] = ""
-    return kept
+    cleaned = {name: _clean(inner) for name, inner in value.items() if not _is_noise(name, inner)}
+    if {"$ref": "#/$defs/Prose"} in cleaned.get("oneOf", ()):
+        cleaned["oneOf"].append({"type": "string", "description": "UACS Markdown: a prose node."})
+    if "contentMediaType" in cleaned and cleaned.get("default") == []:
+        cleaned["default"] = ""
+    return cleaned
 
 
 def _with_reference(value: Any, shared: Any, reference: Any) -> Any:
     if value == shared:
         return reference
     if isinstance(value, list):
-        return [_with_reference(one, shared, reference) for one in value]
+        return [_with_reference(inner, shared, reference) for inner in value]
     if isinstance(value, dict):
-        return {name: _with_reference(one, shared, reference) for name, one in value.items()}
+        return {name: _with_reference(inner, shared, reference) for name, inner in value.items()}
     return value
 
 
@@ -92,16 +92,19 @@ def _codec_error(error: ValidationError) -> CodecError:
 @cache
 def _kinds() -> frozenset[str]:
     """The names of node types, which pydantic puts among the steps of a path."""
-    found = (one for one in vars(card).values() if is_dataclass(one))
+    classes = (member for member in vars(card).values() if is_dataclass(member))
     return frozenset(
-        str(field.default) for one in found for field in fields(one) if field.name == "type"
+        str(field.default)
+        for node_class in classes
+        for field in fields(node_class)
+        if field.name == "type"
     )
 
 
 def _located(value: object, at: str) -> Iterator[tuple[str, object]]:
     if isinstance(value, tuple):
-        for index, one in enumerate(value):
-            yield from _located(one, f"{at}/{index}")
+        for index, item in enumerate(value):
+            yield from _located(item, f"{at}/{index}")
     elif is_dataclass(value) and type(value).__module__ == card.__name__:
         for name, _, writer in _fields(type(value)):
             if name == "at":
@@ -112,23 +115,23 @@ def _located(value: object, at: str) -> Iterator[tuple[str, object]]:
 
 def _write(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_write(one) for one in value]
+        return [_write(item) for item in value]
     if not is_dataclass(value):
         return value
-    written: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, default, writer in _fields(type(value)):
         inner = getattr(value, name)
         if name == "at" or (name not in _ALWAYS and inner == default):
             continue
-        written[name] = writer(inner) if writer else _write(inner)
-    return written
+        members[name] = writer(inner) if writer else _write(inner)
+    return members
 
 
 @cache
 def _fields(kind: type) -> list[tuple[str, object, Any]]:
     """Name, default, and for text how it is written; `type` comes first."""
-    found: list[tuple[str, object, Any]] = []
-    for one in sorted(fields(kind), key=lambda field: field.name != "type"):
-        writer = _WRITERS.get(str(one.type))
-        found.append((one.name, one.default, writer))
-    return found
+    described: list[tuple[str, object, Any]] = []
+    for field in sorted(fields(kind), key=lambda field: field.name != "type"):
+        writer = _WRITERS.get(str(field.type))
+        described.append((field.name, field.default, writer))
+    return described

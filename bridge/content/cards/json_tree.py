@@ -13,14 +13,19 @@ MAX_NESTING = 1000
 _LEAVES: frozenset[type] = frozenset((str, int, float, bool, type(None)))
 
 
-def check_nesting(value: object, most: int = MAX_NESTING) -> None:
+def check_nesting(value: object, max_depth: int = MAX_NESTING) -> None:
     """Raises CodecError for lists and objects that lie more than `most` within one another."""
     level: list[object] = [value]
-    for _ in range(most + 1):
-        level = [one for held in map(_held, level) for one in held if type(one) not in _LEAVES]
+    for _ in range(max_depth + 1):
+        level = [
+            member
+            for members in map(_members, level)
+            for member in members
+            if type(member) not in _LEAVES
+        ]
         if not level:
             return
-    raise CodecError("", f"is nested more than {most} levels deep; make it flatter")
+    raise CodecError("", f"is nested more than {max_depth} levels deep; make it flatter")
 
 
 def pointer(at: str, *steps: str | int) -> str:
@@ -44,7 +49,7 @@ def at_pointer(value: JsonValue, place: str) -> JsonValue:
     return value
 
 
-def _held(value: object) -> Iterable[object]:
+def _members(value: object) -> Iterable[object]:
     """What is directly within a list or an object."""
     if type(value) is dict:  # as nearly all are; asking for a Mapping takes ten times longer
         return cast("dict[str, object]", value).values()

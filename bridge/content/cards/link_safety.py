@@ -39,57 +39,60 @@ from bridge.content.text.urls import safe_url
 from bridge.model import Loss
 
 Line = tuple[Inline, ...]
-_LABEL = 70  # characters: no platform cuts a label that is shorter
-_HOST = 40
-_LONGEST_PATH = 120  # of a picture's address: a longer one carries more than a name
-_SIGNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_MAX_LABEL = 70  # characters: no platform cuts a label that is shorter
+_MAX_HOST = 40
+_MAX_PATH = 120  # of a picture's address: a longer one carries more than a name
+_DIRECTION_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>|\"'`)\]}]+")
 
 
 def honest_card(card: Card, *, of_agent: bool) -> tuple[Card, tuple[Loss, ...]]:
     """The card with the addresses that it hid, the same object where it hid none, and the pictures
     that it may not have. Of others than agents only names that are other addresses are mended."""
-    writing = _Writing(of_agent)
-    shown: Card = writing.value(with_targets(card, always=of_agent))
-    return shown, tuple(writing.losses)
+    writing = _LinkRewriter(of_agent)
+    safe_card: Card = writing.value(with_targets(card, always=of_agent))
+    return safe_card, tuple(writing.losses)
 
 
 def addresses_in(value: object) -> Iterator[str]:
     """Every address in the strings of a payload, but for what names its schema."""
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, dict):
-            stack += [inner for key, inner in one.items() if key != "$schema"]
-        elif isinstance(one, (list, tuple)):
-            stack += one
-        elif isinstance(one, str) and "://" in one:
-            yield from (unescape(found) for found in _ADDRESS.findall(one))
+        item = stack.pop()
+        if isinstance(item, dict):
+            stack += [inner for key, inner in item.items() if key != "$schema"]
+        elif isinstance(item, (list, tuple)):
+            stack += item
+        elif isinstance(item, str) and "://" in item:
+            yield from (unescape(address) for address in _ADDRESS.findall(item))
 
 
 def tells_all(card: Card, payloads: Iterable[object]) -> bool:
     """Whether each address of the payloads stands in the card that was read of them: what a reader
     left out would still be opened or fetched where the payload is shown as it came."""
-    known = {one for one in _strings(card) if "://" in one}
-    told = " ".join(known)
+    card_addresses = {text for text in _strings(card) if "://" in text}
+    joined = " ".join(card_addresses)
     return all(
-        one in known or one.rstrip(".,:;!?*_~") in told for one in addresses_in(list(payloads))
+        address in card_addresses or address.rstrip(".,:;!?*_~") in joined
+        for address in addresses_in(list(payloads))
     )
 
 
 def _strings(card: Card) -> Iterator[str]:
     stack: list[Any] = [card]
     while stack:
-        one = stack.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, tuple):
-            stack += one
-        elif is_dataclass(one):
-            stack += [getattr(one, known.name) for known in fields(one) if known.name != "payload"]
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, tuple):
+            stack += item
+        elif is_dataclass(item):
+            stack += [
+                getattr(item, member.name) for member in fields(item) if member.name != "payload"
+            ]
 
 
-class _Writing:
+class _LinkRewriter:
     def __init__(self, of_agent: bool) -> None:
         self.losses: list[Loss] = []
         self._of_agent = of_agent
@@ -98,20 +101,20 @@ class _Writing:
         """With all that is within it; the same object where nothing changes."""
         if isinstance(value, tuple):
             before: tuple[Any, ...] = value
-            items = [self.value(one) for one in before]
+            items = [self.value(item) for item in before]
             return value if all(map(_is, items, before)) else tuple(items)
         if not is_dataclass(value) or isinstance(value, (type, Text, Link, Asset)):
             return value
         changes: dict[str, Any] = {}
-        for one in fields(value):
-            inner = getattr(value, one.name)
+        for field in fields(value):
+            inner = getattr(value, field.name)
             if isinstance(inner, (str, int, float, dict, list)) or inner is None:
                 continue
             if (new := self.value(inner)) is not inner:
-                changes[one.name] = new
-        return self._told(replace(value, **changes) if changes else value)
+                changes[field.name] = new
+        return self._safe_node(replace(value, **changes) if changes else value)
 
-    def _told(self, value: Any) -> Any:
+    def _safe_node(self, value: Any) -> Any:
         match value:
             case Button(does="open", url=url, label=label) | Option(url=url, label=label) if url:
                 if self._of_agent or deceives(label, url):
@@ -123,12 +126,12 @@ class _Writing:
                 return self._box(value)
             case Image() | Player():
                 return self._media(value)
-            case Gallery(items) if not all(isinstance(one, Image | Player) for one in items):
-                return _apart(value)
+            case Gallery(items) if not all(isinstance(item, Image | Player) for item in items):
+                return _split_gallery(value)
             case Section(accessory=Prose() | Container()):
                 return Container(stack_section(value), at=value.at)
             case File(asset=asset) if asset.url and not asset.file_id:
-                return _words(value.title or _text(asset.name), asset.url, value.at)
+                return _prose_with_address(value.title or _text(asset.name), asset.url, value.at)
             case Native(payload=payload) if any(addresses_in(payload)):
                 return Container(value.fallback, at=value.at)
             case _:
@@ -140,9 +143,9 @@ class _Writing:
         if isinstance(box, Container):
             pictures: list[Node] = []
             for name in ("hero", "thumbnail"):
-                held = getattr(box, name)
-                if held is not None and not isinstance(held, Image):  # a picture that became words
-                    pictures.append(held)
+                picture = getattr(box, name)
+                if picture is not None and not isinstance(picture, Image):
+                    pictures.append(picture)  # a picture that became text
                     box = replace(box, **{name: None})
             box = replace(box, nodes=(*pictures, *box.nodes)) if pictures else box
         if not (url := _address(box.link)):
@@ -158,12 +161,16 @@ class _Writing:
 
     def _media(self, node: Image | Player) -> Any:
         """What is fetched as soon as it is seen may carry what was said in its address."""
-        if _carries(node.asset.url):
-            self._lose(node.at, node.asset.url)
+        if _may_carry_data(node.asset.url):
+            self._report(node.at, node.asset.url)
             title = node.title or _text(node.asset.alt)
-            return _words(title, node.asset.url, node.at)
-        if isinstance(node, Player) and node.poster is not None and _carries(node.poster.url):
-            self._lose(node.at, node.poster.url)
+            return _prose_with_address(title, node.asset.url, node.at)
+        if (
+            isinstance(node, Player)
+            and node.poster is not None
+            and _may_carry_data(node.poster.url)
+        ):
+            self._report(node.at, node.poster.url)
             node = replace(node, poster=None)
         if url := _address(node.link):
             bare = Link(url, (Text(url),))
@@ -173,26 +180,26 @@ class _Writing:
 
     def _without_icon(self, value: Any) -> Any:
         icon = getattr(value, "icon", None)
-        if not isinstance(icon, Asset) or not _carries(icon.url):
+        if not isinstance(icon, Asset) or not _may_carry_data(icon.url):
             return value
-        self._lose(getattr(value, "at", ""), icon.url)
+        self._report(getattr(value, "at", ""), icon.url)
         return replace(value, icon=None)
 
-    def _lose(self, at: str, url: str) -> None:
+    def _report(self, at: str, url: str) -> None:
         self.losses.append(Loss(path=at, kind="agents_picture", what=url, shown_as="its address"))
 
 
-def _apart(gallery: Gallery) -> Container:
+def _split_gallery(gallery: Gallery) -> Container:
     """Words do not stand between pictures side by side."""
     nodes: list[Node] = []
-    for is_shown, run in groupby(gallery.items, lambda one: isinstance(one, Image | Player)):
+    for is_shown, run in groupby(gallery.items, lambda item: isinstance(item, Image | Player)):
         items = tuple(run)
         nodes += [replace(gallery, items=items)] if is_shown else items
     return Container(tuple(nodes), at=gallery.at)
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _is(left: object, right: object) -> bool:
+    return left is right
 
 
 def _address(url: str) -> str:
@@ -203,35 +210,35 @@ def _text(words: str) -> Line:
     return (Text(words),) if words else ()
 
 
-def _words(title: Line, address: str, at: str) -> Prose:
+def _prose_with_address(title: Line, address: str, at: str) -> Prose:
     url = _address(address)
     bare: Line = (Link(url, (Text(url),)),) if url else ()
     gap = (Text(" "),) if title and bare else ()
     return Prose((Paragraph((*title, *gap, *bare)),), at=at)
 
 
-def _carries(url: str) -> bool:
+def _may_carry_data(url: str) -> bool:
     """Whether a picture's address holds more than where the picture is."""
     if not url or url.startswith("data:"):
         return False
     try:
-        found = urlsplit(url)
-        return bool(found.query or found.username or len(found.path) > _LONGEST_PATH)
+        parts = urlsplit(url)
+        return bool(parts.query or parts.username or len(parts.path) > _MAX_PATH)
     except ValueError:
         return True
 
 
 def _with_host(value: Any, label: Line, url: str) -> Any:
     """`Open (evil.example)`; of a long host its end, which says whose it is."""
-    told = host_of(url)
-    said = plain_inlines(label)
-    if safe_url(url) == url and (said in (told, url) or said.endswith(f"({told})")):
+    host = host_of(url)
+    text = plain_inlines(label)
+    if safe_url(url) == url and (text in (host, url) or text.endswith(f"({host})")):
         return value
-    sign = f" ({told})" if said else told
-    room = _LABEL - len(sign)
-    if len(said) <= room and not _SIGNS.search(said):
+    sign = f" ({host})" if text else host
+    room = _MAX_LABEL - len(sign)
+    if len(text) <= room and not _DIRECTION_MARKS.search(text):
         return replace(value, label=(*label, Text(sign)))
-    plain = " ".join(_SIGNS.sub("", said).split())
+    plain = " ".join(_DIRECTION_MARKS.sub("", text).split())
     cut = plain if len(plain) <= room else f"{plain[: room - 1]}…"
     return replace(value, label=(Text(f"{cut}{sign}"),))
 
@@ -243,4 +250,4 @@ def host_of(url: str) -> str:
         host = host.encode("idna").decode() if not host.isascii() else host
     except (ValueError, UnicodeError):
         host = url
-    return host if len(host) <= _HOST else f"…{host[1 - _HOST :]}"
+    return host if len(host) <= _MAX_HOST else f"…{host[1 - _MAX_HOST :]}"

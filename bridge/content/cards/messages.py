@@ -71,14 +71,14 @@ def content_of(
     UACS cannot hold (more than 128 levels deep) is its fallback alone, and a Loss. `is_quoted`:
     whether a payload is what somebody else said, passed on.
     """
-    writing = _Writing(is_quoted)
+    writing = _ContentWriter(is_quoted)
     for payload, card in read:
         writing.add(payload, card)
     return writing.content()
 
 
 @dataclass(slots=True)
-class _Writing:
+class _ContentWriter:
     is_quoted: Callable[[Payload], bool]
     parts: list[ContentPart] = field(default_factory=list[ContentPart])
     details: dict[str, PartDetails] = field(default_factory=dict[str, PartDetails])
@@ -86,23 +86,25 @@ class _Writing:
     losses: list[Loss] = field(default_factory=list[Loss])
 
     def add(self, payload: Payload, card: Card) -> None:
-        said = card_parts(card.nodes)
+        card_content = card_parts(card.nodes)
         if not payload.schema_id:
-            self._append(said)
+            self._append(card_content)
             return
         structured = self._structured(payload)
-        said = said or (DetailedPart(TextPart(text=card.summary)),)
-        fallback = self._append(map(_quoted, said) if self.is_quoted(payload) else said)
+        card_content = card_content or (DetailedPart(TextPart(text=card.summary)),)
+        fallback = self._append(
+            map(_quoted, card_content) if self.is_quoted(payload) else card_content
+        )
         if structured is not None:
             self.fallbacks[str(structured)] = fallback
 
     def content(self) -> Content:
-        found: dict[str, Any] = {}
+        additions: dict[str, Any] = {}
         if self.fallbacks:
-            found["fallbacks"] = self.fallbacks
+            additions["fallbacks"] = self.fallbacks
         if self.details:
-            found["parts"] = self.details
-        return Content(tuple(self.parts), BridgeMetadata(**found), tuple(self.losses))
+            additions["parts"] = self.details
+        return Content(tuple(self.parts), BridgeMetadata(**additions), tuple(self.losses))
 
     def _structured(self, payload: Payload) -> int | None:
         data = cast("JsonTree", payload.data)  # judged below, as all that is built in code
@@ -110,9 +112,9 @@ class _Writing:
             part = StructuredDataPart(schema_id=payload.schema_id, data=data)
         except InvalidUacs as error:
             what = f"{payload.schema_id}: {error.rule}"
-            shown = "parts that say the same"
+            shown_as = "parts that say the same"
             self.losses.append(
-                Loss(path=payload.at, kind="payload_as_fallback", what=what, shown_as=shown)
+                Loss(path=payload.at, kind="payload_as_fallback", what=what, shown_as=shown_as)
             )
             return None
         details = PartDetails(path=payload.at) if payload.at else None
@@ -121,16 +123,16 @@ class _Writing:
 
     def _append(self, parts: Iterable[DetailedPart]) -> tuple[int, ...]:
         first = len(self.parts)
-        for one in parts:
-            if one.details is not None:
-                self.details[str(len(self.parts))] = one.details
-            self.parts.append(one.part)
+        for part in parts:
+            if part.details is not None:
+                self.details[str(len(self.parts))] = part.details
+            self.parts.append(part.part)
         return tuple(range(first, len(self.parts)))
 
 
-def _quoted(one: DetailedPart) -> DetailedPart:
-    known = one.details or PartDetails()
-    return DetailedPart(one.part, known.model_copy(update={"quoted": True}))
+def _quoted(detailed: DetailedPart) -> DetailedPart:
+    details = detailed.details or PartDetails()
+    return DetailedPart(detailed.part, details.model_copy(update={"quoted": True}))
 
 
 # --- a message -> one card ------------------------------------------------------------------
@@ -143,10 +145,10 @@ def card_of(message: Message, readers: Mapping[str, Reader]) -> tuple[Card, tupl
     cannot be read is shown as its fallback, and without one as named JSON, which is a Loss: as a
     file where we keep it (see `with_json_files`), else as text.
     """
-    return _Reading(message, readers).card()
+    return _MessageReader(message, readers).card()
 
 
-class _Reading:
+class _MessageReader:
     def __init__(self, message: Message, readers: Mapping[str, Reader]) -> None:
         self._message = message
         self._readers = readers
@@ -154,13 +156,13 @@ class _Reading:
         self._additions, _ = read_bridge_metadata(message)
         self._losses: list[Loss] = []
         for index, part in enumerate(message.content):
-            self._try(index, part)
+            self._read_payload(index, part)
 
     def card(self) -> tuple[Card, tuple[Loss, ...]]:
         nodes: list[Node] = []
         summary = self._additions.summary or ""
-        known = {id(self._message.content[index]) for index in self._read}
-        for index, part in select_parts(self._message, lambda one: id(one) in known):
+        readable = {id(self._message.content[index]) for index in self._read}
+        for index, part in select_parts(self._message, lambda part: id(part) in readable):
             if (card := self._read.get(index)) is not None:
                 nodes += card.nodes
                 summary = summary or card.summary
@@ -168,7 +170,7 @@ class _Reading:
                 nodes += self._nodes(index, part)
         return Card(tuple(nodes), summary=summary), tuple(self._losses)
 
-    def _try(self, index: int, part: ContentPart) -> None:
+    def _read_payload(self, index: int, part: ContentPart) -> None:
         if not isinstance(part, StructuredDataPart):
             return
         at = f"/content/{index}/data"
@@ -184,10 +186,10 @@ class _Reading:
                 )
         except CodecError as error:
             what = f"{part.schema_id}: {error.reason}"
-            shown = "its fallback" if str(index) in self._additions.fallbacks else "JSON"
+            shown_as = "its fallback" if str(index) in self._additions.fallbacks else "JSON"
             path = f"{at}{error.pointer.removeprefix(at)}"
             self._losses.append(
-                Loss(path=path, kind="payload_unreadable", what=what, shown_as=shown)
+                Loss(path=path, kind="payload_unreadable", what=what, shown_as=shown_as)
             )
 
     def _nodes(self, index: int, part: ContentPart) -> tuple[Node, ...]:
@@ -211,26 +213,28 @@ class _Reading:
                 return (self._as_json(at, part.type, part),)
 
     def _as_json(self, at: str, name: str, part: ContentPart) -> Node:
-        if (kept := self._additions.kept.get(at)) is not None:
-            return self._as_file(at, name, kept)
+        if (stored := self._additions.kept.get(at)) is not None:
+            return self._as_file(at, name, stored)
         self._losses.append(Loss(path=at, kind="part_as_json", what=name, shown_as="JSON"))
         return Prose((Paragraph((Text(f"[{name}]"),)), CodeBlock(part_json(part), "json")), at=at)
 
-    def _as_file(self, at: str, name: str, kept: KeptFile) -> Node:
+    def _as_file(self, at: str, name: str, stored: KeptFile) -> Node:
         kind = name.rpartition("/")[2].removesuffix("+json")
-        file = safe_file_name(f"{kind}.json", kept.media_type)
+        file = safe_file_name(f"{kind}.json", stored.media_type)
         self._losses.append(Loss(path=at, kind="part_as_file", what=name, shown_as=file))
-        asset = Asset(file_id=kept.file_id, media_type=kept.media_type, name=file, size=kept.size)
+        asset = Asset(
+            file_id=stored.file_id, media_type=stored.media_type, name=file, size=stored.size
+        )
         return File(asset, at=at)
 
 
 def unknown_parts(message: Message, schema_ids: Set[str]) -> Iterator[tuple[str, ContentPart]]:
     """The parts that no card can show, with the places at which `card_of` finds them kept: of a
     type or a schema that nobody knows (`schema_ids` are those with readers), without a fallback."""
-    known = schema_ids | {SCHEMA_ID}
-    for index, part in select_parts(message, known):
+    known_ids = schema_ids | {SCHEMA_ID}
+    for index, part in select_parts(message, known_ids):
         payload = part.schema_id if isinstance(part, StructuredDataPart) else None
-        is_known = payload is None or payload in known or is_value(payload)
+        is_known = payload is None or payload in known_ids or is_value(payload)
         if isinstance(part, UnknownPart) or not is_known:
             yield f"/content/{index}", part
 
@@ -245,9 +249,9 @@ def _plain(text: str) -> Document:
     if not text.strip():
         return ()
     line: list[Inline] = []
-    for one in text.split("\n"):
+    for segment in text.split("\n"):
         line += [Break()] if line else []
-        line += [Text(one)] if one else []
+        line += [Text(segment)] if segment else []
     return (Paragraph(tuple(line)),)
 
 

@@ -15,7 +15,7 @@ def without_payloads(native: JsonValue, places: Iterable[str]) -> JsonValue:
     """The message with null where payloads stood (JSON pointers); it shares the rest."""
     rest = native
     for place in places:
-        rest = _put(rest, _steps(place), None)
+        rest = _replaced(rest, _steps(place), None)
     return rest
 
 
@@ -23,16 +23,16 @@ def with_payloads(rest: JsonValue, payloads: Mapping[str, JsonValue]) -> JsonVal
     """The message again. Places that are not there any more change nothing."""
     native = rest
     for place, payload in payloads.items():
-        native = _put(native, _steps(place), payload)
+        native = _replaced(native, _steps(place), payload)
     return native
 
 
 def at_place(native: JsonValue, place: str) -> JsonValue:
     """What stands at a JSON pointer; None where nothing does."""
-    found = native
+    value = native
     for step in _steps(place):
-        found = _step(found, step)
-    return found
+        value = _step(value, step)
+    return value
 
 
 def _steps(place: str) -> list[str]:
@@ -49,16 +49,16 @@ def _step(value: JsonValue, step: str) -> JsonValue:
             return None
 
 
-def _put(value: JsonValue, steps: list[str], new: JsonValue) -> JsonValue:
+def _replaced(value: JsonValue, steps: list[str], new: JsonValue) -> JsonValue:
     """The value with `new` at that place: containers on the way are copied, no others."""
     if not steps:
         return new
     first, *rest = steps
     match value:
         case dict() if first in value:
-            return {**value, first: _put(value[first], rest, new)}
+            return {**value, first: _replaced(value[first], rest, new)}
         case list() if first.isascii() and first.isdigit() and int(first) < len(value):
             index = int(first)
-            return [*value[:index], _put(value[index], rest, new), *value[index + 1 :]]
+            return [*value[:index], _replaced(value[index], rest, new), *value[index + 1 :]]
         case _:
             return value

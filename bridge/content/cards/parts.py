@@ -113,10 +113,10 @@ class _EndOfSpoiler:
 
 def card_parts(nodes: Iterable[Node]) -> tuple[DetailedPart, ...]:
     """What the nodes say, in order; nothing where they say nothing."""
-    return _Reading(nodes).parts()
+    return _PartWriter(nodes).parts()
 
 
-class _Reading:
+class _PartWriter:
     """One walk. `_waiting` is a stack: a node is replaced by simpler ones until it is text."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
@@ -136,19 +136,19 @@ class _Reading:
                 continue
             if not isinstance(node, Button | Actions):
                 self._end_buttons()
-            self._take(node)
+            self._write(node)
         self._end_text()
         return tuple(self._parts)
 
     def _push(self, nodes: Iterable[Node]) -> None:
         self._waiting.extend(reversed(tuple(nodes)))
 
-    def _take(self, node: Node) -> None:  # noqa: C901  # one flat match over the kinds
+    def _write(self, node: Node) -> None:  # noqa: C901  # one flat match over the kinds
         match node:
             case Prose() | Fields() | Alert() | Badge() | Progress() | Rating():
-                self._say(*_prose(node).text)
+                self._add_text(*_prose(node).text)
             case Divider(line=line):
-                self._say(*((Rule(),) if line else ()))
+                self._add_text(*((Rule(),) if line else ()))
             case Context(items):
                 self._context(items)
             case Button():
@@ -160,7 +160,7 @@ class _Reading:
             case Section():
                 self._push(degrade.stack_section(node))
             case Columns():
-                self._push(one for column in node.columns for one in _with_address(column))
+                self._push(inner for column in node.columns for inner in _with_address(column))
             case Carousel():
                 self._push(degrade.stack_carousel(node))
             case Tasks():
@@ -184,7 +184,7 @@ class _Reading:
 
     # --- text -------------------------------------------------------------------------------
 
-    def _say(self, *blocks: Block) -> None:
+    def _add_text(self, *blocks: Block) -> None:
         self._end_buttons()
         self._blocks += map(_hidden, blocks) if self._spoilers else blocks
 
@@ -199,13 +199,13 @@ class _Reading:
         line: list[Inline] = []
         for item in items:
             if isinstance(item, Prose):
-                said = blocks_as_line(item.text)
-                line += [Text(" "), *said] if line and said else said
+                inlines = blocks_as_line(item.text)
+                line += [Text(" "), *inlines] if line and inlines else inlines
             else:
-                self._say(*_paragraph(tuple(line)))
+                self._add_text(*_paragraph(tuple(line)))
                 line = []
                 self._image(item)
-        self._say(*_paragraph(tuple(line)))
+        self._add_text(*_paragraph(tuple(line)))
 
     def _container(self, node: Container) -> None:
         if node.spoiler:
@@ -215,13 +215,13 @@ class _Reading:
 
     def _table(self, node: Table) -> None:
         """Text where all cells are text or pictures, else what is in the cells, row by row."""
-        self._say(*_paragraph((Strong(node.title),) if node.title else ()))
+        self._add_text(*_paragraph((Strong(node.title),) if node.title else ()))
         rows = tuple(tuple(tuple(map(_in_cell, cell)) for cell in row) for row in node.rows)
         table, rest = degrade.text_table(Table(rows, header=node.header, align=node.align))
         if rest:
-            self._push(one for row in node.rows for cell in row for one in cell)
+            self._push(inner for row in node.rows for cell in row for inner in cell)
         elif table.header:
-            self._say(table)
+            self._add_text(table)
 
     # --- actions ----------------------------------------------------------------------------
 
@@ -230,22 +230,24 @@ class _Reading:
         sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
         label = (*sign, *node.label) if node.label else (*sign, *words(node.hint))
         url = safe_url(node.url) if node.does == "open" else None
-        shown: Line = (Link(url, label or (Text(url),)),) if url else (Text("["), *label, Text("]"))
+        inlines: Line = (
+            (Link(url, label or (Text(url),)),) if url else (Text("["), *label, Text("]"))
+        )
         if node.url and not url:
-            shown = linked(shown, node.url)
+            inlines = linked(inlines, node.url)
         if node.confirm is not None:
-            asked = (*words(node.confirm.title), Text(" "), *node.confirm.text)
-            shown = (*shown, Text(" ("), *asked, Text(")"))
-        self._buttons += [Text(" "), *shown] if self._buttons else shown
+            question = (*words(node.confirm.title), Text(" "), *node.confirm.text)
+            inlines = (*inlines, Text(" ("), *question, Text(")"))
+        self._buttons += [Text(" "), *inlines] if self._buttons else inlines
         self._push(node.nodes)
 
     def _end_buttons(self) -> None:
         line, self._buttons = tuple(self._buttons), []
         if line:
-            self._say(Paragraph(line))
+            self._add_text(Paragraph(line))
 
     def _input(self, node: Input) -> None:
-        self._say(*input_as_blocks(node))
+        self._add_text(*input_as_blocks(node))
 
     # --- media ------------------------------------------------------------------------------
 
@@ -253,9 +255,9 @@ class _Reading:
         url = safe_url(node.link) if node.link else None
         title: Line = (Link(url, node.title or words(url)),) if url else node.title
         if (source := _source(node.asset)) is None:
-            self._say(*degrade.image_as_prose(node, url or "").text)
+            self._add_text(*degrade.image_as_prose(node, url or "").text)
         else:
-            self._say(*_paragraph(title))
+            self._add_text(*_paragraph(title))
             self._media("image", node.asset, source)
 
     def _player(self, node: Player) -> None:
@@ -265,16 +267,16 @@ class _Reading:
         url = safe_url(node.link) if node.link else None
         title: Line = (Link(url, node.title or words(url)),) if url else node.title
         for line in (title, node.author, node.description):
-            self._say(*_paragraph(line))
+            self._add_text(*_paragraph(line))
         self._media(node.kind, node.asset, source)
 
     def _file(self, node: File) -> None:
         if (source := _source(node.asset)) is None:
-            self._say(*degrade.file_as_prose(node, public_url(node.asset)).text)
+            self._add_text(*degrade.file_as_prose(node, public_url(node.asset)).text)
             name = node.asset.name if node.title else ""
-            self._say(*_paragraph(words(name) if plain_inlines(node.title) != name else ()))
+            self._add_text(*_paragraph(words(name) if plain_inlines(node.title) != name else ()))
         else:
-            self._say(*_paragraph(node.title))
+            self._add_text(*_paragraph(node.title))
             self._media("file", node.asset, source)
 
     def _media(self, kind: MediaKind, asset: Asset, source: MediaSource) -> None:
@@ -349,8 +351,8 @@ def _source(asset: Asset) -> MediaSource | None:
 
 def _alt_part(kind: MediaKind, asset: Asset, *, hidden: bool) -> DetailedPart:
     """`[image: what it shows]`, for readers that do not know our details of parts."""
-    shown = Text(f"[{kind}: {' '.join(asset.alt.split())}]")
-    line: Inline = Spoiler((shown,)) if asset.spoiler or hidden else shown
+    text_node = Text(f"[{kind}: {' '.join(asset.alt.split())}]")
+    line: Inline = Spoiler((text_node,)) if asset.spoiler or hidden else text_node
     text = text_to_markdown((Paragraph((line,)),))
     return DetailedPart(TextPart(text=text), PartDetails(repeats_alt=True))
 
@@ -359,22 +361,22 @@ def _media_type(kind: MediaKind, asset: Asset) -> str:
     data = _DATA_URL.match(asset.url)
     name = asset.name or asset.url.partition("?")[0].partition("#")[0]
     guessed = _TYPES.get(name.rpartition(".")[2].lower(), "")
-    for found in (asset.media_type, (data and data[1]) or "", guessed):
-        if found.startswith(f"{kind}/") or (kind == "file" and found):
-            return found
+    for candidate in (asset.media_type, (data and data[1]) or "", guessed):
+        if candidate.startswith(f"{kind}/") or (kind == "file" and candidate):
+            return candidate
     return "application/octet-stream" if kind == "file" else f"{kind}/*"
 
 
 def _details(asset: Asset, *, hidden: bool) -> PartDetails | None:
-    found: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     if asset.name:
-        found["name"] = asset.name
+        details["name"] = asset.name
     if asset.alt:
-        found["alt"] = asset.alt
+        details["alt"] = asset.alt
     if asset.size is not None and asset.size >= 0:
-        found["size"] = asset.size
+        details["size"] = asset.size
     if asset.seconds is not None and isfinite(asset.seconds) and asset.seconds >= 0:
-        found["duration_s"] = asset.seconds
+        details["duration_s"] = asset.seconds
     if asset.spoiler or hidden:
-        found["spoiler"] = True
-    return PartDetails(**found) if found else None
+        details["spoiler"] = True
+    return PartDetails(**details) if details else None

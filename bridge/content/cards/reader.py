@@ -62,8 +62,8 @@ class Cards:
     def read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
         """The whole message as one card that says where it leads, and what could not be read."""
         card, losses = self._read(message)
-        honest, hidden = honest_card(card, of_agent=agent_of(message) is not None)
-        return honest, (*losses, *hidden)
+        safe_card, link_losses = honest_card(card, of_agent=agent_of(message) is not None)
+        return safe_card, (*losses, *link_losses)
 
     def may_go_as_it_came(self, message: Message) -> bool:
         """Whether its payloads, shown as they came, say where each of their links leads."""
@@ -71,8 +71,8 @@ class Cards:
         agent = agent_of(message) is not None
         if honest_card(card, of_agent=agent)[0] is not card:
             return False
-        parts = (one for one in message.content if isinstance(one, StructuredDataPart))
-        return not agent or tells_all(card, (one.data for one in parts))
+        parts = (part for part in message.content if isinstance(part, StructuredDataPart))
+        return not agent or tells_all(card, (part.data for part in parts))
 
     def _read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
         readers = {
@@ -84,8 +84,8 @@ class Cards:
         if additions.names:
             summary = _with_names_in(card.summary, additions.names)
             card = replace(with_names(card, additions.names), summary=summary)
-        kept = additions.kept
-        return (with_assets(card, partial(_held, kept)) if kept else card), losses
+        files = additions.kept
+        return (with_assets(card, partial(_with_stored_bytes, files)) if files else card), losses
 
     @staticmethod
     def rule(message: Message, known: Counterparts) -> Rule:
@@ -113,17 +113,17 @@ class Cards:
         details: dict[str, PartDetails] = {}
         fallbacks: dict[str, tuple[int, ...]] = {}
         for index, part in enumerate(message.content):
-            if (known := additions.parts.get(str(index))) is not None:
-                details[str(len(parts))] = known
+            if (own_details := additions.parts.get(str(index))) is not None:
+                details[str(len(parts))] = own_details
             parts.append(part)
-            said = self._said_by(part)
-            if said:
+            fallback = self._fallback_parts(part)
+            if fallback:
                 first = len(parts)
-                fallbacks[str(first - 1)] = tuple(range(first, first + len(said)))
-            for one in said:
-                if one.details is not None:
-                    details[str(len(parts))] = one.details
-                parts.append(one.part)
+                fallbacks[str(first - 1)] = tuple(range(first, first + len(fallback)))
+            for detailed in fallback:
+                if detailed.details is not None:
+                    details[str(len(parts))] = detailed.details
+                parts.append(detailed.part)
         if not fallbacks:
             return message
         changes: dict[str, object] = {"fallbacks": fallbacks, "parts": details}
@@ -134,7 +134,7 @@ class Cards:
         """The parts that nothing here can show, and their places."""
         return unknown_parts(message, self.codecs.keys())
 
-    def _said_by(self, part: ContentPart) -> tuple[DetailedPart, ...]:
+    def _fallback_parts(self, part: ContentPart) -> tuple[DetailedPart, ...]:
         if not isinstance(part, StructuredDataPart):
             return ()
         codec = self.codecs.get(part.schema_id)
@@ -190,26 +190,28 @@ class Cards:
         action = find_action(card, token_of, token, by_id=message.actor.id != BRIDGE)
         if action is None:
             return None
-        found = interaction_with(card, action, values, token_of, message.message_id)
-        return found.model_copy(update={"native": self._at_home(message, found)})
+        interaction = interaction_with(card, action, values, token_of, message.message_id)
+        return interaction.model_copy(update={"native": self._native_press(message, interaction)})
 
     def wrong_inputs(
-        self, message: Message, found: Interaction, values: Mapping[str, JsonValue], *,
+        self, message: Message, interaction: Interaction, values: Mapping[str, JsonValue], *,
         all_told: bool,
     ) -> list[WrongInput]:  # fmt: skip
         """What this submission must have otherwise before it counts; see
         `interactions.wrong_inputs`."""
-        if found.kind != "submitted":
+        if interaction.kind != "submitted":
             return []
         card, _ = self.read(message)
-        action = next((one for one in actions_of(card) if one.at == found.path), None)
+        action = next(
+            (candidate for candidate in actions_of(card) if candidate.at == interaction.path), None
+        )
         if action is None:
             return []
         return wrong_inputs(card, action, values, self.tokens(message), all_told=all_told)
 
-    def _at_home(self, message: Message, found: Interaction) -> JsonValue:
+    def _native_press(self, message: Message, interaction: Interaction) -> JsonValue:
         """What the author would have received where the payload is at home."""
-        place = _IN_PART.match(found.path)
+        place = _IN_PART.match(interaction.path)
         part = message.content[int(place.group(1))] if place else None
         if place is None or not isinstance(part, StructuredDataPart):
             return None
@@ -217,7 +219,7 @@ class Cards:
         if not isinstance(codec, TellsPresses):
             return None
         payload = Payload(part.schema_id, cast("JsonValue", part.data), place.group())
-        return codec.native_press(payload, found)
+        return codec.native_press(payload, interaction)
 
 
 def _read_payload(codec: Codec, workspace: str, payload: Payload) -> Card:
@@ -226,18 +228,20 @@ def _read_payload(codec: Codec, workspace: str, payload: Payload) -> Card:
 
 def _with_names_in(summary: str, names: Mapping[str, str]) -> str:
     """A summary is plain text: ids stand in it as `@U1` and `#C1`."""
-    known = {split_key(key)[-1]: name for key, name in names.items()}
-    return _ID_IN_SUMMARY.sub(lambda one: f"{one[1]}{known.get(one[2], one[2])}", summary)
+    names_by_id = {split_key(key)[-1]: name for key, name in names.items()}
+    return _ID_IN_SUMMARY.sub(
+        lambda match: f"{match[1]}{names_by_id.get(match[2], match[2])}", summary
+    )
 
 
-def _held(kept: Mapping[str, KeptFile], asset: Asset) -> Asset:
+def _with_stored_bytes(files: Mapping[str, KeptFile], asset: Asset) -> Asset:
     """The asset as we hold it, where we do."""
-    found = kept.get(key_of(asset))
-    if found is None:
+    file = files.get(key_of(asset))
+    if file is None:
         return asset
     return replace(
-        asset, url="", private=False, file_id=found.file_id, media_type=found.media_type,
-        size=found.size,
+        asset, url="", private=False, file_id=file.file_id, media_type=file.media_type,
+        size=file.size,
     )  # fmt: skip
 
 
@@ -246,5 +250,5 @@ NO_CARDS = Cards({}, b"")
 
 def is_rich(message: Message) -> bool:
     """Whether there is more to show than text, or a notification says something else."""
-    more = any(part.type != "text" and not is_unshown(part) for part in message.content)
-    return more or has_summary(message)
+    has_more = any(part.type != "text" and not is_unshown(part) for part in message.content)
+    return has_more or has_summary(message)

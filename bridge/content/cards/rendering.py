@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from bridge.content.cards.tree import Asset
 from bridge.model import Loss
 
-_HELD = "blob:"
-_LONGEST = 500  # characters of an address in a Loss
+_STORED_PREFIX = "blob:"
+_MAX_ADDRESS = 500  # characters of an address in a Loss
 
 
 def public_url(asset: Asset) -> str:
@@ -21,7 +21,7 @@ def public_url(asset: Asset) -> str:
 
 def told_address(url: str) -> str:
     """An address as a Loss names it; nothing for one that holds the bytes themselves."""
-    return "" if url.lower().startswith("data:") else url[:_LONGEST]
+    return "" if url.lower().startswith("data:") else url[:_MAX_ADDRESS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Rendering:
 
     def travels(self, asset: Asset) -> bool:
         """Whether this asset goes along as a file: a platform's own id is no file of ours."""
-        return self.uploads and asset.file_id.startswith(_HELD)
+        return self.uploads and asset.file_id.startswith(_STORED_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from bridge.content.cards.json_tree import check_nesting, pointer
 from bridge.content.cards.shapes import is_list, is_object, is_said, is_text
 from bridge.errors import CodecError
 
-_MOST = 20  # mistakes of one payload
-_LONGEST = 60  # characters of a value that is named
+_MAX_MISTAKES = 20  # mistakes of one payload
+_MAX_VALUE = 60  # characters of a value that is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def mistakes_in(
         check_nesting(value)
     except CodecError as error:
         return (CodecError(at, error.reason),)
-    return tuple(islice(_mistakes(value, wanted, families, at), _MOST))
+    return tuple(islice(_mistakes(value, wanted, families, at), _MAX_MISTAKES))
 
 
 # --- the walk -------------------------------------------------------------------------------
@@ -106,73 +106,77 @@ def _mistakes(value: object, wanted: Wanted, families: Families, at: str) -> Ite
         if place is None:
             stack.pop()
             continue
-        step, found, expected, is_covered = place
+        step, value, expected, is_covered = place
         way[len(stack) - 1 :] = [step]
-        if not expected.fits(found):
-            yield CodecError(pointer(at, *way[1:]), f"must be {expected.says}, not {_named(found)}")
-        elif isinstance(found, list) and expected.items is not None:
-            stack.append(_items(cast("list[object]", found), expected.items, is_covered))
-        elif isinstance(found, dict) and expected.family:
-            held = cast("Mapping[str, object]", found)
-            kinds, faults = _kinds(held, expected.family, families, is_covered)
+        if not expected.fits(value):
+            yield CodecError(
+                pointer(at, *way[1:]), f"must be {expected.says}, not {_value_text(value)}"
+            )
+        elif isinstance(value, list) and expected.items is not None:
+            stack.append(_items(cast("list[object]", value), expected.items, is_covered))
+        elif isinstance(value, dict) and expected.family:
+            members = cast("Mapping[str, object]", value)
+            kinds, faults = _kinds(members, expected.family, families, is_covered)
             for steps, reason in faults:
                 yield CodecError(pointer(at, *way[1:], *steps), reason)
-            stack.append(_members(held, expected, families, kinds, is_covered))
+            stack.append(_members(members, expected, families, kinds, is_covered))
 
 
 def _items(values: Iterable[object], wanted: Wanted, is_covered: bool) -> Iterator[_Place]:
-    for index, found in enumerate(values):
-        yield index, found, wanted, is_covered
+    for index, value in enumerate(values):
+        yield index, value, wanted, is_covered
 
 
 def _kinds(
-    held: Mapping[str, object], name: str, families: Families, is_covered: bool
+    members: Mapping[str, object], name: str, families: Families, is_covered: bool
 ) -> tuple[list[Kind], list[_Fault]]:
     """The kinds of an object in its family and those that follow, and what is wrong with it."""
     kinds: list[Kind] = []
     faults: list[_Fault] = []
     while name:
         family = families[name]
-        kind = _kind(held.get(family.by), family)
+        kind = _kind(members.get(family.by), family)
         if kind is None:
-            if not is_covered and not (family.fallback and family.fallback in held):
-                faults.append(_unknown(held.get(family.by), family))
+            if not is_covered and not (family.fallback and family.fallback in members):
+                faults.append(_unknown(members.get(family.by), family))
             break
         kinds.append(kind)
-        faults += (((), reason) for reason in _lacks(held, kind))
+        faults += (((), reason) for reason in _missing_members(members, kind))
         name = kind.then
     return kinds, faults
 
 
-def _kind(told: object, family: Family) -> Kind | None:
-    if told is None or not family.kinds:
+def _kind(tag: object, family: Family) -> Kind | None:
+    if tag is None or not family.kinds:
         return family.untyped
-    if isinstance(told, bool) or not isinstance(told, str | int):
+    if isinstance(tag, bool) or not isinstance(tag, str | int):
         return None
-    return family.kinds.get(told)
+    return family.kinds.get(tag)
 
 
-def _unknown(told: object, family: Family) -> _Fault:
-    known = list(map(str, family.kinds))
-    if told is None:
-        return (), f"has no {family.by!r}; {family.says} is one of {', '.join(known)}"
-    near = difflib.get_close_matches(str(told)[:_LONGEST], known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    reason = f"{_named(told)} is no {family.by} of {family.says}; {hint}known: {', '.join(known)}"
+def _unknown(tag: object, family: Family) -> _Fault:
+    kinds = list(map(str, family.kinds))
+    if tag is None:
+        return (), f"has no {family.by!r}; {family.says} is one of {', '.join(kinds)}"
+    matches = difflib.get_close_matches(str(tag)[:_MAX_VALUE], kinds, n=1)
+    hint = f"did you mean {matches[0]!r}? " if matches else ""
+    reason = (
+        f"{_value_text(tag)} is no {family.by} of {family.says}; {hint}known: {', '.join(kinds)}"
+    )
     return (family.by,), reason
 
 
-def _lacks(held: Mapping[str, object], kind: Kind) -> Iterator[str]:
-    for key, wanted in kind.needs.items():
-        if held.get(key) is None:
-            yield f"has no {key!r}, which must be {wanted.says}"
-    if kind.one_of and all(held.get(key) is None for key in kind.one_of):
+def _missing_members(members: Mapping[str, object], kind: Kind) -> Iterator[str]:
+    for key, expected in kind.needs.items():
+        if members.get(key) is None:
+            yield f"has no {key!r}, which must be {expected.says}"
+    if kind.one_of and all(members.get(key) is None for key in kind.one_of):
         yield f"needs {' or '.join(map(repr, kind.one_of))}"
 
 
 def _members(
-    held: Mapping[str, object],
-    wanted: Wanted,
+    members: Mapping[str, object],
+    expected: Wanted,
     families: Families,
     kinds: Iterable[Kind],
     is_covered: bool,
@@ -181,16 +185,16 @@ def _members(
     table: dict[str, Wanted] = {}
     for kind in kinds:
         table |= {**kind.may, **kind.needs}
-    fallback = families[wanted.family].fallback
-    is_covered = is_covered or (bool(fallback) and fallback in held)
-    for key, found in held.items():
-        if found is not None and (expected := table.get(key)) is not None:
-            yield key, found, expected, is_covered
-        elif key == fallback and isinstance(found, dict):
-            yield key, cast("object", found), wanted, False
+    fallback = families[expected.family].fallback
+    is_covered = is_covered or (bool(fallback) and fallback in members)
+    for key, value in members.items():
+        if value is not None and (rule := table.get(key)) is not None:
+            yield key, value, rule, is_covered
+        elif key == fallback and isinstance(value, dict):
+            yield key, cast("object", value), expected, False
 
 
-def _named(value: object) -> str:
+def _value_text(value: object) -> str:
     """What stands there, in a few words."""
     match value:
         case dict():
@@ -202,9 +206,9 @@ def _named(value: object) -> str:
         case bool():
             return str(value).lower()
         case str():
-            return repr(value[:_LONGEST])
+            return repr(value[:_MAX_VALUE])
         case _:
-            return str(value)[:_LONGEST] if isinstance(value, float) else _number(value)
+            return str(value)[:_MAX_VALUE] if isinstance(value, float) else _number(value)
 
 
 def _number(value: object) -> str:

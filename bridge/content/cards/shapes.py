@@ -13,9 +13,9 @@ from bridge.model import Loss
 
 KIND = "wrong_shape"
 
-_MOST = 100
-_LONGEST = 2000  # characters of what stands there
-_LOOKED_AT = 1000  # values of what stands there
+_MAX_LOSSES = 100
+_MAX_CHARACTERS = 2000  # characters of what stands there
+_MAX_VALUES = 1000  # values of what stands there
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,14 @@ OBJECTS = Expected(is_list, OBJECT)
 TEXTS = Expected(is_list, TEXT)
 
 
-def either(*several: Expected) -> Expected:
+def either(*alternatives: Expected) -> Expected:
     """What fits one of them."""
-    items = next((one.items for one in several if one.items is not None), None)
-    return Expected(lambda value: any(one.fits(value) for one in several), items)
+    items = next(
+        (alternative.items for alternative in alternatives if alternative.items is not None), None
+    )
+    return Expected(
+        lambda value: any(alternative.fits(value) for alternative in alternatives), items
+    )
 
 
 def misshapen(
@@ -75,24 +79,25 @@ def misshapen(
 ) -> tuple[Loss, ...]:
     """Of a value that stands at the pointer `at`, at the `key` of an object. At most a hundred,
     and one more that says so. What is null or empty is no loss."""
-    found = list(islice(_places(value, expected, tables, key), _MOST + 1))
+    places = list(islice(_wrong_values(value, expected, tables, key), _MAX_LOSSES + 1))
     losses = [
-        Loss(path=pointer(at, *way), kind=KIND, what=_words(one)) for way, one in found[:_MOST]
+        Loss(path=pointer(at, *way), kind=KIND, what=_value_text(wrong_value))
+        for way, wrong_value in places[:_MAX_LOSSES]
     ]
-    if len(found) > _MOST:
-        losses.append(Loss(path=at, kind=KIND, what=f"more than {_MOST} places"))
+    if len(places) > _MAX_LOSSES:
+        losses.append(Loss(path=at, kind=KIND, what=f"more than {_MAX_LOSSES} places"))
     return tuple(losses)
 
 
 def without_read(losses: Iterable[Loss], places: Iterable[str]) -> Iterator[Loss]:
     """The losses but those of values that were read all the same: a node stands at their place,
     or within it."""
-    known = set[str]()
+    read_places = set[str]()
     for place in places:
-        while place and place not in known:
-            known.add(place)
+        while place and place not in read_places:
+            read_places.add(place)
             place = place.rpartition("/")[0]
-    return (loss for loss in losses if loss.kind != KIND or loss.path not in known)
+    return (loss for loss in losses if loss.kind != KIND or loss.path not in read_places)
 
 
 # --- the walk -------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ _Step = str | int
 _Member = tuple[_Step, object, Expected, str]
 
 
-def _places(
+def _wrong_values(
     value: object, expected: Expected, tables: Tables, key: str
 ) -> Iterator[tuple[list[_Step], object]]:
     way: list[_Step] = []
@@ -111,28 +116,28 @@ def _places(
         if member is None:
             stack.pop()
             continue
-        step, one, wanted, name = member
+        step, item, rule, name = member
         way[len(stack) - 1 :] = [step]
-        if _is_nothing(one):
+        if _is_nothing(item):
             continue
-        if not wanted.fits(one):
-            yield way[1:], one
-        elif isinstance(one, list) and wanted.items is not None:
-            stack.append(_items(cast("list[object]", one), wanted.items, name))
-        elif isinstance(one, dict):
-            held = cast("dict[str, object]", one)
-            stack.append(_members(held, tables(held, name)))
+        if not rule.fits(item):
+            yield way[1:], item
+        elif isinstance(item, list) and rule.items is not None:
+            stack.append(_items(cast("list[object]", item), rule.items, name))
+        elif isinstance(item, dict):
+            members = cast("dict[str, object]", item)
+            stack.append(_members(members, tables(members, name)))
 
 
 def _items(values: list[object], expected: Expected, key: str) -> Iterator[_Member]:
-    for index, one in enumerate(values):
-        yield index, one, expected, key
+    for index, item in enumerate(values):
+        yield index, item, expected, key
 
 
 def _members(value: Mapping[str, object], table: Table) -> Iterator[_Member]:
-    for key, one in value.items():
+    for key, item in value.items():
         if (expected := table.get(key)) is not None:
-            yield key, one, expected, key
+            yield key, item, expected, key
 
 
 def _is_nothing(value: object) -> bool:
@@ -144,34 +149,34 @@ def _is_nothing(value: object) -> bool:
 # --- words ----------------------------------------------------------------------------------
 
 
-def _words(value: object) -> str:
+def _value_text(value: object) -> str:
     """The texts and numbers of it, in order; else what it is."""
-    words = list(islice(_leaves(value), _LOOKED_AT))
+    words = list(islice(_leaves(value), _MAX_VALUES))
     what = "a list" if isinstance(value, list) else "an object"
-    return " ".join(words)[:_LONGEST].strip() or what
+    return " ".join(words)[:_MAX_CHARACTERS].strip() or what
 
 
 def _leaves(value: object) -> Iterator[str]:
     stack: list[Iterator[object]] = [iter((value,))]
     while stack:
-        one = next(stack[-1], _END)
-        if one is _END:
+        item = next(stack[-1], _END)
+        if item is _END:
             stack.pop()
-        elif isinstance(one, dict):
-            stack.append(iter(cast("dict[str, object]", one).values()))
-        elif isinstance(one, list):
-            stack.append(iter(cast("list[object]", one)))
-        elif one is not None:
-            yield _leaf(one)
+        elif isinstance(item, dict):
+            stack.append(iter(cast("dict[str, object]", item).values()))
+        elif isinstance(item, list):
+            stack.append(iter(cast("list[object]", item)))
+        elif item is not None:
+            yield _leaf(item)
 
 
 _END = object()
-_MOST_DIGITS = 10**18
+_MAX_INTEGER = 10**18
 
 
 def _leaf(value: object) -> str:
     if isinstance(value, str):
-        return value[:_LONGEST]
+        return value[:_MAX_CHARACTERS]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value).lower()
-    return f"{value:.15g}" if isinstance(value, float) or abs(value) < _MOST_DIGITS else "a number"
+    return f"{value:.15g}" if isinstance(value, float) or abs(value) < _MAX_INTEGER else "a number"

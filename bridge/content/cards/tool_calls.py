@@ -32,8 +32,8 @@ from bridge.uacs import (
 
 ToolsShown = Literal["off", "names", "full"]
 
-_MOST = 1500  # characters of arguments, and of a result
-_NOTHING = StructuredDataPart(schema_id=STATE, data={})
+_MAX_CHARACTERS = 1500  # characters of arguments, and of a result
+_HIDDEN_PART = StructuredDataPart(schema_id=STATE, data={})
 
 
 def has_tools(message: Message) -> bool:
@@ -54,12 +54,12 @@ def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
         ]
         for index in run:
             if isinstance(content[index], ToolCallPart | ToolResultPart):
-                content[index] = _NOTHING
+                content[index] = _HIDDEN_PART
         if shown == "names" and calls:
-            content[calls[0][0]] = _names([call for _, call in calls])
+            content[calls[0][0]] = _call_names([call for _, call in calls])
         elif shown == "full":
             for index, call in calls:
-                content[index] = _whole(call, results.get(call.id))
+                content[index] = _call_card(call, results.get(call.id))
     return message.model_copy(update={"content": tuple(content)})
 
 
@@ -83,7 +83,7 @@ def _step(call: ToolCallPart, result: ToolResultPart | None, *, whole: bool) -> 
         title=readable_tool(call.name),
         status=status,
         details=_cut(arguments) if whole else "",
-        output=_cut(_said(result)) if whole and result is not None else "",
+        output=_cut(_result_text(result)) if whole and result is not None else "",
     )
 
 
@@ -100,23 +100,23 @@ def _runs(parts: Sequence[ContentPart]) -> Iterator[list[int]]:
         yield run
 
 
-def _names(calls: Sequence[ToolCallPart]) -> TextPart:
+def _call_names(calls: Sequence[ToolCallPart]) -> TextPart:
     """`🔧 calendar: list events ×2 · tracker: search`, which grows while they are called."""
     counts: dict[str, int] = {}
     for call in calls:
         name = readable_tool(call.name)
         counts[name] = counts.get(name, 0) + 1
-    said = " · ".join(f"{name} ×{n}" if n > 1 else name for name, n in counts.items())
-    return TextPart(text=text_to_markdown((Paragraph((Emphasis((Text(f"🔧 {said}"),)),)),)))
+    names = " · ".join(f"{name} ×{count}" if count > 1 else name for name, count in counts.items())
+    return TextPart(text=text_to_markdown((Paragraph((Emphasis((Text(f"🔧 {names}"),)),)),)))
 
 
-def _whole(call: ToolCallPart, result: ToolResultPart | None) -> StructuredDataPart:
+def _call_card(call: ToolCallPart, result: ToolResultPart | None) -> StructuredDataPart:
     """A box that can be folded: the arguments, and the result where there is one."""
     sign = "⏳" if result is None else "⚠️" if result.is_error else "🔧"
     blocks = [CodeBlock(_cut(_pretty(dict(call.arguments))), "json")] if call.arguments else []
     if result is not None:
-        said = _said(result)
-        blocks.append(CodeBlock(_cut(said or "(nothing)")))
+        output = _result_text(result)
+        blocks.append(CodeBlock(_cut(output or "(nothing)")))
     nodes = (Prose(tuple(blocks)),) if blocks else ()
     title = (Text(f"{sign} {readable_tool(call.name)}"),)
     box = Container(nodes, form="panel", title=title, collapsed=True)
@@ -124,7 +124,7 @@ def _whole(call: ToolCallPart, result: ToolResultPart | None) -> StructuredDataP
     return StructuredDataPart(schema_id=SCHEMA_ID, data=data)
 
 
-def _said(result: ToolResultPart) -> str:
+def _result_text(result: ToolResultPart) -> str:
     content = json.loads(write(result))["content"]
     if isinstance(content, str):
         return content
@@ -135,8 +135,8 @@ def _said(result: ToolResultPart) -> str:
 
 def _line(part: object) -> str:
     match part:
-        case {"type": "text", "text": str(said)}:
-            return said
+        case {"type": "text", "text": str(text)}:
+            return text
         case {"type": str(kind), "media_type": str(media_type)}:
             return f"[{kind}: {media_type}]"
         case _:
@@ -148,4 +148,8 @@ def _pretty(value: object) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MOST else f"{text[:_MOST]}\n… ({len(text)} characters in all)"
+    return (
+        text
+        if len(text) <= _MAX_CHARACTERS
+        else f"{text[:_MAX_CHARACTERS]}\n… ({len(text)} characters in all)"
+    )

@@ -28,8 +28,8 @@ from bridge.content.text.tree import (
 )
 from bridge.content.text.urls import safe_url
 
-_DEEPEST = 4
-_MOST_COLUMNS, _MOST_ROWS, _MOST_ITEMS = 8, 100, 200
+_MAX_DEPTH = 4
+_MAX_COLUMNS, _MAX_ROWS, _MAX_ITEMS = 8, 100, 200
 _SHORT = 40  # characters of a value that may stand beside another
 
 Scalar = str | int | float | bool | None
@@ -50,7 +50,7 @@ def value_nodes(value: object) -> tuple[Node, ...]:
 def _nodes(value: object, depth: int) -> list[Node]:
     if _is_scalar(value):
         return [_prose(_scalar_block(value))] if value not in (None, "") else []
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return [_as_code(value)]
     if isinstance(value, Mapping):
         return _object(value, depth)
@@ -64,10 +64,10 @@ def _object(value: Mapping[str, JsonValue], depth: int) -> list[Node]:
     nodes: list[Node] = []
     fields: list[LabelledValue] = []
     for key, inner in value.items():
-        if _is_scalar(inner) or _is_words(inner):
-            said = _scalar(inner) if _is_scalar(inner) else _joined(inner)
+        if _is_scalar(inner) or _is_short_list(inner):
+            inlines = _scalar(inner) if _is_scalar(inner) else _joined(inner)
             short = len(_plain(inner)) <= _SHORT
-            fields.append(LabelledValue((Text(_label(key)),), (Paragraph(said),), short))
+            fields.append(LabelledValue((Text(_label(key)),), (Paragraph(inlines),), short))
             continue
         if fields:
             nodes.append(Fields(tuple(fields)))
@@ -80,31 +80,33 @@ def _object(value: Mapping[str, JsonValue], depth: int) -> list[Node]:
 
 
 def _array(value: Sequence[JsonValue], depth: int) -> list[Node]:
-    shown = value[:_MOST_ITEMS]
-    left = len(value) - len(shown)
-    more = [_prose(_line(f"… and {left} more"))] if left else []
-    if all(_is_scalar(one) or _is_words(one) for one in shown):
-        items = tuple(ListItem((Paragraph(_inlines(one)),)) for one in shown)
-        return [_prose(List(items)), *more] if items else []
-    rows = [one for one in shown if isinstance(one, Mapping)]
+    items = value[:_MAX_ITEMS]
+    remaining = len(value) - len(items)
+    note = [_prose(_line(f"… and {remaining} more"))] if remaining else []
+    if all(_is_scalar(item) or _is_short_list(item) for item in items):
+        lines = tuple(ListItem((Paragraph(_inlines(item)),)) for item in items)
+        return [_prose(List(lines)), *note] if lines else []
+    rows = [item for item in items if isinstance(item, Mapping)]
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    flat = all(_is_scalar(one) or _is_words(one) for row in rows for one in row.values())
-    if len(rows) == len(shown) and flat and len(columns) <= _MOST_COLUMNS:
+    flat = all(_is_scalar(cell) or _is_short_list(cell) for row in rows for cell in row.values())
+    if len(rows) == len(items) and flat and len(columns) <= _MAX_COLUMNS:
         return _table(rows, columns, len(value))
     nodes: list[Node] = []
-    for number, one in enumerate(shown, 1):
+    for number, item in enumerate(items, 1):
         nodes.append(_prose(Paragraph((Strong((Text(f"{number}."),)),))))
-        nodes += _nodes(one, depth + 1)
-    return [*nodes, *more]
+        nodes += _nodes(item, depth + 1)
+    return [*nodes, *note]
 
 
-def _table(rows: Sequence[Mapping[str, JsonValue]], columns: list[str], many: int) -> list[Node]:
-    shown = rows[:_MOST_ROWS]
+def _table(rows: Sequence[Mapping[str, JsonValue]], columns: list[str], total: int) -> list[Node]:
+    shown_rows = rows[:_MAX_ROWS]
     head = tuple((_prose(_line(_label(key))),) for key in columns)
-    body = [tuple((_prose(Paragraph(_inlines(row.get(key)))),) for key in columns) for row in shown]
+    body = [
+        tuple((_prose(Paragraph(_inlines(row.get(key)))),) for key in columns) for row in shown_rows
+    ]
     nodes: list[Node] = [Table((head, *body))]
-    if many > len(shown):
-        nodes.append(_prose(_line(f"… and {many - len(shown)} more")))
+    if total > len(shown_rows):
+        nodes.append(_prose(_line(f"… and {total - len(shown_rows)} more")))
     return nodes
 
 
@@ -120,11 +122,11 @@ def _is_scalar(value: object) -> TypeGuard[Scalar]:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _is_words(value: object) -> bool:
+def _is_short_list(value: object) -> bool:
     """A few short scalars, which read well in one line."""
     if not isinstance(value, list) or len(value) > 10:
         return False
-    return all(_is_scalar(one) and len(_plain(one)) <= _SHORT for one in value)
+    return all(_is_scalar(item) and len(_plain(item)) <= _SHORT for item in value)
 
 
 def _plain(value: object) -> str:
@@ -134,23 +136,23 @@ def _plain(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case list():
-            return ", ".join(_plain(one) for one in value)
+            return ", ".join(_plain(item) for item in value)
         case _:
             return str(value)
 
 
 def _scalar(value: Scalar) -> tuple[Inline, ...]:
-    said = _plain(value) or "–"
-    url = safe_url(said) if said.startswith(("http:", "https:")) else None
-    return (Link(url, (Text(url),)),) if url else (Text(said),)
+    text = _plain(value) or "–"
+    url = safe_url(text) if text.startswith(("http:", "https:")) else None
+    return (Link(url, (Text(url),)),) if url else (Text(text),)
 
 
 def _scalar_block(value: Scalar) -> Paragraph:
     return Paragraph(_scalar(value))
 
 
-def _line(said: str) -> Paragraph:
-    return Paragraph((Text(said),))
+def _line(text: str) -> Paragraph:
+    return Paragraph((Text(text),))
 
 
 def _label(key: str) -> str:

@@ -38,7 +38,7 @@ def within(node: Node) -> Iterator[Node]:  # noqa: C901  # one flat match over t
             for column in columns:
                 yield from column.nodes
         case Container(nodes):
-            yield from (one for one in (node.hero, node.thumbnail) if one is not None)
+            yield from (picture for picture in (node.hero, node.thumbnail) if picture is not None)
             yield from nodes
         case Carousel(cards):
             yield from cards

@@ -9,4 +9,4 @@ from bridge.content.messages.parts import parts_text
 
 def card_words(card: Card) -> str:
     """Media are links or their names, buttons what stands on them."""
-    return parts_text((one.part, one.details) for one in card_parts(card.nodes))
+    return parts_text((detailed.part, detailed.details) for detailed in card_parts(card.nodes))

@@ -38,8 +38,8 @@ def read_by_html(clean: str) -> Document | None:
 
 
 def _link(url: str, label: tuple[Inline, ...]) -> Sequence[Inline]:
-    if url.startswith(SCHEME) and (own := link_to_own_node(plain_inlines(label), url)):
-        return (own,)
+    if url.startswith(SCHEME) and (own_node := link_to_own_node(plain_inlines(label), url)):
+        return (own_node,)
     link = normal.link(url, label)
     if len(link) != 1 or type(link[0]) is not Link or _ENCODED.search(url):
         raise NotSimple

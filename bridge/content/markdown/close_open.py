@@ -51,9 +51,9 @@ _TARGET = re.compile(
     r"""(?:[ \n]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ ]*)\)"""
 )
 _TAG = re.compile(r"<(/?)(u|ins|b|strong|i|em|s|del|spoiler|code|sub|small)>", re.IGNORECASE)
-_PATIENCE = 300  # characters for which an open bracket may be the start of a link
-_MOST_PATIENCE = 4000  # for what is surely hidden where it ends: code, an address, a tag
-_PASSES = 40
+_MAX_LINK = 300  # characters for which an open bracket may be the start of a link
+_MAX_HIDDEN = 4000  # for what is surely hidden where it ends: code, an address, a tag
+_MAX_PASSES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +66,32 @@ class _Style:
 
 def healed(markdown: str) -> str:
     """A text that is whole: what it shows is the beginning of what the finished text will show."""
-    shown, styles, fence = _read(markdown)
+    visible, styles, fence = _read(markdown)
     if fence:
-        return shown.removesuffix("\n") + fence
-    return shown + "".join(style.sign for style in reversed(styles))
+        return visible.removesuffix("\n") + fence
+    return visible + "".join(style.sign for style in reversed(styles))
 
 
 def settled(markdown: str) -> str:
     """The beginning of the text that reads the same whatever follows, for platforms that only add
     to what they show; code in an open fence is part of it, without an end."""
     while True:
-        shown, styles, fence = _read(markdown)
+        visible, styles, fence = _read(markdown)
         if fence or not styles:
-            return shown
-        markdown = shown[: styles[0].start]
+            return visible
+        markdown = visible[: styles[0].start]
 
 
 def _read(text: str) -> tuple[str, list[_Style], str]:
     """What may be shown, the styles open at its end, and what would close an open fence."""
-    for _ in range(_PASSES):
+    for _ in range(_MAX_PASSES):
         fence = open_fence(text)
         if fence and _goes_on(text, fence.start, fence.body):
-            kept = _within_fence(text, fence.start, fence.body)
-            if kept is None:
+            code = _within_fence(text, fence.start, fence.body)
+            if code is None:
                 text = text[: fence.start]
                 continue
-            return kept, [], fence.closing
+            return code, [], fence.closing
         start = _last_block(text)
         cut = _unfinished_lines(text, start)
         styles: list[_Style] = []
@@ -126,8 +126,8 @@ def _within_fence(text: str, start: int, body: int) -> str | None:
         return None
     line = text.rfind("\n", body - 1) + 1
     last = text[line:].strip("> \t")
-    kept = text[:line] if last and not last.strip("`~") else text
-    return kept if kept[body:].strip() else None
+    complete = text[:line] if last and not last.strip("`~") else text
+    return complete if complete[body:].strip() else None
 
 
 def _last_block(text: str) -> int:
@@ -153,7 +153,7 @@ def _unfinished_lines(text: str, start: int) -> int | None:
 
 def _may_define(last: str) -> bool:
     _, closing, after = last.partition("]")
-    return after[:1] in ("", ":") if closing else len(last) < _PATIENCE
+    return after[:1] in ("", ":") if closing else len(last) < _MAX_LINK
 
 
 def _unfinished_table(text: str, start: int, line: int) -> int | None:
@@ -174,8 +174,8 @@ def _unfinished_table(text: str, start: int, line: int) -> int | None:
 def _unfinished_words(text: str, start: int) -> tuple[int | None, list[_Style]]:
     """Where something begins that is not whole yet (None: nowhere), and the styles that are open
     at the end."""
-    if found := _UNFINISHED.search(text, max(start, len(text) - _MOST_PATIENCE)):
-        return found.start(), []
+    if match := _UNFINISHED.search(text, max(start, len(text) - _MAX_HIDDEN)):
+        return match.start(), []
     words = _Words(text, start)
     cut = words.cut()
     return (cut, []) if cut is not None else (None, words.styles)
@@ -202,7 +202,7 @@ class _Words:
                     if goes_on is None:
                         return start if token.lastgroup == "ticks" else self._brackets[-1]
                     at = goes_on
-                case "comment" | "less" if self._waits(start):
+                case "comment" | "less" if self._may_end(start):
                     return start
                 case "style" if self._style(token):
                     return start
@@ -223,15 +223,15 @@ class _Words:
             case _:
                 pass
 
-    def _waits(self, start: int, patience: int = _PATIENCE) -> bool:
-        return len(self._text) - start <= patience
+    def _may_end(self, start: int, limit: int = _MAX_LINK) -> bool:
+        return len(self._text) - start <= limit
 
     def _left_open(self) -> int | None:
         """The first bracket or tag that may yet become something."""
-        waiting = [start for start in self._brackets if self._waits(start)]
-        waiting += [start for _, start in self._tags if self._waits(start, _MOST_PATIENCE)]
-        still = {style.start for style in self.styles} & {*self._addresses}
-        waiting += [start for start in still if self._waits(start)]
+        waiting = [start for start in self._brackets if self._may_end(start)]
+        waiting += [start for _, start in self._tags if self._may_end(start, _MAX_HIDDEN)]
+        in_address = {style.start for style in self.styles} & {*self._addresses}
+        waiting += [start for start in in_address if self._may_end(start)]
         return min(waiting, default=None)
 
     def _new_line(self, at: int) -> None:
@@ -243,12 +243,12 @@ class _Words:
 
     def _code(self, ticks: re.Match[str]) -> int | None:
         """Where code ends that begins here; the place itself when it never may; None: not yet."""
-        for found in _TICKS.finditer(self._text, ticks.end()):
-            if found.end() == len(self._text):
+        for closing in _TICKS.finditer(self._text, ticks.end()):
+            if closing.end() == len(self._text):
                 break  # more of them may follow
-            if len(found[0]) == len(ticks[0]):
-                return found.end()
-        return None if self._waits(ticks.start(), _MOST_PATIENCE) else ticks.end()
+            if len(closing[0]) == len(ticks[0]):
+                return closing.end()
+        return None if self._may_end(ticks.start(), _MAX_HIDDEN) else ticks.end()
 
     def _link(self, after: int) -> int | None:
         """Where the reading goes on; None while the address is not whole."""
@@ -259,16 +259,16 @@ class _Words:
             if following == "(" and (target := _TARGET.match(self._text, after)):
                 self._brackets.pop()
                 return target.end()
-            if following == "" or (following == "(" and self._may_end(after)):
+            if following == "" or (following == "(" and self._may_be_address(after)):
                 return None
         self._brackets.pop()
         return after
 
-    def _may_end(self, after: int) -> bool:
+    def _may_be_address(self, after: int) -> bool:
         """Whether what follows `](` may still become an address."""
         rest = self._text[after + 1 :]
         open_still = ")" not in rest or rest.count("(") >= rest.count(")")
-        return open_still and self._waits(after, _MOST_PATIENCE)
+        return open_still and self._may_end(after, _MAX_HIDDEN)
 
     def _tag(self, token: re.Match[str]) -> None:
         tag = _TAG.fullmatch(token.group())
@@ -315,5 +315,9 @@ def steady(markdown: str, write: Callable[[str], str]) -> str:
     follows (the end of a fence): the same beginning, whatever comes."""
     text = settled(markdown)
     now, later = write(text), write(f"{text}\nZ")
-    same = next((at for at, (a, b) in enumerate(zip(now, later, strict=False)) if a != b), None)
-    return now[:same].rstrip() if same is not None else min(now, later, key=len).rstrip()
+    difference = next(
+        (at for at, (a, b) in enumerate(zip(now, later, strict=False)) if a != b), None
+    )
+    return (
+        now[:difference].rstrip() if difference is not None else min(now, later, key=len).rstrip()
+    )

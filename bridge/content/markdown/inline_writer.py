@@ -77,20 +77,20 @@ def escape(text: str, after: str = "") -> str:
     """Text so that nothing in it is read as markup, before the character `after`."""
     if not _SIGNS.search(text):
         return text
-    return _SIGNS.sub(lambda found: _escaped(found, after), text)
+    return _SIGNS.sub(lambda match: _escaped(match, after), text)
 
 
-def _escaped(found: re.Match[str], after: str) -> str:
-    signs = found.group()
+def _escaped(match: re.Match[str], after: str) -> str:
+    signs = match.group()
     if signs == "!" and after not in ("[", "<"):  # "<": perhaps a link that is spelled out
         return signs
-    if signs[0] == "_" and _is_within_word(found):
+    if signs[0] == "_" and _is_within_word(match):
         return signs
     return "".join([f"\\{sign}" for sign in signs])
 
 
-def _is_within_word(found: re.Match[str]) -> bool:
-    text, start, end = found.string, found.start(), found.end()
+def _is_within_word(match: re.Match[str]) -> bool:
+    text, start, end = match.string, match.start(), match.end()
     return start > 0 and end < len(text) and text[start - 1].isalnum() and text[end].isalnum()
 
 

@@ -36,16 +36,16 @@ def mentioned_actors(markdown: str) -> tuple[ActorId, ...]:
     """Every actor mentioned, each once, in order. Code and escaped text mention nobody."""
     if _ACTOR not in markdown:
         return ()
-    named = _named(markdown_to_text(markdown))
-    found = [node.actor for node in named if isinstance(node, Mention)]
-    return tuple(dict.fromkeys(found))
+    mentions = _references(markdown_to_text(markdown))
+    actors = [node.actor for node in mentions if isinstance(node, Mention)]
+    return tuple(dict.fromkeys(actors))
 
 
 def mentions_named(markdown: str) -> tuple[Named, ...]:
     """Every person, group and channel that is mentioned, in order."""
     if not any(kind in markdown for kind in _KINDS):
         return ()
-    return tuple(_named(markdown_to_text(markdown)))
+    return tuple(_references(markdown_to_text(markdown)))
 
 
 def rename_mentions(markdown: str, names: Mapping[str, str]) -> str:
@@ -57,11 +57,11 @@ def rename_mentions(markdown: str, names: Mapping[str, str]) -> str:
     written: list[bytes] = []
     end = 0
     for start, stop in _links_to_named(source.decode()):
-        node = next(_named(markdown_to_text(source[start:stop].decode())), None)
-        if start < end or node is None or (called := _new_name(node, names)) is None:
+        node = next(_references(markdown_to_text(source[start:stop].decode())), None)
+        if start < end or node is None or (name := _new_name(node, names)) is None:
             continue
-        named = own_node_to_markdown(replace(node, name=called))
-        written += [source[end:start], named.encode("utf-8", "replace")]
+        link = own_node_to_markdown(replace(node, name=name))
+        written += [source[end:start], link.encode("utf-8", "replace")]
         end = stop
     return b"".join([*written, source[end:]]).decode() if written else markdown
 
@@ -94,7 +94,7 @@ def _links_to_named(markdown: str) -> Iterator[tuple[int, int]]:
                 pass
 
 
-def _named(document: Document) -> Iterator[Named]:
+def _references(document: Document) -> Iterator[Named]:
     for block in flat_blocks(document):
         for run in _runs(block):
             yield from (node for node in leaves(run) if isinstance(node, Named))

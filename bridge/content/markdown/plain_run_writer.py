@@ -48,7 +48,7 @@ def plain_run_to_markdown(  # noqa: C901 - one branch a kind of node
     `within` some styles. Raises NotPlain."""
     out: list[str] = []
     last: type[Inline] | None = None
-    wanted: frozenset[str] | None = None  # what may follow the last piece
+    may_follow: frozenset[str] | None = None  # what may follow the last piece
     edge = before
     for node in nodes:
         kind = type(node)
@@ -56,7 +56,7 @@ def plain_run_to_markdown(  # noqa: C901 - one branch a kind of node
             raise NotPlain
         free = None
         if isinstance(node, Text):
-            piece = _words(node.value)
+            piece = _text(node.value)
         elif isinstance(node, Code):
             piece = _code(node.value)
         elif kind in _SIGNS:
@@ -71,22 +71,22 @@ def plain_run_to_markdown(  # noqa: C901 - one branch a kind of node
             free = _AFTER_URL if piece[0] == "h" else None
         else:
             piece = _own(node)
-        if wanted is not None and piece[0] not in wanted:
+        if may_follow is not None and piece[0] not in may_follow:
             raise NotPlain
         if piece[0] == "[" and edge == "!":
             raise NotPlain
-        wanted = free
+        may_follow = free
         edge = piece[-1]
         out.append(piece)
         last = kind
     if not out or last is Break or edge in _BLANK or (line and out[0][0] in _BLANK):
         raise NotPlain
-    if wanted is not None and after and after not in wanted:
+    if may_follow is not None and after and after not in may_follow:
         raise NotPlain
     return "".join(out)
 
 
-def _words(value: str) -> str:
+def _text(value: str) -> str:
     if not value or "://" in value:
         raise NotPlain
     if not _odd(value):
@@ -138,7 +138,7 @@ def _link(node: Link, before: str) -> str:
         return url
     if not _plain_url(url) or not label.value.strip():
         raise NotPlain
-    words = _words(label.value)
+    words = _text(label.value)
     if words[0] in _BLANK or words[-1] in _BLANK or words[-1] == "!":
         raise NotPlain
     return f"[{words}]({url.replace('&', chr(92) + '&')})"

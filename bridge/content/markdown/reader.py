@@ -52,8 +52,8 @@ _STYLES: dict[str, type[Style]] = {
 _CONTAINERS = frozenset(("BlockQuote", "List"))
 _BLOCKS = _CONTAINERS | {"Paragraph", "Heading", "CodeBlock", "Table", "HtmlBlock", "Item"}
 _ALIGN: dict[str, Any] = {"Left": "left", "Center": "center", "Right": "right"}
-_REMEMBERED = 4096  # characters up to which a text that was read is not read again
-_MOST_TAGS = 16  # HTML tags open at once; further ones are text
+_CACHED_LENGTH = 4096  # characters up to which a text that was read is not read again
+_MAX_OPEN_TAGS = 16  # HTML tags open at once; further ones are text
 # A line in which nothing is markup: no sign anywhere, no sign or space at its start.
 _SIGN = re.compile(r"[\\`*_\[\]<>~&|\r\t\n:]")
 _START = re.compile(r"[#+=-]|[ ]|[0-9]{1,9}[.)]")
@@ -63,14 +63,14 @@ def markdown_to_text(markdown: str) -> Document:
     """Read UACS Markdown. Links keep http, https and mailto; others become their own text."""
     clean = normal.cleaned(markdown)
     if not _SIGN.search(clean) and not _START.match(clean):
-        shown = clean.rstrip(" ")
-        return (Paragraph((Text(shown),)),) if shown else ()
-    return _read_again(clean) if len(clean) <= _REMEMBERED else _read(clean)
+        visible = clean.rstrip(" ")
+        return (Paragraph((Text(visible),)),) if visible else ()
+    return _read_cached(clean) if len(clean) <= _CACHED_LENGTH else _read(clean)
 
 
 def _read(clean: str) -> Document:
-    found = read_by_html(clean)
-    return read_events(clean) if found is None else found
+    document = read_by_html(clean)
+    return read_events(clean) if document is None else document
 
 
 def read_events(clean: str) -> Document:
@@ -82,7 +82,7 @@ def read_events(clean: str) -> Document:
 
 
 # One message is written for several platforms, one after the other.
-_read_again = lru_cache(maxsize=256)(_read)
+_read_cached = lru_cache(maxsize=256)(_read)
 
 
 def _events(markdown: str) -> Iterable[Any]:
@@ -293,20 +293,20 @@ class _Reader:
 
     def _with_spoilers(self, nodes: list[Any]) -> list[Inline]:
         """Bars around something that begins and ends with no white space hide it."""
-        found: list[Inline] = []
-        opened: list[Inline] | None = None
+        nodes_out: list[Inline] = []
+        hidden: list[Inline] | None = None
         for node in nodes:
             if not isinstance(node, _Bars):
-                (found if opened is None else opened).append(node)
-            elif opened is None:
-                opened = []
-            elif _may_be_hidden(opened):
-                found += self._tidy(Spoiler(tuple(opened)))
-                opened = None
+                (nodes_out if hidden is None else hidden).append(node)
+            elif hidden is None:
+                hidden = []
+            elif _may_be_hidden(hidden):
+                nodes_out += self._tidy(Spoiler(tuple(hidden)))
+                hidden = None
             else:
-                found += [Text("||"), *opened]
-                opened = []
-        return found if opened is None else [*found, Text("||"), *opened]
+                nodes_out += [Text("||"), *hidden]
+                hidden = []
+        return nodes_out if hidden is None else [*nodes_out, Text("||"), *hidden]
 
     def _tidy(self, node: Inline) -> list[Inline]:
         return normal.tidy((node,), frozenset(+self._active), linked=self._links > 0)
@@ -318,8 +318,8 @@ class _Reader:
         url = str(frame.detail["dest_url"])
         if frame.detail["link_type"] == "Email":
             url = f"mailto:{url}"
-        if own := link_to_own_node(plain_inlines(label), url):
-            return [own]
+        if own_node := link_to_own_node(plain_inlines(label), url):
+            return [own_node]
         return normal.link(url, label, frozenset(+self._active))
 
     def _html_tag(self, html: str) -> None:
@@ -334,7 +334,7 @@ class _Reader:
             top.inlines += normal.joined(_lines(html, block=False), linked=True)
         elif html.startswith("</") and top.kind == f"<{name}":
             self._close_tag(name)
-        elif html.startswith("</") or self._tags >= _MOST_TAGS:
+        elif html.startswith("</") or self._tags >= _MAX_OPEN_TAGS:
             top.inlines.append(Text(html))
         else:
             self._tags += 1

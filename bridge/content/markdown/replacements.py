@@ -43,9 +43,9 @@ def _block(block: Block, replacements: Sequence[Replacement]) -> Block:
         case Heading(level, children):
             return Heading(level, _run(children, replacements))
         case Quote(blocks):
-            return Quote(tuple(_block(one, replacements) for one in blocks))
+            return Quote(tuple(_block(inner, replacements) for inner in blocks))
         case List(items, start):
-            return List(tuple(_item(one, replacements) for one in items), start)
+            return List(tuple(_item(item, replacements) for item in items), start)
         case Table(header, rows, align):
             return Table(
                 tuple(_run(cell, replacements) for cell in header),
@@ -57,7 +57,7 @@ def _block(block: Block, replacements: Sequence[Replacement]) -> Block:
 
 
 def _item(item: ListItem, replacements: Sequence[Replacement]) -> ListItem:
-    return ListItem(tuple(_block(one, replacements) for one in item.blocks), item.checked)
+    return ListItem(tuple(_block(block, replacements) for block in item.blocks), item.checked)
 
 
 def _run(run: Sequence[Inline], replacements: Sequence[Replacement]) -> tuple[Inline, ...]:

@@ -64,15 +64,15 @@ class SimpleHtml:
         blocks: list[Any] = []
         around: list[Any] = []  # of each list its tag, of each item its box; before it the blocks
         checked: bool | None = None
-        wanted = ""  # the end of a heading or paragraph: no block stands in one
+        expected_end = ""  # the end of a heading or paragraph: no block stands in one
         pieces = iter(_block_tags(html))
         blocks += self._paragraphs(next(pieces))
         for tag, piece in zip(pieces, pieces, strict=True):
             name = tag[:2]
-            if wanted and name != "in":
-                if tag != wanted:
+            if expected_end and name != "in":
+                if tag != expected_end:
                     raise NotSimple
-                wanted = ""
+                expected_end = ""
                 if piece == "\n":
                     continue
             if name == "li":
@@ -86,10 +86,10 @@ class SimpleHtml:
                 blocks = around.pop()
                 blocks.append(item)
             elif tag == "p":
-                wanted = "/p"
+                expected_end = "/p"
             elif tag[0] == "h":
                 blocks += self._heading(tag, piece)
-                wanted = f"/{tag}" if tag[1] != "r" else ""
+                expected_end = f"/{tag}" if tag[1] != "r" else ""
                 continue
             elif name == "pr":
                 blocks.append(_code_block(piece))
@@ -100,16 +100,16 @@ class SimpleHtml:
                 around += (blocks, tag)
                 blocks = []
             elif name in _LIST_ENDS:
-                made = _container(_popped(around, str), tag, blocks)
+                container = _container(_popped(around, str), tag, blocks)
                 blocks = around.pop()
-                blocks += made
+                blocks += container
             elif name == "in":
                 checked = "checked=" in tag
             elif name == "ta":
                 blocks += self._table(tag)
             if piece and piece != "\n":
                 blocks += self._paragraphs(piece)
-        if around or wanted:
+        if around or expected_end:
             raise NotSimple
         return tuple(blocks)
 
@@ -154,11 +154,11 @@ class SimpleHtml:
     ) -> tuple[Inline, ...]:
         """What stands within a block."""
         if "<" not in html:
-            return self._said(html, linked=linked)
+            return self._text(html, linked=linked)
         run: list[Inline] = []
         around: list[Any] = []
         pieces = iter(_inline_tags(html))
-        run += self._said(next(pieces), linked=linked)
+        run += self._text(next(pieces), linked=linked)
         for token, after in zip(pieces, pieces, strict=True):
             head, _, inner = token.partition(">")
             if inner:
@@ -168,13 +168,13 @@ class SimpleHtml:
                 if head in _STYLES:
                     if head in around or not inner:
                         raise NotSimple
-                    _add(run, _STYLES[head](self._said(inner, linked=linked)))
+                    _add(run, _STYLES[head](self._text(inner, linked=linked)))
                 elif head == "code":
                     _add(run, Code(unescape(inner) if "&" in inner else inner))
                 elif linked:
                     raise NotSimple
                 else:
-                    run += self.link(_address(head), self._said(inner, linked=True))
+                    run += self.link(_address(head), self._text(inner, linked=True))
             elif head in _STYLES or (head[:2] == "a " and not linked):
                 around += (run, head)
                 run, linked = [], linked or head[:2] == "a "
@@ -184,7 +184,7 @@ class SimpleHtml:
                 raise NotSimple
             if after:
                 if "&" in after or "\n" in after or "://" in after:
-                    run += self._said(after, linked=linked)
+                    run += self._text(after, linked=linked)
                 else:
                     run.append(Text(after))
         if around:
@@ -204,22 +204,22 @@ class SimpleHtml:
         _add(before, _STYLES[head](tuple(run)))
         return before, linked
 
-    def _said(self, text: str, *, linked: bool) -> tuple[Inline, ...]:
+    def _text(self, text: str, *, linked: bool) -> tuple[Inline, ...]:
         if "&" in text:
             text = unescape(text)
         if "://" in text and self.bare_links and not linked:
             return tuple(normal.joined((Text(text),)))
         if "\n" not in text:
             return (Text(text),) if text else ()
-        found: list[Inline] = []
+        nodes: list[Inline] = []
         *lines, last = text.split("\n")
         for line in lines:
-            if shown := line.rstrip(_BLANK):
-                found.append(Text(shown))
-            found.append(BREAK)
+            if visible := line.rstrip(_BLANK):
+                nodes.append(Text(visible))
+            nodes.append(BREAK)
         if last:
-            found.append(Text(last))
-        return tuple(found)
+            nodes.append(Text(last))
+        return tuple(nodes)
 
 
 _LISTS = frozenset(("ul", "ol", "bl"))
@@ -233,30 +233,30 @@ def _popped(around: list[Any], kind: type) -> Any:
     return around.pop()
 
 
-def _container(opened: str, closed: str, held: list[Any]) -> Sequence[Block]:
+def _container(opened: str, closed: str, blocks: list[Any]) -> Sequence[Block]:
     if opened[:2] != closed[1:3]:
         raise NotSimple
     if opened[0] == "b":
-        return normal.quote(held)
-    if not all(type(one) is ListItem for one in held):
+        return normal.quote(blocks)
+    if not all(type(block) is ListItem for block in blocks):
         raise NotSimple
-    return normal.bullets(held, _start(opened))
+    return normal.bullets(blocks, _start(opened))
 
 
 def _start(tag: str) -> int | None:
     if tag in ("ul", "ol"):
         return None if tag == "ul" else 1
-    found = _START.fullmatch(tag)
-    if not found:
+    match = _START.fullmatch(tag)
+    if not match:
         raise NotSimple
-    return int(found[1])
+    return int(match[1])
 
 
 def _code_block(html: str) -> Block:
-    found = _CODE.fullmatch(html)
-    if not found or not (found[1] or "").isascii():
+    match = _CODE.fullmatch(html)
+    if not match or not (match[1] or "").isascii():
         raise NotSimple
-    return normal.code_block(unescape(found[2]).removesuffix("\n"), unescape(found[1] or ""))
+    return normal.code_block(unescape(match[2]).removesuffix("\n"), unescape(match[1] or ""))
 
 
 def _address(tag: str) -> str:

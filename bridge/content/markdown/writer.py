@@ -27,9 +27,9 @@ from bridge.content.text.tree import (
 __all__ = ["own_node_to_markdown", "text_to_markdown"]
 
 _LINE_START = re.compile(r"(?:[#+=:>-]|[0-9]{1,9}[.)](?=[\s<&]|$)|[ \t])")
-_NOTHING = "&#32;"  # a paragraph that is empty when it is read
+_EMPTY_PARAGRAPH = "&#32;"  # a paragraph that is empty when it is read
 _ENTITY = {" ": "&#32;", "\t": "&#9;"}
-_MOST = 999_999_999
+_MAX_NUMBER = 999_999_999
 
 
 class _Runs(Protocol):
@@ -117,10 +117,10 @@ def _list(node: List, mark: str, runs: _Runs, depth: int) -> str:
         raise NotPlain
     if node.start is None:
         return "\n".join([_item(item, mark, mark, runs, depth) for item in node.items])
-    first = min(max(node.start, 0), _MOST)
+    first = min(max(node.start, 0), _MAX_NUMBER)
     return "\n".join(
         [
-            _item(item, f"{min(number, _MOST)}{mark}", mark, runs, depth)
+            _item(item, f"{min(number, _MAX_NUMBER)}{mark}", mark, runs, depth)
             for number, item in enumerate(node.items, first)
         ]
     )
@@ -131,9 +131,11 @@ def _item(item: ListItem, bullet: str, mark: str, runs: _Runs, depth: int) -> st
     if item.checked is not None:
         body = "[x] " if item.checked else "[ ] "
         if item.blocks and not isinstance(item.blocks[0], Paragraph):
-            body += f"{_NOTHING}\n\n"  # a box stands before a paragraph only
+            body += f"{_EMPTY_PARAGRAPH}\n\n"  # a box stands before a paragraph only
     if not item.blocks:
-        body += _NOTHING  # pulldown-cmark 0.13 loses quotes and code after items without text
+        body += (
+            _EMPTY_PARAGRAPH  # pulldown-cmark 0.13 loses quotes and code after items without text
+        )
     parts: list[str] = []
     _write(item.blocks, parts, mark, runs, depth)
     for index, part in enumerate(parts):
@@ -173,10 +175,10 @@ def _table(node: Table, runs: _Runs) -> str:
 
 def _escape_start(line: str) -> str:
     """A paragraph's line must not begin as another block does."""
-    found = _LINE_START.match(line)
-    if not found:
+    match = _LINE_START.match(line)
+    if not match:
         return line
-    sign = found.group()
+    sign = match.group()
     if sign in _ENTITY:
         return _ENTITY[sign] + line[1:]
     return f"{sign[:-1]}\\{sign[-1]}{line[len(sign) :]}"

@@ -6,8 +6,8 @@ import re
 import unicodedata
 
 LONGEST = 120  # characters
-_MOST_BYTES = 200  # file systems take 255
-_LONGEST_ENDING = 16
+_MAX_BYTES = 200  # file systems take 255
+_MAX_ENDING = 16
 _JOINERS = "\u200c\u200d"  # Persian and emoji need them
 _FORBIDDEN = re.compile(r'[<>:"|?*%]')  # on Windows; the last one in addresses
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)")
@@ -45,14 +45,14 @@ def safe_file_name(name: str, media_type: str = "") -> str:
     """The last part of the path, in one line, without what hides, turns or ends a name; never
     empty, at most `LONGEST` characters. A file without a name gets its kind's."""
     last = re.split(r"[/\\]", name[: 64 * LONGEST].rstrip("/\\ "))[-1]
-    seen = "".join(char for char in last if _is_seen(char))
-    clean = _FORBIDDEN.sub("_", " ".join(seen.split())).strip(". ")
+    visible = "".join(char for char in last if _is_visible(char))
+    clean = _FORBIDDEN.sub("_", " ".join(visible.split())).strip(". ")
     if not clean.strip("_" + _JOINERS):
         return f"{_kind_word(media_type)}{_ENDINGS.get(media_type, '')}"
     return _shortened(f"_{clean}" if _DEVICES.match(clean) else clean)
 
 
-def _is_seen(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     """Spaces stay; controls, halves of characters, unassigned ones and hidden signs do not."""
     return char in _JOINERS or not unicodedata.category(char).startswith("C")
 
@@ -65,10 +65,10 @@ def _kind_word(media_type: str) -> str:
 def _shortened(name: str) -> str:
     """From its middle: the ending says what opens it."""
     stem, dot, ending = name.rpartition(".")
-    if not stem or " " in ending or len(ending) > _LONGEST_ENDING:
+    if not stem or " " in ending or len(ending) > _MAX_ENDING:
         stem, dot, ending = name, "", ""
     tail = dot + ending
     stem = stem[: LONGEST - len(tail)]
-    while len((stem + tail).encode()) > _MOST_BYTES:
+    while len((stem + tail).encode()) > _MAX_BYTES:
         stem = stem[:-1]
     return stem.rstrip(". ") + tail

@@ -91,15 +91,15 @@ def color_of(key: str) -> int:
 
 def draw_initials(letters: str, color: int) -> bytes:
     """A PNG of `SIDE` pixels square; a figure where there are no letters."""
-    drawn = [one for one in letters.upper() if one in _STROKES][:2]
-    cover = _figure() if not drawn else _letters(drawn)
+    drawable = [letter for letter in letters.upper() if letter in _STROKES][:2]
+    cover = _figure() if not drawable else _letters(drawable)
     return _png(cover, COLORS[color % len(COLORS)])
 
 
 def _drawable(word: str) -> str:
     """`É` is drawn as E, `ß` as S."""
     upper = unicodedata.normalize("NFKD", word).upper()
-    return next((one for one in upper[:1] if one in _STROKES), "")
+    return next((letter for letter in upper[:1] if letter in _STROKES), "")
 
 
 # --- drawing --------------------------------------------------------------------------------
@@ -117,14 +117,14 @@ def _letters(letters: Sequence[str]) -> list[float]:
             points = [
                 (begin + int(pair[0]) * size, top + int(pair[1]) * size) for pair in line.split()
             ]
-            for one, other in pairwise(points):
-                _stroke(cover, one, other)
+            for start, end in pairwise(points):
+                _stroke(cover, start, end)
     return cover
 
 
-def _stroke(cover: list[float], one: Point, other: Point) -> None:
+def _stroke(cover: list[float], start: Point, end: Point) -> None:
     reach = _INK / 2 + 1
-    (ax, ay), (bx, by) = one, other
+    (ax, ay), (bx, by) = start, end
     dx, dy = bx - ax, by - ay
     length = dx * dx + dy * dy
     for y in range(int(min(ay, by) - reach), int(max(ay, by) + reach) + 1):
@@ -161,7 +161,7 @@ def _png(cover: Sequence[float], color: tuple[int, int, int]) -> bytes:
             rows += bytes(round(part + (255 - part) * ink) for part in color)
     head = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)  # 8 bits, red, green and blue
     chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(bytes(rows), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(b"".join(_chunk(*one)) for one in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(b"".join(_chunk(*chunk)) for chunk in chunks)
 
 
 def _chunk(kind: bytes, data: bytes) -> Iterator[bytes]:

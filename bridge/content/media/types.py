@@ -100,8 +100,8 @@ def sniffed_type(head: bytes) -> str:
     """The type that the first bytes of a file (`HEAD` of them, or all) are proof of."""
     if markup := _markup_type(_characters(head[:HEAD])):
         return markup
-    found = filetype.guess(head[:HEAD]) if head else None
-    name = UNKNOWN if found is None else registered_type(str(found.mime))
+    guess = filetype.guess(head[:HEAD]) if head else None
+    name = UNKNOWN if guess is None else registered_type(str(guess.mime))
     if is_text(head[:HEAD]) and name not in _WRITTEN:
         return TEXT  # two letters such as BM or MZ begin words, too
     return name
@@ -110,18 +110,18 @@ def sniffed_type(head: bytes) -> str:
 def agreed_type(declared: str, sniffed: str) -> str:
     """The type to go by. What is declared counts unless the bytes contradict it: a picture, film
     or sound is one only if its bytes are not something else, and a page is never anything else."""
-    said = registered_type(declared)
-    if said in (UNKNOWN, sniffed):
+    declared_type = registered_type(declared)
+    if declared_type in (UNKNOWN, sniffed):
         return sniffed
-    said_kind, found_kind = kind_of(said), kind_of(sniffed)
+    declared_kind, sniffed_kind = kind_of(declared_type), kind_of(sniffed)
     if sniffed in _MARKUP:
-        return said if _is_source(said) else sniffed
+        return declared_type if _is_source(declared_type) else sniffed
     if sniffed == UNKNOWN:
-        return UNKNOWN if said_kind == "image" else said
-    if said_kind == "file":
-        return said if found_kind == "file" else sniffed
-    if any(said in container and sniffed in container for container in _CONTAINERS):
-        return said
+        return UNKNOWN if declared_kind == "image" else declared_type
+    if declared_kind == "file":
+        return declared_type if sniffed_kind == "file" else sniffed
+    if any(declared_type in container and sniffed in container for container in _CONTAINERS):
+        return declared_type
     return sniffed
 
 

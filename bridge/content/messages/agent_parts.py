@@ -32,8 +32,8 @@ PERSON = "person"  # whom an agent hands over to that is no agent
 VALUE = "application/vnd.uacs.value+json"
 
 UNSHOWN = frozenset((REASONING, STATE, HAND_OVER))
-_LONGEST = 200  # characters of a reason
-_MOST = 20  # citations that are shown of one part
+_MAX_REASON = 200  # characters of a reason
+_MAX_CITATIONS = 20  # citations that are shown of one part
 
 
 def is_unshown(part: ContentPart) -> bool:
@@ -45,36 +45,36 @@ def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
     """To whom an agent hands over, and why (in one line); None for any other part."""
     if not isinstance(part, StructuredDataPart) or part.schema_id != HAND_OVER:
         return None
-    if not isinstance(part.data, Mapping) or not (to := _word(part.data.get("to"))):
+    if not isinstance(part.data, Mapping) or not (to := _one_line(part.data.get("to"))):
         return None
-    return to.removeprefix("@"), _word(part.data.get("why"))[:_LONGEST]
+    return to.removeprefix("@"), _one_line(part.data.get("why"))[:_MAX_REASON]
 
 
 def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:
     """The sources that a part cites, as one line each; None for any other part."""
-    cited = cited_by(part)
-    if cited is None:
+    sources = cited_by(part)
+    if sources is None:
         return None
-    lines = dict.fromkeys((title, url) for title, url, _ in cited)
-    shown = [_line(title, url) for title, url in list(lines)[:_MOST]]
-    return tuple(Paragraph((Text("Source: "), line)) for line in shown)
+    lines = dict.fromkeys((title, url) for title, url, _ in sources)
+    links = [_line(title, url) for title, url in list(lines)[:_MAX_CITATIONS]]
+    return tuple(Paragraph((Text("Source: "), line)) for line in links)
 
 
 def cited_by(part: ContentPart) -> list[tuple[str, str, str]] | None:
     """Title, address and quote of each source that can be shown; None for any other part."""
     if not isinstance(part, StructuredDataPart) or part.schema_id != CITATIONS:
         return None
-    found = part.data.get("citations") if isinstance(part.data, Mapping) else None
+    entries = part.data.get("citations") if isinstance(part.data, Mapping) else None
     sources: list[tuple[str, str, str]] = []
-    for one in found if isinstance(found, list) else []:
-        if isinstance(one, dict):
-            url = safe_url(_word(one.get("url"))) or ""
-            source = (_word(one.get("title")), url, _word(one.get("quote")))
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, dict):
+            url = safe_url(_one_line(entry.get("url"))) or ""
+            source = (_one_line(entry.get("title")), url, _one_line(entry.get("quote")))
             sources += [source] if source[0] or url else []
     return sources
 
 
-def _word(value: JsonValue) -> str:
+def _one_line(value: JsonValue) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 

@@ -15,7 +15,7 @@ from bridge.model import Loss
 from bridge.model.operations import Source
 from bridge.uacs import ContentPart, Message, StructuredDataPart, TextPart
 
-_NOTHING = StructuredDataPart(schema_id=STATE, data={})
+_HIDDEN_PART = StructuredDataPart(schema_id=STATE, data={})
 _OWN_LINE = ("```", "~~~", "|", "    ", "\t", "<", "#", "---", "***", "___")  # where blocks end so
 
 
@@ -29,22 +29,22 @@ def numbered(
     """The message with `mark(number)` behind what cites each source, and the sources by number;
     of a source that is quoted several times the first quote counts."""
     content: list[ContentPart] = list(message.content)
-    found: dict[tuple[str, str], Source] = {}
+    sources: dict[tuple[str, str], Source] = {}
     losses: list[Loss] = []
     for index, part in enumerate(message.content):
         if (cited := cited_by(part)) is None:
             continue
-        content[index] = _NOTHING
+        content[index] = _HIDDEN_PART
         numbers: dict[int, None] = {}
         for title, url, quote in cited:
-            known = found.setdefault((title, url), Source(len(found) + 1, title, url, quote))
-            numbers[known.number] = None
-            if quote and quote != known.quote:
+            source = sources.setdefault((title, url), Source(len(sources) + 1, title, url, quote))
+            numbers[source.number] = None
+            if quote and quote != source.quote:
                 losses.append(_loss(index, "a second quote of a source", "the first one"))
         if numbers:
-            _put(content, index, "".join(map(mark, numbers)))
-    shown = message.model_copy(update={"content": tuple(content)})
-    return shown, tuple(found.values()), tuple(losses)
+            _insert(content, index, "".join(map(mark, numbers)))
+    with_numbers = message.model_copy(update={"content": tuple(content)})
+    return with_numbers, tuple(sources.values()), tuple(losses)
 
 
 def with_list(message: Message, sources: Sequence[Source]) -> tuple[Message, tuple[Loss, ...]]:
@@ -52,15 +52,15 @@ def with_list(message: Message, sources: Sequence[Source]) -> tuple[Message, tup
     of them is left out."""
     if not sources:
         return message, ()
-    items = tuple(ListItem((Paragraph((_named(one),)),)) for one in sources)
+    items = tuple(ListItem((Paragraph((_link_to(source),)),)) for source in sources)
     text = text_to_markdown((List(items, start=sources[0].number),))
-    shown = message.model_copy(update={"content": (*message.content, TextPart(text=text))})
-    quoted = any(one.quote for one in sources)
+    with_sources = message.model_copy(update={"content": (*message.content, TextPart(text=text))})
+    quoted = any(source.quote for source in sources)
     at = len(message.content)
-    return shown, (_loss(at, "what was quoted of sources", "their links"),) if quoted else ()
+    return with_sources, (_loss(at, "what was quoted of sources", "their links"),) if quoted else ()
 
 
-def _put(content: list[ContentPart], index: int, marks: str) -> None:
+def _insert(content: list[ContentPart], index: int, marks: str) -> None:
     """Behind the words before it; in its own place where there are none."""
     at = index - 1
     while at >= 0 and is_unshown(content[at]):
@@ -79,7 +79,7 @@ def _put(content: list[ContentPart], index: int, marks: str) -> None:
     content[at] = before.model_copy(update={"text": f"{text}{gap}{marks}"})
 
 
-def _named(source: Source) -> Link | Text:
+def _link_to(source: Source) -> Link | Text:
     title = source.title or source.url
     return Link(source.url, (Text(title),)) if source.url else Text(title)
 

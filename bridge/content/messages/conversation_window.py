@@ -26,8 +26,8 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_LEAST = 100  # tokens that must be left for a message to be worth cutting
-_MARK = 25  # tokens of a mark, about
+_MIN_TOKENS = 100  # tokens that must be left for a message to be worth cutting
+_MARK_TOKENS = 25  # tokens of a mark, about
 _RESULT_CUT = "[This result is cut here.]"
 
 _Placed = tuple[int, ContentPart]
@@ -46,11 +46,11 @@ class Window:
     reader: str = ""
     tokens: int = 0
     cut: bool = False
-    _taken: list[Message] = field(default_factory=list[Message])
+    _messages: list[Message] = field(default_factory=list[Message])
 
     @property
     def is_empty(self) -> bool:
-        return not self._taken
+        return not self._messages
 
     def take(self, message: Message) -> bool:
         """Whether there is room for more."""
@@ -58,11 +58,11 @@ class Window:
         left = self.budget - self.tokens
         if needed > left:
             self.cut = True
-            if not self.is_empty and (needed <= self.budget or left < _LEAST):
+            if not self.is_empty and (needed <= self.budget or left < _MIN_TOKENS):
                 return False
             message = cut_message(message, left, self.reader)
             needed = tokens_of(message, self.reader)
-        self._taken.append(message)
+        self._messages.append(message)
         self.tokens += needed
         return not self.cut
 
@@ -70,72 +70,75 @@ class Window:
         """Oldest first. A result whose call is not among them is not either; that of a call whose
         result never came stays."""
         calls = {
-            part.id for one in self._taken for part in one.content if isinstance(part, ToolCallPart)
+            part.id
+            for message in self._messages
+            for part in message.content
+            if isinstance(part, ToolCallPart)
         }
-        whole = (_with_calls(one, calls) for one in reversed(self._taken))
-        return tuple(one for one in whole if one is not None)
+        whole = (_with_calls(message, calls) for message in reversed(self._messages))
+        return tuple(message for message in whole if message is not None)
 
 
 def cut_message(message: Message, most: int, reader: str = "") -> Message:
     """As much of its beginning as `most` tokens hold, and a mark. What only an agent's own API
     reads of it goes: it belongs to the message as a whole."""
     details = read_bridge_metadata(message)[0].parts
-    shown = [one for one in select_parts(message, ()) if not is_unshown(one[1])]
-    left = most - PER_MESSAGE - _MARK
-    kept: dict[int, ContentPart] = {}
-    for unit in _units(shown):
-        fitting = _fitting(unit, details, left)
-        kept |= fitting
+    visible = [placed for placed in select_parts(message, ()) if not is_unshown(placed[1])]
+    left = most - PER_MESSAGE - _MARK_TOKENS
+    selected: dict[int, ContentPart] = {}
+    for unit in _groups(visible):
+        fitting = _fitted(unit, details, left)
+        selected |= fitting
         if any(fitting.get(index) is not part for index, part in unit):
             break
-        left -= _cost(unit, details)
+        left -= _group_tokens(unit, details)
     text = f"[This message is cut here: all of it is about {tokens_of(message, reader)} tokens.]"
-    return _saying(message, kept, TextPart(text=text, format="plain"))
+    return _with_parts(message, selected, TextPart(text=text, format="plain"))
 
 
-def _units(parts: Sequence[_Placed]) -> list[list[_Placed]]:
+def _groups(parts: Sequence[_Placed]) -> list[list[_Placed]]:
     """What is kept or left together: a call with its result, any other part alone."""
     units: list[list[_Placed]] = []
     calls: dict[str, list[_Placed]] = {}
-    for one in parts:
-        part = one[1]
+    for placed in parts:
+        part = placed[1]
         if isinstance(part, ToolResultPart) and part.tool_call_id in calls:
-            calls[part.tool_call_id].append(one)
+            calls[part.tool_call_id].append(placed)
             continue
-        units.append([one])
+        units.append([placed])
         if isinstance(part, ToolCallPart):
             calls[part.id] = units[-1]
     return units
 
 
-def _cost(unit: Sequence[_Placed], details: _Details) -> int:
+def _group_tokens(unit: Sequence[_Placed], details: _Details) -> int:
     return sum(part_tokens(part, details.get(str(index))) for index, part in unit)
 
 
-def _fitting(unit: Sequence[_Placed], details: _Details, left: int) -> dict[int, ContentPart]:
+def _fitted(unit: Sequence[_Placed], details: _Details, left: int) -> dict[int, ContentPart]:
     """The unit as it fits into what is left; nothing where it does not."""
-    found: dict[int, ContentPart] = {}
+    fitted: dict[int, ContentPart] = {}
     for index, part in unit:
         fits = part_tokens(part, details.get(str(index))) <= left
-        shown = part if fits else _shorter(part, left)
-        if shown is None:
+        shortened = part if fits else _shorter(part, left)
+        if shortened is None:
             return {}
-        found[index] = shown
-        left -= part_tokens(shown, details.get(str(index)))
-    return found
+        fitted[index] = shortened
+        left -= part_tokens(shortened, details.get(str(index)))
+    return fitted
 
 
 def _shorter(part: ContentPart, most: int) -> ContentPart | None:
     """A text or a result with the beginning of what it says; None for what cannot be cut."""
     if isinstance(part, TextPart):
-        begun = first_tokens(part.text, most)
-        return part.model_copy(update={"text": begun}) if begun.strip() else None
+        beginning = first_tokens(part.text, most)
+        return part.model_copy(update={"text": beginning}) if beginning.strip() else None
     if isinstance(part, ToolResultPart):
-        said = part.content if isinstance(part.content, str) else _json(part.content)
+        text = part.content if isinstance(part.content, str) else _json(part.content)
         empty = part.model_copy(update={"content": _RESULT_CUT})
         room = (most - part_tokens(empty)) // 2  # what JSON must escape counts more
         return None if room <= 0 else empty.model_copy(
-            update={"content": f"{first_tokens(said, room)}\n{_RESULT_CUT}"}
+            update={"content": f"{first_tokens(text, room)}\n{_RESULT_CUT}"}
         )  # fmt: skip
     return None
 
@@ -144,17 +147,19 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _saying(message: Message, kept: Mapping[int, ContentPart], *more: ContentPart) -> Message:
+def _with_parts(message: Message, parts: Mapping[int, ContentPart], *more: ContentPart) -> Message:
     """With these of its parts, by their places, and more; what the bridge noted of them goes
     along."""
-    places = sorted(kept)
-    content = (*(kept[index] for index in places), *more)
-    found, _ = read_bridge_metadata(message)
+    places = sorted(parts)
+    content = (*(parts[index] for index in places), *more)
+    additions, _ = read_bridge_metadata(message)
     shorter = message.model_copy(update={"content": content})
-    if not found.parts and not found.fallbacks:
+    if not additions.parts and not additions.fallbacks:
         return shorter
-    details = {str(n): found.parts[str(i)] for n, i in enumerate(places) if str(i) in found.parts}
-    moved = found.model_copy(update={"parts": details, "fallbacks": {}})
+    details = {
+        str(n): additions.parts[str(i)] for n, i in enumerate(places) if str(i) in additions.parts
+    }
+    moved = additions.model_copy(update={"parts": details, "fallbacks": {}})
     return with_bridge_metadata(shorter, moved)
 
 
@@ -166,5 +171,5 @@ def _with_calls(message: Message, calls: set[str]) -> Message | None:
 
     if not any(map(is_lost, message.content)):
         return message
-    kept = {index: part for index, part in select_parts(message, ()) if not is_lost(part)}
-    return _saying(message, kept) if kept else None
+    remaining = {index: part for index, part in select_parts(message, ()) if not is_lost(part)}
+    return _with_parts(message, remaining) if remaining else None

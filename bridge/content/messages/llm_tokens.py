@@ -59,10 +59,10 @@ def tokens_of(message: Message, reader: str = "") -> int:
 def _where_tokens(additions: BridgeMetadata) -> int:
     """Of what is told of its thread and of what it answers."""
     thread, reply = additions.in_thread, additions.replies_to
-    found = 0 if thread is None else _PER_PLACE + text_tokens(thread.words)
+    total = 0 if thread is None else _PER_PLACE + text_tokens(thread.words)
     if reply is not None:
-        found += _PER_PLACE + text_tokens(f"{reply.author} {reply.words}")
-    return found
+        total += _PER_PLACE + text_tokens(f"{reply.author} {reply.words}")
+    return total
 
 
 def part_tokens(part: ContentPart, details: PartDetails | None = None) -> int:
@@ -92,9 +92,9 @@ def first_tokens(text: str, most: int) -> str:
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if text_tokens(text[:middle]) <= most else (low, middle - 1)
-    begun = text[:low]
-    word = max(begun.rfind(" "), begun.rfind("\n"))
-    return begun[:word] if word > low // 2 else begun
+    beginning = text[:low]
+    word = max(beginning.rfind(" "), beginning.rfind("\n"))
+    return beginning[:word] if word > low // 2 else beginning
 
 
 def _file_tokens(part: FilePart, details: PartDetails) -> int:

@@ -136,36 +136,36 @@ class BridgeMetadata(BaseModel):
     feedback: tuple[Feedback, ...] = ()
 
 
-_NOTHING = BridgeMetadata()
+_NO_ADDITIONS = BridgeMetadata()
 
 
 def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
     """The additions that hold, and a warning for each that does not (shown in logs, never text)."""
-    found = (message.metadata or {}).get(KEY)
-    if found is None:
-        return _NOTHING, []
-    if not isinstance(found, dict):
+    raw = (message.metadata or {}).get(KEY)
+    if raw is None:
+        return _NO_ADDITIONS, []
+    if not isinstance(raw, dict):
         return BridgeMetadata(), [f"metadata.{KEY} is no object; it is ignored"]
-    version = found.get("version", VERSION)
+    version = raw.get("version", VERSION)
     if version != VERSION or isinstance(version, bool):
         return BridgeMetadata(), [f"metadata.{KEY} has a version that is not {VERSION}; ignored"]
     warnings: list[str] = []
-    kept = _without_faults(found, warnings)
-    fallbacks = _sound_fallbacks(kept.fallbacks, len(message.content), warnings)
-    return kept.model_copy(update={"fallbacks": fallbacks}), warnings
+    additions = _without_faults(raw, warnings)
+    fallbacks = _valid_fallbacks(additions.fallbacks, len(message.content), warnings)
+    return additions.model_copy(update={"fallbacks": fallbacks}), warnings
 
 
 def has_summary(message: Message) -> bool:
     """Whether notifications say something else of it than its first words."""
-    found = (message.metadata or {}).get(KEY)
-    return isinstance(found, dict) and isinstance(found.get("summary"), str)
+    raw = (message.metadata or {}).get(KEY)
+    return isinstance(raw, dict) and isinstance(raw.get("summary"), str)
 
 
 def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message:
     """The message with these additions in place of its own; other metadata stays."""
     dumped = additions.model_dump(mode="json", exclude_unset=True)
-    written: dict[str, Any] = {"version": VERSION, **dumped}
-    metadata = {**(message.metadata or {}), KEY: written}
+    value: dict[str, Any] = {"version": VERSION, **dumped}
+    metadata = {**(message.metadata or {}), KEY: value}
     return message.model_copy(update={"metadata": metadata})
 
 
@@ -174,28 +174,30 @@ def with_marks(
 ) -> Message:
     """The message with these in place of the reactions and feedback that it has; None takes them
     out."""
-    found = (message.metadata or {}).get(KEY)
-    known = found if isinstance(found, dict) else {"version": VERSION}
+    raw = (message.metadata or {}).get(KEY)
+    current = raw if isinstance(raw, dict) else {"version": VERSION}
     marks = {"reactions": reactions, "feedback": feedback}
-    given = {name: value for name, value in marks.items() if value is not None}
-    if not given and not marks.keys() & known.keys():
+    replacements = {name: value for name, value in marks.items() if value is not None}
+    if not replacements and not marks.keys() & current.keys():
         return message
-    rest = {name: value for name, value in known.items() if name not in marks}
-    shown = {**rest, **given}
-    return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: shown}})
+    rest = {name: value for name, value in current.items() if name not in marks}
+    value = {**rest, **replacements}
+    return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: value}})
 
 
 def with_place(message: Message, thread: InThread | None, reply: RepliesTo | None) -> Message:
     """The message with these in place of the thread and of the answered message that it has."""
-    found = (message.metadata or {}).get(KEY)
-    known = found if isinstance(found, dict) else {"version": VERSION}
-    told = {"in_thread": thread, "replies_to": reply}
-    given = {name: one.model_dump(mode="json") for name, one in told.items() if one is not None}
-    if not given and not told.keys() & known.keys():
+    raw = (message.metadata or {}).get(KEY)
+    current = raw if isinstance(raw, dict) else {"version": VERSION}
+    places = {"in_thread": thread, "replies_to": reply}
+    replacements = {
+        name: place.model_dump(mode="json") for name, place in places.items() if place is not None
+    }
+    if not replacements and not places.keys() & current.keys():
         return message
-    rest = {name: value for name, value in known.items() if name not in told}
+    rest = {name: value for name, value in current.items() if name not in places}
     return message.model_copy(
-        update={"metadata": {**(message.metadata or {}), KEY: {**rest, **given}}}
+        update={"metadata": {**(message.metadata or {}), KEY: {**rest, **replacements}}}
     )
 
 
@@ -221,14 +223,14 @@ def select_parts(
     takes = accepts if callable(accepts) else _by_schema_id(accepts)
     additions, _ = read_bridge_metadata(message)
     fallbacks = {int(key): fallback for key, fallback in additions.fallbacks.items() if fallback}
-    waiting = {one for fallback in fallbacks.values() for one in fallback}
+    waiting = {index for fallback in fallbacks.values() for index in fallback}
     wanted: set[int] = set()
     selected: list[tuple[int, ContentPart]] = []
     for index, part in enumerate(message.content):
         if index in waiting and index not in wanted:
             continue
-        known = additions.parts.get(str(index))
-        if index in waiting and known is not None and known.repeats_alt:
+        details = additions.parts.get(str(index))
+        if index in waiting and details is not None and details.repeats_alt:
             continue
         if index in fallbacks and not takes(part):
             wanted.update(fallbacks[index])
@@ -241,15 +243,15 @@ def without_notices(message: Message) -> Message | None:
     """The message without what the bridge added to it in its author's place; None where nothing
     else is in it."""
     additions, _ = read_bridge_metadata(message)
-    gone = {int(index) for index, details in additions.parts.items() if details.notice}
-    if not gone:
+    removed = {int(index) for index, details in additions.parts.items() if details.notice}
+    if not removed:
         return message
-    for index in tuple(gone):
-        gone.update(additions.fallbacks.get(str(index), ()))
-    kept = [index for index in range(len(message.content)) if index not in gone]
-    if not kept:
+    for index in tuple(removed):
+        removed.update(additions.fallbacks.get(str(index), ()))
+    remaining = [index for index in range(len(message.content)) if index not in removed]
+    if not remaining:
         return None
-    places = {old: new for new, old in enumerate(kept)}
+    places = {old: new for new, old in enumerate(remaining)}
     changes: dict[str, object] = {
         "parts": {
             str(places[int(old)]): details
@@ -257,13 +259,15 @@ def without_notices(message: Message) -> Message | None:
             if int(old) in places
         },
         "fallbacks": {
-            str(places[int(old)]): tuple(places[one] for one in fallback if one in places)
+            str(places[int(old)]): tuple(
+                places[fallback_index] for fallback_index in fallback if fallback_index in places
+            )
             for old, fallback in additions.fallbacks.items()
             if int(old) in places
         },
         "summary": None,
     }
-    content = tuple(message.content[index] for index in kept)
+    content = tuple(message.content[index] for index in remaining)
     shorter = message.model_copy(update={"content": content})
     return with_bridge_metadata(shorter, additions.model_copy(update=changes))
 
@@ -275,19 +279,23 @@ def _by_schema_id(schema_ids: Collection[str]) -> Callable[[ContentPart], bool]:
     return takes
 
 
-def _without_faults(found: Mapping[str, JsonValue], warnings: list[str]) -> BridgeMetadata:
+def _without_faults(raw: Mapping[str, JsonValue], warnings: list[str]) -> BridgeMetadata:
     """Each addition by itself: a fault in one does not take the others away."""
-    kept: dict[str, Any] = {}
-    for name, value in found.items():
+    valid: dict[str, Any] = {}
+    for name, value in raw.items():
         if name in ("fallbacks", "parts", "kept", "names") and isinstance(value, dict):
-            sound = {key: one for key, one in value.items() if _holds(name, {key: one}, warnings)}
-            kept[name] = sound
-        elif _holds(name, value, warnings):
-            kept[name] = value
-    return BridgeMetadata.model_validate(kept)
+            valid_entries = {
+                key: entry
+                for key, entry in value.items()
+                if _is_valid(name, {key: entry}, warnings)
+            }
+            valid[name] = valid_entries
+        elif _is_valid(name, value, warnings):
+            valid[name] = value
+    return BridgeMetadata.model_validate(valid)
 
 
-def _holds(name: str, value: object, warnings: list[str]) -> bool:
+def _is_valid(name: str, value: object, warnings: list[str]) -> bool:
     try:
         BridgeMetadata.model_validate({name: value})
     except ValidationError as error:
@@ -298,15 +306,15 @@ def _holds(name: str, value: object, warnings: list[str]) -> bool:
     return True
 
 
-def _sound_fallbacks(
+def _valid_fallbacks(
     fallbacks: Mapping[str, tuple[int, ...]], length: int, warnings: list[str]
 ) -> dict[str, tuple[int, ...]]:
     """Those whose payload is in the content, followed by all parts of its fallback."""
-    sound: dict[str, tuple[int, ...]] = {}
+    valid: dict[str, tuple[int, ...]] = {}
     for key, fallback in fallbacks.items():
         payload = int(key)
-        if payload < length and all(payload < one < length for one in fallback):
-            sound[key] = fallback
+        if payload < length and all(payload < index < length for index in fallback):
+            valid[key] = fallback
         else:
             warnings.append(f"metadata.{KEY}.fallbacks.{key} names no later parts; it is ignored")
-    return sound
+    return valid

@@ -85,31 +85,37 @@ def is_name(name: str) -> bool:
 def named_parts(message: Message) -> tuple[NamedPart, ...]:
     """Every part with its type, schema id and name. Names that are no paths count as none."""
     details = read_bridge_metadata(message)[0].parts
-    found: list[NamedPart] = []
+    named: list[NamedPart] = []
     for index, part in enumerate(message.content):
         detail = details.get(str(index))
         name = (detail.path or "") if detail else ""
         content_type, schema_id = _type_of(part)
-        found.append(NamedPart(index, part, content_type, schema_id, name if is_name(name) else ""))
-    return tuple(found)
+        named.append(NamedPart(index, part, content_type, schema_id, name if is_name(name) else ""))
+    return tuple(named)
 
 
 def list_parts(message: Message, glob: str) -> tuple[NamedPart, ...]:
     """The named parts whose name the glob describes, in order: `/sources/*`."""
-    return tuple(one for one in named_parts(message) if one.name and matches(glob, one.name))
+    return tuple(
+        named_part
+        for named_part in named_parts(message)
+        if named_part.name and matches(glob, named_part.name)
+    )
 
 
 def part_named(message: Message, name: str) -> NamedPart | None:
     """The part of this name; the first, should there be several."""
-    return next((one for one in named_parts(message) if one.name == name), None)
+    return next(
+        (named_part for named_part in named_parts(message) if named_part.name == name), None
+    )
 
 
 def faults_of(message: Message, schema: BodySchema) -> tuple[str, ...]:
     """Why the message does not fit; empty when it does. Of a payload and its fallback, one side
     has to."""
-    parts = {one.index: one for one in named_parts(message)}
-    shown = [parts[index] for index, _ in select_parts(message, accepting(schema))]
-    return (*_name_faults(message), *_type_faults(shown, schema))
+    parts = {named_part.index: named_part for named_part in named_parts(message)}
+    selected = [parts[index] for index, _ in select_parts(message, accepting(schema))]
+    return (*_name_faults(message), *_type_faults(selected, schema))
 
 
 def accepting(schema: BodySchema) -> _Accepting:
@@ -123,36 +129,36 @@ class _Accepting:
 
     def __call__(self, part: ContentPart) -> bool:
         content_type, schema_id = _type_of(part)
-        return any(_takes_type(one, content_type, schema_id) for one in self.schema.parts)
+        return any(_takes_type(accepted, content_type, schema_id) for accepted in self.schema.parts)
 
 
 def why_not(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]:
     """Why messages that fit `output` may not fit `wanted`; empty when each of them does."""
-    takes = [pattern for one in wanted.parts for pattern in _patterns_of(one)]
+    accepted_patterns = [pattern for part in wanted.parts for pattern in _patterns_of(part)]
     refused = [
-        f"{_told(one)} may be given, and not all of it is accepted"
-        for one in output.parts
-        if not all(covers(takes, pattern) for pattern in _patterns_of(one))
+        f"{_description(part)} may be given, and not all of it is accepted"
+        for part in output.parts
+        if not all(covers(accepted_patterns, pattern) for pattern in _patterns_of(part))
     ]
     missing = [
-        f"{_told(one)} is required, and not always given"
-        for one in wanted.parts
-        if one.required and not any(_surely_gives(given, one) for given in output.parts)
+        f"{_description(part)} is required, and not always given"
+        for part in wanted.parts
+        if part.required and not any(_always_provides(offered, part) for offered in output.parts)
     ]
     return (*refused, *missing)
 
 
-def _surely_gives(given: Accepted, wanted: Accepted) -> bool:
+def _always_provides(offered: Accepted, wanted: Accepted) -> bool:
     patterns = list(_patterns_of(wanted))
-    return given.required and all(covers(patterns, one) for one in _patterns_of(given))
+    return offered.required and all(covers(patterns, pattern) for pattern in _patterns_of(offered))
 
 
-def _patterns_of(one: Accepted) -> Iterator[str]:
+def _patterns_of(accepted: Accepted) -> Iterator[str]:
     """The entry as globs over `name, type, schema id`, with and without a name."""
-    schema_id = "**" if one.schema_id is None else one.schema_id
-    rest = f"{SEPARATOR}{one.content_type}{SEPARATOR}{schema_id}"
-    if one.name is not None:
-        yield one.name + rest
+    schema_id = "**" if accepted.schema_id is None else accepted.schema_id
+    rest = f"{SEPARATOR}{accepted.content_type}{SEPARATOR}{schema_id}"
+    if accepted.name is not None:
+        yield accepted.name + rest
     else:
         yield _NO_NAME + rest
         yield f"/**{rest}"
@@ -160,48 +166,48 @@ def _patterns_of(one: Accepted) -> Iterator[str]:
 
 def _type_faults(parts: Sequence[NamedPart], schema: BodySchema) -> Iterator[str]:
     for part in parts:
-        if not any(_takes(one, part) for one in schema.parts):
+        if not any(_takes(accepted, part) for accepted in schema.parts):
             name = f" named {part.name!r}" if part.name else ""
             schema_id = f" of schema {part.schema_id!r}" if part.schema_id else ""
             yield f"content[{part.index}], {part.content_type}{schema_id}{name}, is not accepted"
-    for one in schema.parts:
-        if one.required and not any(_takes(one, part) for part in parts):
-            yield f"{_told(one)} is required, and missing"
+    for accepted in schema.parts:
+        if accepted.required and not any(_takes(accepted, part) for part in parts):
+            yield f"{_description(accepted)} is required, and missing"
 
 
 def _name_faults(message: Message) -> Iterator[str]:
     details = read_bridge_metadata(message)[0].parts
-    seen: set[str] = set()
+    names: set[str] = set()
     for index, detail in details.items():
         name = detail.path
         if name is None:
             continue
         if not is_name(name):
             yield f"content[{index}] is named {name!r}, which is no absolute path"
-        if name in seen:
+        if name in names:
             yield f"content[{index}] is named {name!r}, as another part is"
-        seen.add(name)
+        names.add(name)
 
 
-def takes(one: Accepted, content_type: str, *, name: str = "", schema_id: str = "") -> bool:
+def takes(accepted: Accepted, content_type: str, *, name: str = "", schema_id: str = "") -> bool:
     """Whether the entry takes a part of this type, name and schema."""
-    named = one.name is None or (bool(name) and matches(one.name, name))
-    return named and _takes_type(one, content_type, schema_id)
+    named = accepted.name is None or (bool(name) and matches(accepted.name, name))
+    return named and _takes_type(accepted, content_type, schema_id)
 
 
-def told(one: Accepted) -> str:
+def told(accepted: Accepted) -> str:
     """The entry in words."""
-    return _told(one)
+    return _description(accepted)
 
 
-def _takes(one: Accepted, part: NamedPart) -> bool:
-    return takes(one, part.content_type, name=part.name, schema_id=part.schema_id)
+def _takes(accepted: Accepted, part: NamedPart) -> bool:
+    return takes(accepted, part.content_type, name=part.name, schema_id=part.schema_id)
 
 
-def _takes_type(one: Accepted, content_type: str, schema_id: str) -> bool:
-    if not matches(one.content_type, content_type):
+def _takes_type(accepted: Accepted, content_type: str, schema_id: str) -> bool:
+    if not matches(accepted.content_type, content_type):
         return False
-    return one.schema_id is None or matches(one.schema_id, schema_id)
+    return accepted.schema_id is None or matches(accepted.schema_id, schema_id)
 
 
 def _type_of(part: ContentPart) -> tuple[str, str]:
@@ -216,7 +222,7 @@ def _type_of(part: ContentPart) -> tuple[str, str]:
             return f"application/vnd.uacs.{part.type}+json", ""
 
 
-def _told(one: Accepted) -> str:
-    schema_id = f" of schema {one.schema_id!r}" if one.schema_id is not None else ""
-    name = f" named {one.name!r}" if one.name is not None else ""
-    return f"a part {one.content_type!r}{schema_id}{name}"
+def _description(accepted: Accepted) -> str:
+    schema_id = f" of schema {accepted.schema_id!r}" if accepted.schema_id is not None else ""
+    name = f" named {accepted.name!r}" if accepted.name is not None else ""
+    return f"a part {accepted.content_type!r}{schema_id}{name}"

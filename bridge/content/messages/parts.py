@@ -101,9 +101,9 @@ def _named_json(name: str, part: ContentPart) -> str:
 
 def _media_text(part: MediaPart, details: PartDetails) -> str:
     """`[image: a cat]` as a link where there is one, hidden where the part is."""
-    shown = Text(f"[{part.type}: {_media_name(part, details)}]")
+    label = Text(f"[{part.type}: {_media_name(part, details)}]")
     url = safe_url(part.source.url) if part.source.url else None
-    inline: Inline = Link(url, (shown,)) if url else shown
+    inline: Inline = Link(url, (label,)) if url else label
     return text_to_markdown((Paragraph((Spoiler((inline,)) if details.spoiler else inline,)),))
 
 

@@ -21,8 +21,8 @@ State = dict[str, JsonValue]
 def state_of(metadata: Mapping[str, JsonValue] | None, agent: str) -> State:
     """What the agent keeps there, with what the bridge noted; empty where it keeps nothing."""
     agents = (metadata or {}).get(AGENTS)
-    found = agents.get(agent) if isinstance(agents, dict) else None
-    return dict(found) if isinstance(found, dict) else {}
+    state = agents.get(agent) if isinstance(agents, dict) else None
+    return dict(state) if isinstance(state, dict) else {}
 
 
 def kept_state(metadata: Mapping[str, JsonValue] | None, agent: str) -> State:

@@ -11,28 +11,28 @@ SHOW_CARD = "show_card"  # the tool that agents on models have of their own
 HAND_OVER = "hand_over"  # the bridge's own; a notice says what it did
 UNSHOWN = frozenset((SHOW_CARD, HAND_OVER))
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
-_BETWEEN = "__"
+_SEPARATOR = "__"
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> list[str]:
     """`(server, own name)` of each tool -> `server__tool`: legal, and no two the same. A name
     that had to be changed ends with a digest of what it was, so that it stays the same name
     whatever other tools there are."""
-    found: list[str] = []
+    names: list[str] = []
     for server, own in tools:
-        whole = f"{server}{_BETWEEN}{own}"
+        whole = f"{server}{_SEPARATOR}{own}"
         legal = _ILLEGAL.sub("_", whole)
         if legal[:1].isdigit():  # one API wants a letter or _ there
             legal = f"_{legal}"
-        if legal != whole or len(legal) > LONGEST or legal in found:
+        if legal != whole or len(legal) > LONGEST or legal in names:
             mark = hashlib.sha256(whole.encode()).hexdigest()[:8]
             legal = f"{legal[: LONGEST - 9]}_{mark}"
-        found.append(legal)
-    return found
+        names.append(legal)
+    return names
 
 
 def readable_tool(name: str) -> str:
     """`calendar__list_events` -> `calendar: list events`."""
-    server, between, own = name.partition(_BETWEEN)
+    server, between, own = name.partition(_SEPARATOR)
     words = " ".join((own or server).replace("_", " ").split()) or name
     return f"{server.strip('_')}: {words}" if between else words

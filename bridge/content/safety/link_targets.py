@@ -20,30 +20,30 @@ from bridge.uacs import Message, TextPart
 
 T = TypeVar("T")
 _LIKE_AN_ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
-_MAYBE = re.compile(r"\[[^\]]*(?:://|www\.)", re.IGNORECASE)
+_POSSIBLE_ADDRESS = re.compile(r"\[[^\]]*(?:://|www\.)", re.IGNORECASE)
 
 
 def with_targets(value: T, *, always: bool = True) -> T:
     """A text or a card in which each link is followed by its address, unless it is its own name;
     the same object where there is none to be shown. Not `always`: only links whose name is
     another address."""
-    return _Writing(always).value(value)
+    return _LinkRewriter(always).value(value)
 
 
 def with_targets_said(message: Message, *, always: bool = True) -> Message:
     """The same of a message's texts."""
     parts = [_part(part, always) for part in message.content]
-    same = all(one is other for one, other in zip(parts, message.content, strict=True))
+    same = all(after is before for after, before in zip(parts, message.content, strict=True))
     return message if same else message.model_copy(update={"content": tuple(parts)})
 
 
 def deceives(label: Iterable[Inline], url: str) -> bool:
     """Whether it looks like the address of another host."""
-    said = plain_inlines(tuple(label)).strip()
-    if not _LIKE_AN_ADDRESS.match(said):
+    label_text = plain_inlines(tuple(label)).strip()
+    if not _LIKE_AN_ADDRESS.match(label_text):
         return False
-    shown = said if "://" in said else f"https://{said}"
-    return _host(shown) != _host(url)
+    address = label_text if "://" in label_text else f"https://{label_text}"
+    return _host(address) != _host(url)
 
 
 def _host(url: str) -> str | None:
@@ -56,45 +56,49 @@ def _host(url: str) -> str | None:
 def _part(part: Any, always: bool) -> Any:
     if not isinstance(part, TextPart) or not part.is_markdown or "](" not in part.text:
         return part
-    if not always and not _MAYBE.search(part.text):
+    if not always and not _POSSIBLE_ADDRESS.search(part.text):
         return part
     document = markdown_to_text(part.text)
-    shown = with_targets(document, always=always)
-    return part if shown is document else part.model_copy(update={"text": text_to_markdown(shown)})
+    with_addresses = with_targets(document, always=always)
+    return (
+        part
+        if with_addresses is document
+        else part.model_copy(update={"text": text_to_markdown(with_addresses)})
+    )
 
 
-class _Writing:
+class _LinkRewriter:
     def __init__(self, always: bool) -> None:
         self._always = always
 
     def value(self, value: Any) -> Any:
         if isinstance(value, tuple):
             before: tuple[Any, ...] = value
-            items = [new for one in before for new in self._several(one)]
+            items = [new for item in before for new in self._items(item)]
             same = len(items) == len(before) and all(map(_is, items, before))
             return value if same else tuple(items)
         if not is_dataclass(value) or isinstance(value, type):
             return value
         changes: dict[str, Any] = {}
-        for one in fields(value):
-            inner = getattr(value, one.name)
+        for field in fields(value):
+            inner = getattr(value, field.name)
             if (new := self.value(inner)) is not inner:
-                changes[one.name] = new
+                changes[field.name] = new
         return replace(value, **changes) if changes else value
 
-    def _several(self, one: Any) -> Iterator[Any]:
-        if isinstance(one, Link) and self._hides(one):
-            yield from one.children
-            yield from (Text(" ("), Link(one.url, (Text(one.url),)), Text(")"))
+    def _items(self, item: Any) -> Iterator[Any]:
+        if isinstance(item, Link) and self._hides(item):
+            yield from item.children
+            yield from (Text(" ("), Link(item.url, (Text(item.url),)), Text(")"))
         else:
-            yield self.value(one)
+            yield self.value(item)
 
     def _hides(self, link: Link) -> bool:
         if not self._always:
             return deceives(link.children, link.url)
-        said = plain_inlines(link.children).strip()
-        return said not in (link.url, link.url.removeprefix("mailto:"))
+        label_text = plain_inlines(link.children).strip()
+        return label_text not in (link.url, link.url.removeprefix("mailto:"))
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _is(left: object, right: object) -> bool:
+    return left is right

@@ -36,7 +36,7 @@ def references_in(document: object) -> Iterator[Reference]:
     return nodes_in(document, _REFERENCES)
 
 
-def reference_rule(known: Counterparts, names: Mapping[str, str]) -> Rule:
+def reference_rule(counterparts: Counterparts, names: Mapping[str, str]) -> Rule:
     """The one rule for what a copy refers to, in text and in native payloads alike.
 
     A person, a group, a channel or everybody is referred to for real only if `known` allows it.
@@ -44,7 +44,7 @@ def reference_rule(known: Counterparts, names: Mapping[str, str]) -> Rule:
     `names` (by the key of the actor, group or channel) where the source gave only an id."""
 
     def rule(node: Reference) -> Inline:
-        return _counterpart(named(node, names), known)
+        return _counterpart(named(node, names), counterparts)
 
     return rule
 
@@ -53,8 +53,8 @@ def named(node: Reference, names: Mapping[str, str]) -> Reference:
     """The reference with the name in `names` in place of its bare id."""
     match node:
         case Mention(key, name) | GroupMention(key, name) | ChannelLink(key, name):
-            known = names.get(key)
-            return replace(node, name=known) if known and is_bare_id(key, name) else node
+            name_known = names.get(key)
+            return replace(node, name=name_known) if name_known and is_bare_id(key, name) else node
         case _:
             return node
 
@@ -64,11 +64,17 @@ def with_names(value: T, names: Mapping[str, str]) -> T:
     return with_references(value, lambda node: named(node, names)) if names else value
 
 
-def with_counterparts(value: T, known: Counterparts) -> T:
+def with_counterparts(value: T, counterparts: Counterparts) -> T:
     """A text or a card that refers to what is there; it is the same object where nothing does."""
-    if not (known.people or known.groups or known.channels or known.links or known.everyone):
+    if not (
+        counterparts.people
+        or counterparts.groups
+        or counterparts.channels
+        or counterparts.links
+        or counterparts.everyone
+    ):
         return value
-    return with_references(value, lambda node: _counterpart(node, known))
+    return with_references(value, lambda node: _counterpart(node, counterparts))
 
 
 def with_references(value: T, other: Callable[[Reference], Inline]) -> T:
@@ -76,19 +82,19 @@ def with_references(value: T, other: Callable[[Reference], Inline]) -> T:
     return with_nodes(value, _REFERENCES, other)
 
 
-def _counterpart(node: Reference, known: Counterparts) -> Reference:
+def _counterpart(node: Reference, counterparts: Counterparts) -> Reference:
     match node:
-        case Mention(actor) if actor in known.people:
-            person = known.people[actor]
+        case Mention(actor) if actor in counterparts.people:
+            person = counterparts.people[actor]
             return Ping(person.id, person.name)
-        case GroupMention(group, name) if group in known.groups:
-            return GroupPing(known.groups[group], name)
-        case ChannelLink(channel, name) if channel in known.channels:
-            return ChannelThere(known.channels[channel], name)
-        case Broadcast(range=range_) if known.everyone:
+        case GroupMention(group, name) if group in counterparts.groups:
+            return GroupPing(counterparts.groups[group], name)
+        case ChannelLink(channel, name) if channel in counterparts.channels:
+            return ChannelThere(counterparts.channels[channel], name)
+        case Broadcast(range=range_) if counterparts.everyone:
             return BroadcastPing(range_)
-        case Link(url, children) if url in known.links:
-            leads = known.links[url]
-            return Link(leads, (Text(leads),) if children == (Text(url),) else children)
+        case Link(url, children) if url in counterparts.links:
+            target = counterparts.links[url]
+            return Link(target, (Text(target),) if children == (Text(url),) else children)
         case _:
             return node

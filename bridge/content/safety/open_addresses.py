@@ -13,7 +13,7 @@ _TRANSLATED = IPv6Network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4
 _UNICAST = IPv6Network("2000::/3")  # all that was given out so far (IANA, 2026-06)
 # Nobody's web server, and not known as such to every Python that we run on: protocols' own
 # addresses, relays and tunnels to IPv4, examples in documents (RFC 6890, 7526, 9637).
-_NOBODYS = tuple(
+_NOT_SERVERS = tuple(
     ip_network(network)
     for network in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2002::/16", "3fff::/20")
 )
@@ -23,11 +23,11 @@ def is_open(address: str, *, loopback: bool = False) -> bool:
     """Whether an address, as `socket` has it, is in none of the private, local, multicast and
     reserved networks. With `loopback` also this machine's own."""
     try:
-        found = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return False
-    within = _within(found) if isinstance(found, IPv6Address) else None
-    return _is_open(within or found, loopback=loopback)
+    embedded = _embedded_ipv4(parsed) if isinstance(parsed, IPv6Address) else None
+    return _is_open(embedded or parsed, loopback=loopback)
 
 
 def _is_open(address: Address, *, loopback: bool) -> bool:
@@ -39,12 +39,12 @@ def _is_open(address: Address, *, loopback: bool) -> bool:
         address.is_global
         and not (address.is_private or address.is_loopback or address.is_link_local)
         and not (address.is_multicast or address.is_reserved or address.is_unspecified)
-        and not any(address in network for network in _NOBODYS)
+        and not any(address in network for network in _NOT_SERVERS)
         and address != _METADATA
     )
 
 
-def _within(address: IPv6Address) -> IPv4Address | None:
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     """The IPv4 address that packets to this one end at."""
     if address in _TRANSLATED:
         return IPv4Address(int(address) & 0xFFFFFFFF)

@@ -74,36 +74,36 @@ class Borders:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._kept: list[tuple[int, int]] = []  # first and last place where no cut may fall
+        self._unbreakable: list[tuple[int, int]] = []  # first and last place where no cut may fall
         self.fences = _fences(text)
         self.tables = _tables(text)
         spans = self._read()
         for fence in self.fences:
-            self._kept.append((fence.start + 1, fence.body))
+            self._unbreakable.append((fence.start + 1, fence.body))
             closing = text.rfind("\n", fence.body, fence.end)
             if closing > 0 and fence.end > fence.body:
-                self._kept.append((closing, fence.end - 1))
-        self._kept.sort()
-        self._kept_from = [first for first, _ in self._kept]
-        self._fence_from = [fence.start for fence in self.fences]
-        self._table_from = [head.body for head in self.tables]
+                self._unbreakable.append((closing, fence.end - 1))
+        self._unbreakable.sort()
+        self._unbreakable_starts = [first for first, _ in self._unbreakable]
+        self._fence_starts = [fence.start for fence in self.fences]
+        self._table_starts = [head.body for head in self.tables]
         self._places, self._open = _open_styles(spans)
 
     def token_around(self, cut: int) -> int | None:
         """Where the token begins that a cut here would break; None when it breaks none."""
-        index = bisect_right(self._kept_from, cut) - 1
-        for first, last in self._kept[max(0, index - 2) : index + 1]:
+        index = bisect_right(self._unbreakable_starts, cut) - 1
+        for first, last in self._unbreakable[max(0, index - 2) : index + 1]:
             if first <= cut <= last:
                 return first - 1
         return None
 
     def fence_around(self, cut: int) -> Fence | None:
-        index = bisect_right(self._fence_from, cut) - 1
+        index = bisect_right(self._fence_starts, cut) - 1
         fence = self.fences[index] if index >= 0 else None
         return fence if fence and fence.start < cut < fence.end else None
 
     def table_around(self, cut: int) -> TableHead | None:
-        index = bisect_right(self._table_from, cut) - 1
+        index = bisect_right(self._table_starts, cut) - 1
         head = self.tables[index] if index >= 0 else None
         return head if head and head.body <= cut < head.end else None
 
@@ -120,7 +120,7 @@ class Borders:
         for fence in [*self.fences, None]:
             reading.read(end, fence.start if fence else len(self._text))
             end = fence.end if fence else end
-        self._kept += reading.kept
+        self._unbreakable += reading.unbreakable
         return reading.spans
 
 
@@ -129,24 +129,24 @@ class _Reading:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.kept: list[tuple[int, int]] = []
+        self.unbreakable: list[tuple[int, int]] = []
         self.spans: list[_Span] = []
         self._brackets: list[int] = []
         self._styles: list[tuple[str, int, int]] = []
-        self._waiting: Counter[str] = Counter()
+        self._open_counts: Counter[str] = Counter()
         self._ticks: defaultdict[int, list[int]] | None = None
         self._blanks: list[int] = []
 
     def read(self, start: int, end: int) -> None:
         at = start
-        self._forget()
+        self._end_paragraph()
         while token := _TOKEN.search(self.text, at, end):
             at = token.end()
             match token.lastgroup:
                 case "atom":
-                    self._keep(token.start(), at)
+                    self._protect(token.start(), at)
                 case "angle":
-                    self._keep(token.start(), at)
+                    self._protect(token.start(), at)
                     if tag := _STYLE_TAG.fullmatch(token.group()):
                         self._tag(tag[1] == "/", tag[2].lower(), token.start(), at)
                 case "ticks":
@@ -158,26 +158,26 @@ class _Reading:
                 case "style":
                     self._style(token.group(), token.start(), at)
                 case _:
-                    self._forget()
+                    self._end_paragraph()
 
-    def _forget(self) -> None:
+    def _end_paragraph(self) -> None:
         """Nothing in a line goes on beyond an empty one."""
         self._brackets.clear()
         self._styles.clear()
-        self._waiting.clear()
+        self._open_counts.clear()
 
-    def _keep(self, start: int, end: int) -> None:
+    def _protect(self, start: int, end: int) -> None:
         if end - start > 1:
-            self.kept.append((start + 1, end - 1))
+            self.unbreakable.append((start + 1, end - 1))
 
     def _link(self, token: re.Match[str]) -> None:
         if not self._brackets:
             return
         start = self._brackets.pop()
         if token.end() - token.start() > 1:
-            while self.kept and self.kept[-1][0] > start:
-                self.kept.pop()
-            self._keep(start, token.end())
+            while self.unbreakable and self.unbreakable[-1][0] > start:
+                self.unbreakable.pop()
+            self._protect(start, token.end())
 
     def _code(self, ticks: str, start: int, end: int, stop: int) -> int:
         """Code ends at the next run of as many ticks in its paragraph. Where it is cut, a space
@@ -189,7 +189,7 @@ class _Reading:
         gap = " " * (len(ticks) > 1)
         self._add(_Span(start, end, closing, last, ticks + gap, gap + ticks))
         if gap:
-            self._keep(start, last)
+            self._protect(start, last)
         return last
 
     def _closing(self, width: int, start: int, stop: int) -> int | None:
@@ -197,7 +197,7 @@ class _Reading:
             self._ticks = defaultdict(list)
             for run in _TICKS.finditer(self.text):
                 self._ticks[run.end() - run.start()].append(run.start())
-            self._blanks = [found.start() for found in re.finditer("\n\n", self.text)]
+            self._blanks = [blank_line.start() for blank_line in re.finditer("\n\n", self.text)]
         places = self._ticks[width]
         at = bisect_left(places, start)
         if at == len(places) or places[at] + width > stop:
@@ -221,21 +221,21 @@ class _Reading:
         self, key: str, opening: str, closing: str, start: int, end: int, *, opens: bool,
         closes: bool,
     ) -> None:  # fmt: skip
-        if closes and self._waiting[key]:
+        if closes and self._open_counts[key]:
             while True:
-                found, first, inner = self._styles.pop()
-                self._waiting[found] -= 1
-                if found == key:
+                style, first, inner = self._styles.pop()
+                self._open_counts[style] -= 1
+                if style == key:
                     break
             self._add(_Span(first, inner, start, end, opening, closing))
         elif opens:
             self._styles.append((key, start, end))
-            self._waiting[key] += 1
+            self._open_counts[key] += 1
 
     def _add(self, span: _Span) -> None:
         self.spans.append(span)
-        self.kept.append((span.start + 1, span.inner))
-        self.kept.append((span.stop, span.end - 1))
+        self.unbreakable.append((span.start + 1, span.inner))
+        self.unbreakable.append((span.stop, span.end - 1))
 
 
 def _open_styles(
@@ -253,7 +253,7 @@ def _open_styles(
         elif not begins and span in current:
             current.remove(span)
         places.append(place)
-        states.append(tuple((one.opening, one.closing) for one in current))
+        states.append(tuple((open_span.opening, open_span.closing) for open_span in current))
     return places, states
 
 
@@ -272,7 +272,7 @@ def close_fence(text: str) -> str:
 def _fences(text: str) -> list[Fence]:
     if "```" not in text and "~~~" not in text:
         return []
-    found: list[Fence] = []
+    fences: list[Fence] = []
     opened: re.Match[str] | None = None
     prefix = ""
     for match in _FENCE.finditer(text):
@@ -282,9 +282,9 @@ def _fences(text: str) -> list[Fence]:
         if opened is None:
             opened, prefix = match, before
         elif _closes(match, opened):
-            found.append(_fence(opened, prefix, match.start() + len(match[1])))
+            fences.append(_fence(opened, prefix, match.start() + len(match[1])))
             opened = None
-    return found if opened is None else [*found, _fence(opened, prefix, len(text) + 1)]
+    return fences if opened is None else [*fences, _fence(opened, prefix, len(text) + 1)]
 
 
 def _fence(opened: re.Match[str], prefix: str, end: int) -> Fence:
@@ -304,15 +304,15 @@ def _line_before(text: str, at: int) -> str | None:
     return before if _FENCE_PREFIX.fullmatch(before) else None
 
 
-def _closes(found: re.Match[str], opened: re.Match[str]) -> bool:
-    same = found[1][0] == opened[1][0] and len(found[1]) >= len(opened[1])
-    return same and not found[2].strip()
+def _closes(match: re.Match[str], opened: re.Match[str]) -> bool:
+    same_sign = match[1][0] == opened[1][0] and len(match[1]) >= len(opened[1])
+    return same_sign and not match[2].strip()
 
 
 def _tables(text: str) -> list[TableHead]:
     if "|" not in text:
         return []
-    found: list[TableHead] = []
+    heads: list[TableHead] = []
     for row in _DELIMITER_ROW.finditer(text):
         start = text.rfind("\n", 0, max(0, row.start() - 1)) + 1
         if row.start() == 0 or "|" not in text[start : row.start()]:
@@ -322,6 +322,6 @@ def _tables(text: str) -> list[TableHead]:
             end = line
         if line < 0:
             end = len(text)
-        if not found or row.start() >= found[-1].end:
-            found.append(TableHead(row.end() + 1, end, text[start : row.end() + 1]))
-    return found
+        if not heads or row.start() >= heads[-1].end:
+            heads.append(TableHead(row.end() + 1, end, text[start : row.end() + 1]))
+    return heads

@@ -32,9 +32,9 @@ def emoji_of(name: str) -> str | None:
     """The characters that a short name (without colons) stands for; None when nobody knows it."""
     if entry := _entries().get(name):
         return entry.plain
-    found = _TONED.fullmatch(name) if "::" in name else None
-    entry = _entries().get(found[1]) if found else None
-    return _with_tones(entry, found[2], found[3]) if found and entry else None
+    toned = _TONED.fullmatch(name) if "::" in name else None
+    entry = _entries().get(toned[1]) if toned else None
+    return _with_tones(entry, toned[2], toned[3]) if toned and entry else None
 
 
 def short_name_of(emoji: str) -> str | None:
@@ -72,25 +72,25 @@ def _with_tones(entry: _Entry, first: str, second: str | None) -> str | None:
 
 @cache
 def _entries() -> dict[str, _Entry]:
-    found: dict[str, _Entry] = {}
+    entries: dict[str, _Entry] = {}
     for word in TABLE.split():
         names, _, shape = word.partition("=")
         points, _, form = shape.removeprefix("+").partition("~")
         entry = _Entry(_characters(points), shape.startswith("+"), _characters(form))
         for name in names.split("/"):
-            found[name] = entry
-    return found
+            entries[name] = entry
+    return entries
 
 
 @cache
 def _names() -> dict[str, str]:
     """Characters without tones and signs of presentation -> the first name."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, entry in _entries().items():
         for form in (entry.plain, re.sub("[ab]", "", entry.pair)):
-            found.setdefault(form.replace(_AS_PICTURE, ""), name)
-    found.pop("", None)
-    return found
+            names.setdefault(form.replace(_AS_PICTURE, ""), name)
+    names.pop("", None)
+    return names
 
 
 def _characters(points: str) -> str:

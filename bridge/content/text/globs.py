@@ -14,9 +14,9 @@ from pydantic import AfterValidator
 
 from bridge.errors import InvalidData
 
-_LONGEST = 1000  # characters of a glob
-_MOST_ALTERNATIVES = 1000
-_MOST_STATES = 20_000
+_MAX_LENGTH = 1000  # characters of a glob
+_MAX_ALTERNATIVES = 1000
+_MAX_STATES = 20_000
 SEPARATOR = "\0"  # between the fields of one pattern; no star runs over it
 
 _Pattern = tuple[str, ...]  # characters, and the two stars
@@ -39,9 +39,9 @@ def is_glob(text: str) -> bool:
     return "*" in text or "{" in text
 
 
-def _sound(glob: str) -> str:
-    if len(glob) > _LONGEST:
-        raise ValueError(f"A glob has at most {_LONGEST} characters, not {len(glob)}")
+def _checked(glob: str) -> str:
+    if len(glob) > _MAX_LENGTH:
+        raise ValueError(f"A glob has at most {_MAX_LENGTH} characters, not {len(glob)}")
     try:
         _patterns(glob)
     except InvalidData as error:
@@ -49,7 +49,7 @@ def _sound(glob: str) -> str:
     return glob
 
 
-Glob = Annotated[str, AfterValidator(_sound)]
+Glob = Annotated[str, AfterValidator(_checked)]
 """Of a configuration: checked when it is read."""
 
 
@@ -62,20 +62,20 @@ def covers(wide: Sequence[str], narrow: str) -> bool:
     return all(_is_covered(pattern, machines) for pattern in _patterns(narrow))
 
 
-def meet(one: str, other: str) -> bool:
+def meet(left: str, right: str) -> bool:
     """Whether there is a text that both describe. Raises InvalidData as `covers` does."""
-    return any(_meet(a, b) for a in _patterns(one) for b in _patterns(other))
+    return any(_meet(a, b) for a in _patterns(left) for b in _patterns(right))
 
 
 @lru_cache(maxsize=1024)
 def _patterns(glob: str) -> tuple[_Pattern, ...]:
     """One pattern for each way to choose among the alternatives."""
-    found: list[_Pattern] = []
+    patterns: list[_Pattern] = []
     for text in _alternatives(glob):
-        found.append(_pattern(text))
-        if len(found) > _MOST_ALTERNATIVES:
-            raise InvalidData(f"Glob {glob!r} has more than {_MOST_ALTERNATIVES} alternatives")
-    return tuple(found)
+        patterns.append(_pattern(text))
+        if len(patterns) > _MAX_ALTERNATIVES:
+            raise InvalidData(f"Glob {glob!r} has more than {_MAX_ALTERNATIVES} alternatives")
+    return tuple(patterns)
 
 
 @lru_cache(maxsize=4096)
@@ -151,7 +151,7 @@ def _pattern(text: str) -> _Pattern:
 
 
 def _matches(pattern: _Pattern, text: str) -> bool:
-    states = _rest(pattern, frozenset((0,)))
+    states = _closure(pattern, frozenset((0,)))
     for char in text:
         states = _step(pattern, states, char)
         if not states:
@@ -159,15 +159,15 @@ def _matches(pattern: _Pattern, text: str) -> bool:
     return len(pattern) in states
 
 
-def _rest(pattern: _Pattern, states: frozenset[int]) -> frozenset[int]:
+def _closure(pattern: _Pattern, states: frozenset[int]) -> frozenset[int]:
     """With the states that are reached by letting stars stand for nothing."""
-    found = set(states)
+    reached = set(states)
     for state in states:
         at = state
         while at < len(pattern) and pattern[at] in (_STAR, _STARS):
             at += 1
-            found.add(at)
-    return frozenset(found)
+            reached.add(at)
+    return frozenset(reached)
 
 
 def _step(pattern: _Pattern, states: frozenset[int], char: str) -> frozenset[int]:
@@ -181,48 +181,50 @@ def _step(pattern: _Pattern, states: frozenset[int], char: str) -> frozenset[int
             after.add(state)
         elif sign == char and sign not in (_STAR, _STARS):
             after.add(state + 1)
-    return _rest(pattern, frozenset(after))
+    return _closure(pattern, frozenset(after))
 
 
 def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
     """Walk through both at once: wherever the narrow one may end, one of the wide ones must."""
     written = set(chain(narrow, *wide)) - {_STAR, _STARS}
     alphabet = sorted(written | {"/", _other(written)})
-    start = (_rest(narrow, frozenset((0,))), tuple(_rest(p, frozenset((0,))) for p in wide))
+    start = (_closure(narrow, frozenset((0,))), tuple(_closure(p, frozenset((0,))) for p in wide))
     seen, waiting = {start}, [start]
     while waiting:
-        mine, theirs = waiting.pop()
-        if len(narrow) in mine and not any(len(p) in s for p, s in zip(wide, theirs, strict=True)):
+        narrow_states, wide_states = waiting.pop()
+        if len(narrow) in narrow_states and not any(
+            len(p) in s for p, s in zip(wide, wide_states, strict=True)
+        ):
             return False
         for char in alphabet:
-            step = _step(narrow, mine, char)
+            step = _step(narrow, narrow_states, char)
             if not step:
                 continue
-            state = (step, tuple(_step(p, s, char) for p, s in zip(wide, theirs, strict=True)))
+            state = (step, tuple(_step(p, s, char) for p, s in zip(wide, wide_states, strict=True)))
             if state not in seen:
                 seen.add(state)
                 waiting.append(state)
-        if len(seen) > _MOST_STATES:
+        if len(seen) > _MAX_STATES:
             raise InvalidData("These globs are too tangled to be compared; write simpler ones")
     return True
 
 
-def _meet(one: _Pattern, other: _Pattern) -> bool:
+def _meet(left: _Pattern, right: _Pattern) -> bool:
     """Walk through both at once: somewhere both may end."""
-    written = set(chain(one, other)) - {_STAR, _STARS}
+    written = set(chain(left, right)) - {_STAR, _STARS}
     alphabet = sorted(written | {"/", _other(written)})
-    start = _rest(one, frozenset((0,))), _rest(other, frozenset((0,)))
+    start = _closure(left, frozenset((0,))), _closure(right, frozenset((0,)))
     seen, waiting = {start}, [start]
     while waiting:
-        mine, theirs = waiting.pop()
-        if len(one) in mine and len(other) in theirs:
+        left_states, right_states = waiting.pop()
+        if len(left) in left_states and len(right) in right_states:
             return True
         for char in alphabet:
-            state = _step(one, mine, char), _step(other, theirs, char)
+            state = _step(left, left_states, char), _step(right, right_states, char)
             if all(state) and state not in seen:
                 seen.add(state)
                 waiting.append(state)
-        if len(seen) > _MOST_STATES:
+        if len(seen) > _MAX_STATES:
             raise InvalidData("These globs are too tangled to be compared; write simpler ones")
     return False
 

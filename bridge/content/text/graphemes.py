@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 
-_LONGEST = 64  # a "character" of more code points is cut all the same (Zalgo)
+_MAX_CLUSTER = 64  # a "character" of more code points is cut all the same (Zalgo)
 _JOINER = "\u200d"
 _AS_PICTURE = "\ufe0f"
 
@@ -15,7 +15,7 @@ _AS_PICTURE = "\ufe0f"
 def cluster_start(text: str, cut: int, lowest: int = 0) -> int:
     """The cut, or the nearest one before it that falls inside no grapheme cluster."""
     at = cut
-    while at > lowest and cut - at < _LONGEST and is_inside(text, at):
+    while at > lowest and cut - at < _MAX_CLUSTER and is_inside(text, at):
         at -= 1
     return at if at > lowest and not is_inside(text, at) else cut
 
@@ -78,7 +78,7 @@ def _is_flag(char: str) -> bool:
 
 def _flags_before(text: str, cut: int) -> int:
     count = 0
-    while count < min(cut, _LONGEST) and _is_flag(text[cut - 1 - count]):
+    while count < min(cut, _MAX_CLUSTER) and _is_flag(text[cut - 1 - count]):
         count += 1
     return count
 

@@ -81,16 +81,18 @@ def linked(label: Sequence[Inline], url: str) -> tuple[Inline, ...]:
     stands in brackets behind the label, unless the label says it."""
     if (safe := safe_url(url)) is not None:
         return (Link(safe, tuple(label) or (Text(safe),)),)
-    shown = url.strip()
-    if not shown or _says(plain_inlines(label), shown):
+    address = url.strip()
+    if not address or _says(plain_inlines(label), address):
         return tuple(label)
-    return merge_texts((*label, Text(f" ({shown})" if label else shown)))
+    return merge_texts((*label, Text(f" ({address})" if label else address)))
 
 
 def _says(label: str, url: str) -> bool:
     """Whether these are the letters and digits of the address, with or without its scheme."""
-    said, whole = _signs(label), _signs(url)
-    return said == whole or (bool(said) and said == _signs(url.partition(":")[2]))
+    label_letters, url_letters = _signs(label), _signs(url)
+    return label_letters == url_letters or (
+        bool(label_letters) and label_letters == _signs(url.partition(":")[2])
+    )
 
 
 def _signs(text: str) -> str:
@@ -127,10 +129,10 @@ def moment_in_words(node: Timestamp) -> str:
     where they say as much, else the moment in UTC."""
     fallback = node.fallback.strip()
     if node.style in ("d", "D"):
-        says = any(map(str.isdigit, fallback))
+        is_enough = any(map(str.isdigit, fallback))
     else:
-        says = _CLOCK.search(fallback) is not None
-    return fallback if says else moment_in_utc(node.unix, node.style)
+        is_enough = _CLOCK.search(fallback) is not None
+    return fallback if is_enough else moment_in_utc(node.unix, node.style)
 
 
 def moment_in_utc(unix: int, style: str = "f") -> str:

@@ -28,29 +28,33 @@ _LETTERS = {
     ord("0"): "o",
 }
 # What is seen as nothing: spaces, controls, joiners, variation selectors, fillers, and accents.
-_UNSEEN = re.compile(
+_INVISIBLE_CHARACTERS = re.compile(
     "[\\s\x00-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
-_OF_NOTHING = ("Cc", "Cf", "Cs", "Me", "Mn", "Zl", "Zp", "Zs")
-_ORNAMENTS = ("Cf", "Me", "Sk", "So")
+_INVISIBLE = ("Cc", "Cf", "Cs", "Me", "Mn", "Zl", "Zp", "Zs")
+_ORNAMENT_CATEGORIES = ("Cf", "Me", "Sk", "So")
 
 
 @lru_cache(maxsize=4096)
 def skeleton(name: str) -> str:
     """Compare it with another's; it is not for showing. Never empty where something is seen."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
-    seen = _UNSEEN.sub("", folded)
-    letters = seen.translate(_LETTERS).replace("rn", "m").replace("vv", "w")
+    visible = _INVISIBLE_CHARACTERS.sub("", folded)
+    letters = visible.translate(_LETTERS).replace("rn", "m").replace("vv", "w")
     return "".join([c for c in letters if not _is_ornament(c)]) or letters
 
 
 def is_unseen(text: str) -> bool:
     """Whether there is nothing in it to see."""
-    return all(_UNSEEN.match(c) or unicodedata.category(c) in _OF_NOTHING for c in text)
+    return all(
+        _INVISIBLE_CHARACTERS.match(c) or unicodedata.category(c) in _INVISIBLE for c in text
+    )
 
 
 def _is_ornament(char: str) -> bool:
     """Punctuation, emoji and rings: what may stand beside a name, and is none of it."""
-    return unicodedata.category(char) in _ORNAMENTS or unicodedata.category(char)[0] == "P"
+    return (
+        unicodedata.category(char) in _ORNAMENT_CATEGORIES or unicodedata.category(char)[0] == "P"
+    )

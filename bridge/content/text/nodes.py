@@ -17,7 +17,7 @@ _PLAIN = ("str", "bool", "int", "float", "Literal", "JsonValue", "Annotated[Skip
 @cache
 def node_fields(kind: type) -> tuple[str, ...]:
     """The fields of a dataclass that may hold nodes."""
-    return tuple(one.name for one in fields(kind) if not str(one.type).startswith(_PLAIN))
+    return tuple(field.name for field in fields(kind) if not str(field.type).startswith(_PLAIN))
 
 
 def nodes_in(
@@ -54,8 +54,8 @@ def _with(value: Any, kinds: Any, other: Callable[[Any], Any], inner: Any) -> An
         return other(value)
     if isinstance(value, tuple):
         before: tuple[Any, ...] = value
-        items = [_with(one, kinds, other, inner) for one in before]
-        same = all(a is b for a, b in zip(items, before, strict=True))
+        items = [_with(item, kinds, other, inner) for item in before]
+        same = all(after is item_before for after, item_before in zip(items, before, strict=True))
         return value if same else tuple(items)
     if not is_dataclass(value) or isinstance(value, type):
         return value

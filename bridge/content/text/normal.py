@@ -40,7 +40,7 @@ from bridge.content.text.tree import (
 from bridge.content.text.uacs_links import OwnNode, sound_own_node
 from bridge.content.text.urls import bare_urls, safe_url
 
-_WIDEST = 10_000  # cells that padding may add to any table
+_MAX_PADDING = 10_000  # cells that padding may add to any table
 MAX_DEPTH = 24  # quotes and lists that lie deeper are read as what they hold
 _OWN: frozenset[type[Inline]] = frozenset(get_args(OwnNode))
 _BLANK = " \t"
@@ -67,8 +67,8 @@ def is_clean(text: str) -> bool:
     return True
 
 
-def _clean(found: re.Match[str]) -> str:
-    return " " if found.group() in "\x0b\x0c" else "\ufffd"
+def _clean(match: re.Match[str]) -> str:
+    return " " if match.group() in "\x0b\x0c" else "\ufffd"
 
 
 # --- blocks ---------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
         elif isinstance(block, Quote):
             stack.append(iter(block.blocks))
         elif isinstance(block, List):
-            stack.append(iter([one for item in block.items for one in item.blocks]))
+            stack.append(iter([inner for item in block.items for inner in item.blocks]))
         else:
             yield block
 
@@ -146,8 +146,8 @@ def heading(level: int, run: Sequence[Inline]) -> list[Block]:
 
 
 def quote(blocks: Iterable[Block]) -> list[Block]:
-    held = tuple(blocks)
-    return [Quote(held)] if held else []
+    inner = tuple(blocks)
+    return [Quote(inner)] if inner else []
 
 
 def code_block(value: str, language: str) -> CodeBlock:
@@ -176,7 +176,7 @@ def table(
     if not any(cell for line in lines for cell in line):
         return []
     width = max(len(line) for line in lines)
-    if width * len(lines) > _WIDEST + 10 * sum(len(line) for line in lines):
+    if width * len(lines) > _MAX_PADDING + 10 * sum(len(line) for line in lines):
         return [block for line in lines for block in paragraphs(_as_text(line))]
     padded = [(*line, *[()] * (width - len(line))) for line in lines]
     aligned = (*align[:width], *[None] * (width - len(align)))
@@ -197,28 +197,28 @@ def tidy(
     nodes: Iterable[Inline], active: frozenset[type[Inline]] = _NONE, *, linked: bool = False
 ) -> list[Inline]:
     """A run in its normal form, inside the styles that are `active`, in a link or not."""
-    found: list[Inline] = []
+    tidied: list[Inline] = []
     stack = [iter(nodes)]
     while stack:
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
         elif type(node) is Text:
-            found.append(node)
+            tidied.append(node)
         elif type(node) in STYLES:
             style = cast("Style", node)
             if type(style) in active:
                 stack.append(iter(style.children))
             else:
                 inner = tidy(style.children, active | {type(style)}, linked=linked)
-                found += styled(type(style), inner)
+                tidied += styled(type(style), inner)
         elif not isinstance(node, Link):
-            found += _leaf(node, linked=linked)
+            tidied += _leaf(node, linked=linked)
         elif linked:
             stack.append(iter(node.children))
         else:
-            found += link(node.url, tidy(node.children, active, linked=True), active)
-    return joined(found, linked=linked)
+            tidied += link(node.url, tidy(node.children, active, linked=True), active)
+    return joined(tidied, linked=linked)
 
 
 def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
@@ -226,25 +226,31 @@ def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
     full = [node for node in nodes if type(node) is not Text or node.value]
     if _is_joined(full):
         return full
-    found: list[Inline] = []
+    joined_nodes: list[Inline] = []
     for kind, group in groupby(full, type):
         if kind is Text:
             texts = cast("list[Text]", list(group))
-            text = texts[0] if len(texts) == 1 else Text("".join([one.value for one in texts]))
+            text = (
+                texts[0]
+                if len(texts) == 1
+                else Text("".join([node_text.value for node_text in texts]))
+            )
             if _SPECIAL.search(text.value):
-                _add_text(found, text.value, linked=linked)
+                _add_text(joined_nodes, text.value, linked=linked)
             else:
-                found.append(text)
+                joined_nodes.append(text)
         elif kind is Code:
-            found.append(Code("".join(node.value for node in group if isinstance(node, Code))))
+            joined_nodes.append(
+                Code("".join(node.value for node in group if isinstance(node, Code)))
+            )
         elif kind is Break:
             for node in group:
-                _add_break(found, node)
+                _add_break(joined_nodes, node)
         elif kind in STYLES:
-            found.append(_one_style(cast("list[Style]", list(group)), linked=linked))
+            joined_nodes.append(_merged_style(cast("list[Style]", list(group)), linked=linked))
         else:
-            found.extend(group)
-    return found
+            joined_nodes.extend(group)
+    return joined_nodes
 
 
 def _is_joined(nodes: Sequence[Inline]) -> bool:
@@ -257,11 +263,11 @@ def _is_joined(nodes: Sequence[Inline]) -> bool:
     return True
 
 
-def _one_style(several: Sequence[Style], *, linked: bool) -> Inline:
-    if len(several) == 1:
-        return several[0]
-    children = [child for node in several for child in node.children]
-    return type(several[0])(tuple(joined(children, linked=linked)))
+def _merged_style(styles: Sequence[Style], *, linked: bool) -> Inline:
+    if len(styles) == 1:
+        return styles[0]
+    children = [child for node in styles for child in node.children]
+    return type(styles[0])(tuple(joined(children, linked=linked)))
 
 
 def styled(kind: type[Style], children: Sequence[Inline]) -> list[Inline]:
@@ -276,12 +282,12 @@ def link(
     """A link whose label is tidy; its own words, then the URL, where it may not be a link."""
     safe = safe_url(url)
     if safe is None:
-        shown = plain_inlines(label).strip(f"{_BLANK}\n")
-        rest = [] if not url or shown == url else [Text(f" ({url})")]
+        label_nodes = plain_inlines(label).strip(f"{_BLANK}\n")
+        rest = [] if not url or label_nodes == url else [Text(f" ({url})")]
         return tidy([*label, *rest], active)
     lead, inner, tail = _hoisted(label)
-    shown = inner if plain_inlines(inner).strip(_BLANK) else [Text(safe)]
-    return [*lead, Link(safe, tuple(shown)), *tail]
+    label_nodes = inner if plain_inlines(inner).strip(_BLANK) else [Text(safe)]
+    return [*lead, Link(safe, tuple(label_nodes)), *tail]
 
 
 def one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
@@ -300,30 +306,30 @@ def _leaf(node: Inline, *, linked: bool) -> list[Inline]:
     return [sound or Text(plain_inlines((node,)))]
 
 
-def _add_text(found: list[Inline], value: str, *, linked: bool) -> None:
+def _add_text(nodes: list[Inline], value: str, *, linked: bool) -> None:
     for number, line in enumerate(_LINE_END.split(cleaned(value))):
         if number:
-            _add_break(found, BREAK)
+            _add_break(nodes, BREAK)
         end = 0
         for start, stop in () if linked else bare_urls(line):
             if safe := safe_url(line[start:stop]):
-                found += [Text(line[end:start])] if start > end else []
-                found.append(Link(safe, (Text(line[start:stop]),)))
+                nodes += [Text(line[end:start])] if start > end else []
+                nodes.append(Link(safe, (Text(line[start:stop]),)))
                 end = stop
         if line[end:]:
-            found.append(Text(line[end:]))
+            nodes.append(Text(line[end:]))
 
 
-def _add_break(found: list[Inline], node: Inline) -> None:
+def _add_break(nodes: list[Inline], node: Inline) -> None:
     """White space at the end of a line is not seen."""
-    _strip_end(found)
-    found.append(node)
+    _strip_end(nodes)
+    nodes.append(node)
 
 
-def _strip_end(found: list[Inline]) -> None:
-    if found and isinstance(last := found[-1], Text) and last.value[-1] in _BLANK:
+def _strip_end(nodes: list[Inline]) -> None:
+    if nodes and isinstance(last := nodes[-1], Text) and last.value[-1] in _BLANK:
         stripped = last.value.rstrip(_BLANK)
-        found[-1:] = [Text(stripped)] if stripped else []
+        nodes[-1:] = [Text(stripped)] if stripped else []
 
 
 def _without_end(run: Sequence[Inline]) -> list[Inline]:
@@ -340,7 +346,11 @@ def _hoisted(
 ) -> tuple[list[Inline], list[Inline], list[Inline]]:
     """White space and breaks before and after, and what is between."""
     start, end = 0, len(children)
-    if end == 1 and isinstance(one := children[0], Text) and one.value.strip(_BLANK) == one.value:
+    if (
+        end == 1
+        and isinstance(only := children[0], Text)
+        and only.value.strip(_BLANK) == only.value
+    ):
         return [], list(children), []
     while start < end and _is_blank(children[start]):
         start += 1

@@ -16,8 +16,8 @@ from pydantic import AfterValidator
 
 from bridge.errors import InvalidData
 
-_LONGEST = 1000  # characters of a pattern
-_HELD_BACK = 80  # characters of a text that grows
+_MAX_LENGTH = 1000  # characters of a pattern
+_HOLDBACK = 80  # characters of a text that grows
 # Expressions that surely find no white space: letters, digits, some signs, words, choices.
 _ONE_WORD = re.compile(
     r"(?:\(\?i\))?(?:\\[bwd]|[A-Za-z0-9_@#/:-]|[()|?+*]|\{\d+(?:,\d*)?\}|\[[A-Za-z0-9_-]+\])+"
@@ -49,13 +49,13 @@ class Replacement:
 
 def pattern_of(source: str) -> Pattern:
     """Raises InvalidData that says what is wrong with it."""
-    if not source or len(source) > _LONGEST:
-        raise InvalidData(f"A pattern has 1 to {_LONGEST} characters, not {len(source)}")
+    if not source or len(source) > _MAX_LENGTH:
+        raise InvalidData(f"A pattern has 1 to {_MAX_LENGTH} characters, not {len(source)}")
     _compiled(source)
     return Pattern(source)
 
 
-def _sound(source: str) -> str:
+def _checked(source: str) -> str:
     if "\b" in source:
         raise ValueError(r"YAML reads \b in double quotes as a backspace; use single quotes")
     try:
@@ -65,20 +65,20 @@ def _sound(source: str) -> str:
     return source
 
 
-RegularExpression = Annotated[str, AfterValidator(_sound)]
+RegularExpression = Annotated[str, AfterValidator(_checked)]
 """Of a configuration: checked when it is read."""
 
 
 def found_by(pattern: Pattern, text: str) -> list[str]:
     """All that it finds, each once, the longest first."""
-    found = {one.group() for one in _compiled(pattern.source).finditer(_encodable(text))}
-    return sorted(found - {""}, key=len, reverse=True)
+    matches = {match.group() for match in _compiled(pattern.source).finditer(_encodable(text))}
+    return sorted(matches - {""}, key=len, reverse=True)
 
 
 def replaced_in_text(text: str, replacements: Sequence[Replacement]) -> str:
     """Plain text, such as a name, with all replacements made, one after the other."""
-    for one in replacements:
-        text = one.made_in(text)
+    for replacement in replacements:
+        text = replacement.made_in(text)
     return text
 
 
@@ -86,21 +86,21 @@ def words_that_stand(text: str, replacements: Sequence[Replacement]) -> str:
     """The beginning of a text that is still being written in which what is found now is found
     whatever follows: without a word that has not ended, and without the last characters where
     something that is found may have several words."""
-    one_word = all(_ONE_WORD.fullmatch(one.pattern.source) for one in replacements)
-    upto = len(text) if one_word else max(len(text) - _HELD_BACK, 0)
+    one_word = all(_ONE_WORD.fullmatch(replacement.pattern.source) for replacement in replacements)
+    upto = len(text) if one_word else max(len(text) - _HOLDBACK, 0)
     while upto > 0 and not text[upto - 1].isspace():
         upto -= 1
-    while upto > 0 and (start := _begins_before(text, upto, replacements)) is not None:
+    while upto > 0 and (start := _match_across(text, upto, replacements)) is not None:
         upto = start
     return text[:upto]
 
 
-def _begins_before(text: str, upto: int, replacements: Sequence[Replacement]) -> int | None:
+def _match_across(text: str, upto: int, replacements: Sequence[Replacement]) -> int | None:
     """Where something begins that is found across this place."""
-    for one in replacements:
-        for found in _compiled(one.pattern.source).finditer(_encodable(text)):
-            if found.start() < upto < found.end():
-                return found.start()
+    for replacement in replacements:
+        for match in _compiled(replacement.pattern.source).finditer(_encodable(text)):
+            if match.start() < upto < match.end():
+                return match.start()
     return None
 
 

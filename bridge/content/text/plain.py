@@ -59,8 +59,8 @@ def hidden_in(document: Document) -> Iterator[str]:
     stack: list[object] = [document]
     while stack:
         match stack.pop():
-            case tuple() as several:
-                stack += reversed(cast("tuple[object, ...]", several))
+            case tuple() as nodes:
+                stack += reversed(cast("tuple[object, ...]", nodes))
             case Spoiler(children):
                 yield plain_inlines(children)
             case Text():
@@ -82,8 +82,8 @@ def labels_in(document: Document) -> Iterator[tuple[Inline, ...]]:
     stack: list[object] = [document]
     while stack:
         match stack.pop():
-            case tuple() as several:
-                stack += reversed(cast("tuple[object, ...]", several))
+            case tuple() as nodes:
+                stack += reversed(cast("tuple[object, ...]", nodes))
             case Link(_, label):
                 yield label
             case Text():
@@ -108,13 +108,13 @@ def _lines(block: Block, depth: int) -> list[tuple[Inline, ...]]:
         case Quote(blocks):
             return [_led("> ", line) for line in _lines_of(blocks, depth, apart=True)]
         case List(items, start):
-            found: list[tuple[Inline, ...]] = []
+            lines_out: list[tuple[Inline, ...]] = []
             for index, item in enumerate(items):
                 mark = ("• " if start is None else f"{start + index}. ") + _BOX[item.checked]
                 lines = _lines_of(item.blocks, depth, apart=False) or [()]
-                found.append(_led(mark, lines[0]))
-                found += (_led(" " * len(mark), line) for line in lines[1:])
-            return found
+                lines_out.append(_led(mark, lines[0]))
+                lines_out += (_led(" " * len(mark), line) for line in lines[1:])
+            return lines_out
         case Table():
             rows = (_barred(row) for row in _rows(block))
             return [row for row in rows if row]
@@ -123,11 +123,11 @@ def _lines(block: Block, depth: int) -> list[tuple[Inline, ...]]:
 
 
 def _lines_of(blocks: Iterable[Block], depth: int, *, apart: bool) -> list[tuple[Inline, ...]]:
-    found: list[tuple[Inline, ...]] = []
+    lines: list[tuple[Inline, ...]] = []
     for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
-        found += [()] if apart and found else []
-        found += _lines(block, depth + 1)
-    return found
+        lines += [()] if apart and lines else []
+        lines += _lines(block, depth + 1)
+    return lines
 
 
 def _led(mark: str, line: tuple[Inline, ...]) -> tuple[Inline, ...]:
@@ -136,11 +136,11 @@ def _led(mark: str, line: tuple[Inline, ...]) -> tuple[Inline, ...]:
 
 def _split(run: Iterable[Inline]) -> list[tuple[Inline, ...]]:
     lines: list[list[Inline]] = [[]]
-    for one in run:
-        if isinstance(one, Break):
+    for inline in run:
+        if isinstance(inline, Break):
             lines.append([])
         else:
-            lines[-1].append(one)
+            lines[-1].append(inline)
     return [tuple(line) for line in lines]
 
 
@@ -148,7 +148,7 @@ def _barred(cells: Sequence[Sequence[Inline]]) -> tuple[Inline, ...]:
     line: list[Inline] = []
     for index, cell in enumerate(cells):
         line += [Text(" | ")] if index else []
-        line += (Text(" ") if isinstance(one, Break) else one for one in cell)
+        line += (Text(" ") if isinstance(inline, Break) else inline for inline in cell)
     return merge_texts(line)
 
 

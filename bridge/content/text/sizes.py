@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-_MOST_BYTES = 10**18  # no file is larger: the number is not to be believed
+_MAX_BYTES = 10**18  # no file is larger: the number is not to be believed
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def readable_size(size: int | None) -> str:
     """123 bytes, 4.5 KB, 120 MB; empty for what is unknown, nothing, or more than there can be."""
-    if size is None or not 0 < size < _MOST_BYTES:
+    if size is None or not 0 < size < _MAX_BYTES:
         return ""
     unit = min(max(len(str(size)) - 1, 0) // 3, len(_UNITS) - 1)
-    shown = size / 1000**unit
+    in_unit = size / 1000**unit
     return (
-        f"{shown:.0f} {_UNITS[unit]}" if unit == 0 or shown >= 10 else f"{shown:.1f} {_UNITS[unit]}"
+        f"{in_unit:.0f} {_UNITS[unit]}"
+        if unit == 0 or in_unit >= 10
+        else f"{in_unit:.1f} {_UNITS[unit]}"
     )

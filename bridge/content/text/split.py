@@ -19,7 +19,7 @@ _SPACE = re.compile(r"\s")
 _BLOCK_START = re.compile(r"(?:[#>]|[-+*=]|[0-9]{1,9}[.)](?:\s|$)|```|~~~)")
 _QUOTE = re.compile(r"[ \t]*>[ \t>]*")
 _INDENT = re.compile(r"[ \t]*")
-_SMALLEST = 20
+_MIN_LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def split_text(text: str, limit: int, length: Length = len) -> list[str]:
     that leaves at least a third of the room used; inside a link, mention, entity, escape or other
     token only when it is longer than a piece. White space at a cut falls away.
     """
-    if limit < _SMALLEST:
-        raise ValueError(f"a limit of {limit} leaves no room for text; give at least {_SMALLEST}")
+    if limit < _MIN_LIMIT:
+        raise ValueError(f"a limit of {limit} leaves no room for text; give at least {_MIN_LIMIT}")
     if length(text) <= limit:
         return [text]
     return [piece for piece in _pieces(text, limit, length) if piece.strip()] or [""]
@@ -138,10 +138,10 @@ def _is_good(borders: Borders, text: str, cut: _Cut, at: int) -> bool:
 
 
 def _paragraph_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
-    for found in reversed(list(_BLANK_LINES.finditer(text, lowest, min(len(text), end + 2)))):
-        if found.start() <= end and not borders.fence_around(found.start()):
-            whole = _BLANK_LINES.match(text, found.start())
-            yield _Cut(found.start(), (whole or found).end(), in_line=False)
+    for match in reversed(list(_BLANK_LINES.finditer(text, lowest, min(len(text), end + 2)))):
+        if match.start() <= end and not borders.fence_around(match.start()):
+            whole = _BLANK_LINES.match(text, match.start())
+            yield _Cut(match.start(), (whole or match).end(), in_line=False)
 
 
 def _line_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
@@ -156,18 +156,18 @@ def _line_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_
 
 
 def _sentence_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
-    for found in reversed(list(_SENTENCE_END.finditer(text, lowest, min(len(text), end + 1)))):
-        if found.start() <= end and not borders.fence_around(found.start()):
-            spaces = _SPACES.match(text, found.start())
-            yield _Cut(found.start(), spaces.end() if spaces else found.end())
+    for match in reversed(list(_SENTENCE_END.finditer(text, lowest, min(len(text), end + 1)))):
+        if match.start() <= end and not borders.fence_around(match.start()):
+            spaces = _SPACES.match(text, match.start())
+            yield _Cut(match.start(), spaces.end() if spaces else match.end())
 
 
 def _word_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
-    for found in reversed(list(_SPACES.finditer(text, lowest, min(len(text), end + 1)))):
-        if borders.fence_around(found.start()):
-            yield _Cut(min(found.end(), end), min(found.end(), end))
-        elif spaces := _SPACES.match(text, found.start()):
-            yield _Cut(found.start(), spaces.end())
+    for match in reversed(list(_SPACES.finditer(text, lowest, min(len(text), end + 1)))):
+        if borders.fence_around(match.start()):
+            yield _Cut(min(match.end(), end), min(match.end(), end))
+        elif spaces := _SPACES.match(text, match.start()):
+            yield _Cut(match.start(), spaces.end())
 
 
 def _is_word_short(text: str, start: int, limit: int) -> bool:
@@ -232,17 +232,17 @@ def _seam(
 def _quote_of(text: str, cut: int) -> str:
     """The quote signs of the line that is cut, unless the line ends there."""
     start = text.rfind("\n", max(0, cut - 100_000), cut) + 1
-    found = _QUOTE.match(text, start, cut)
-    return found.group() if found else ""
+    match = _QUOTE.match(text, start, cut)
+    return match.group() if match else ""
 
 
 def _line_prefix(text: str, at: int) -> str:
-    found = _QUOTE.match(text, at) or _INDENT.match(text, at)
-    return found.group() if found else ""
+    match = _QUOTE.match(text, at) or _INDENT.match(text, at)
+    return match.group() if match else ""
 
 
 def _without_deep_indent(text: str, at: int) -> int:
     """Four spaces at the start of a piece would be code: a list in a list begins anew."""
-    found = _INDENT.match(text, at)
-    deep = found is not None and (found.end() - at > 3 or "\t" in found.group())
-    return found.end() if found and deep else at
+    match = _INDENT.match(text, at)
+    deep = match is not None and (match.end() - at > 3 or "\t" in match.group())
+    return match.end() if match and deep else at

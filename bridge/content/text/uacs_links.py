@@ -51,7 +51,7 @@ def link_to_own_node(label: str, url: str) -> OwnNode | None:
         return None
     kind, _, rest = url.removeprefix(SCHEME).partition("/")
     value, _, query = rest.partition("?")
-    value, label = _whole(unquote(value)), _label(label)
+    value, label = _encodable(unquote(value)), _label(label)
     if not value:
         return None
     extras = {key: values[0] for key, values in parse_qs(query).items()} if query else {}
@@ -68,7 +68,7 @@ def link_to_own_node(label: str, url: str) -> OwnNode | None:
             return Emoji(value, None, safe_url(extras.get("url", "")))
         case "time" if _UNIX.fullmatch(value):
             fallback = "" if label in (value, str(int(value))) else label
-            return Timestamp(int(value), _whole(extras.get("style", "")) or "f", fallback)
+            return Timestamp(int(value), _encodable(extras.get("style", "")) or "f", fallback)
         case _:
             return None
 
@@ -80,16 +80,16 @@ def sound_own_node(node: OwnNode) -> OwnNode | None:
 
 def _label(text: str) -> str:
     """One line without white space at its edges: names are no place for layout."""
-    return " ".join(_whole(text).split())
+    return " ".join(_encodable(text).split())
 
 
-def _whole(text: str) -> str:
+def _encodable(text: str) -> str:
     """Half characters and NUL become U+FFFD."""
     return _NO_CHARACTER.sub("\ufffd", text)
 
 
 def _url(kind: str, value: str, **extras: str) -> str:
-    given = {key: _whole(extra) for key, extra in extras.items() if extra}
-    query = urlencode(given, quote_via=quote)
-    path = f"{SCHEME}{kind}/{quote(_whole(value), safe=':@.!*-_~')}"
+    parameters = {key: _encodable(extra) for key, extra in extras.items() if extra}
+    query = urlencode(parameters, quote_via=quote)
+    path = f"{SCHEME}{kind}/{quote(_encodable(value), safe=':@.!*-_~')}"
     return f"{path}?{query}" if query else path

@@ -58,5 +58,5 @@ def _length_without_tail(url: str) -> int:
     return end
 
 
-def _encoded(found: re.Match[str]) -> str:
-    return quote(found.group().encode("utf-8", "replace"), safe="")
+def _encoded(match: re.Match[str]) -> str:
+    return quote(match.group().encode("utf-8", "replace"), safe="")

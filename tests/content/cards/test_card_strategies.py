@@ -23,13 +23,13 @@ def test_marks_are_numbered_without_a_gap_and_every_node_knows_where_it_stands(c
 
 
 def test_every_type_of_node_is_drawn() -> None:
-    seen: set[str] = set()
+    drawn_types: set[str] = set()
 
     @settings(DRAWN, max_examples=300)
     @given(cards(8))
     def look(card: Card) -> None:
-        seen.update(node.type for node in walk(card.nodes))
+        drawn_types.update(node.type for node in walk(card.nodes))
 
     look()
 
-    assert seen == node_types()
+    assert drawn_types == node_types()

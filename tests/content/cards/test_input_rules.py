@@ -27,7 +27,7 @@ LATER = "1800000000"  # 2027-01-15 08:00 UTC
 
 
 @pytest.mark.parametrize(
-    ("asked", "given", "reason"),
+    ("field", "value", "reason"),
     [
         (TextInput(least=3), "ab", "must have 3 or more characters"),
         (TextInput(least=2), "🎉", ""),  # two UTF-16 units
@@ -70,15 +70,15 @@ LATER = "1800000000"  # 2027-01-15 08:00 UTC
     ],
 )  # fmt: skip
 def test_a_value_is_taken_or_it_is_said_why_not(
-    asked: Input, given: JsonValue, reason: str
+    field: Input, value: JsonValue, reason: str
 ) -> None:
-    assert why_wrong(asked, typed_value(asked, given)) == reason
+    assert why_wrong(field, typed_value(field, value)) == reason
 
 
 def test_what_is_missing_is_named_as_the_input_is_filled_in() -> None:
-    asked: tuple[Input, ...] = (TextInput(), Toggle(), Choice(), Picker(of="people"))
+    fields: tuple[Input, ...] = (TextInput(), Toggle(), Choice(), Picker(of="people"))
 
-    assert [why_missing(one) for one in asked] == [
+    assert [why_missing(field) for field in fields] == [
         "must be filled in", "must be ticked", "must be chosen", "must be chosen",
     ]  # fmt: skip
 
@@ -90,8 +90,8 @@ def wrong(
     *nodes: Input | Button | Container, all_told: bool = False, **values: JsonValue
 ) -> list[str]:
     card = Card((*nodes, SEND))
-    found = wrong_inputs(card, SEND, values, lambda path: path, all_told=all_told)
-    return [f"{one.label}: {one.error}" for one in found]
+    refused = wrong_inputs(card, SEND, values, lambda path: path, all_told=all_told)
+    return [f"{field.label}: {field.error}" for field in refused]
 
 
 def required(name: str, **more: object) -> TextInput:

@@ -98,7 +98,7 @@ def test_a_choice_gives_what_was_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "given", "expected"),
+    ("field", "value", "expected"),
     [
         (TextInput(), "x", "x"),
         (NumberInput(), "7", 7),
@@ -119,6 +119,6 @@ def test_a_choice_gives_what_was_chosen() -> None:
     ],
 )
 def test_what_is_filled_in_is_told_as_its_author_expects_it(
-    asked: Input, given: JsonValue, expected: JsonValue
+    field: Input, value: JsonValue, expected: JsonValue
 ) -> None:
-    assert typed_value(asked, given) == expected
+    assert typed_value(field, value) == expected

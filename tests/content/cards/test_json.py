@@ -80,10 +80,10 @@ def test_what_is_refused_by_the_reader_is_not_valid(card: Card, data: st.DataObj
 
 def _places(value: Any) -> Any:
     items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, one in list(items):
+    for key, inner in list(items):
         yield value, key
-        if isinstance(one, dict | list):
-            yield from _places(one)
+        if isinstance(inner, dict | list):
+            yield from _places(inner)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ KNOWN = "application/vnd.known+json"
 URL = "https://f.example/a.png"
 
 
-def said(words: str, at: str = "") -> Prose:
+def prose(words: str, at: str = "") -> Prose:
     return Prose((Paragraph((Text(words),)),), at=at)
 
 
@@ -45,7 +45,7 @@ def read(payload: Payload) -> Card:
     """A codec whose payloads are `{"says": words}`."""
     match payload.data:
         case {"says": str() as words}:
-            return Card((said(words, payload.at),), summary=f"summary of {words}")
+            return Card((prose(words, payload.at),), summary=f"summary of {words}")
         case _:
             raise CodecError(f"{payload.at}/says", "is missing")
 
@@ -68,11 +68,11 @@ def card(*content: Any, **additions: Any) -> tuple[Card, tuple[Loss, ...]]:
 
 
 def test_each_payload_is_followed_by_what_says_the_same() -> None:
-    picture = Card((said("hi"), Image(Asset(url=URL, alt="a cat"))))
+    picture = Card((prose("hi"), Image(Asset(url=URL, alt="a cat"))))
 
     content = content_of(
         [
-            (Payload("", "*hi*", "/text"), Card((said("hi"),))),
+            (Payload("", "*hi*", "/text"), Card((prose("hi"),))),
             (Payload(KNOWN, {"says": "hi"}, "/rich/0"), picture),
         ]
     )
@@ -107,7 +107,7 @@ def test_a_payload_too_deep_for_uacs_is_its_fallback_and_a_loss() -> None:
     for _ in range(500):
         data = {"a": data}
 
-    content = content_of([(Payload(KNOWN, data, "/rich"), Card((said("hi"),)))])
+    content = content_of([(Payload(KNOWN, data, "/rich"), Card((prose("hi"),)))])
 
     assert content == Content(
         (TextPart(text="hi"),),
@@ -132,7 +132,7 @@ def test_text_is_prose() -> None:
     assert card(TextPart(text="hello"), plain) == (
         Card(
             (
-                said("hello"),
+                prose("hello"),
                 Prose((Paragraph((Text("2 * 3"), Break(), Break(), Text("# no"))),)),
             )
         ),
@@ -172,29 +172,29 @@ def test_media_are_nodes_with_their_details() -> None:
 
 
 def test_a_known_payload_is_read_instead_of_its_fallback() -> None:
-    found, losses = card(
+    read, losses = card(
         StructuredDataPart(schema_id=KNOWN, data={"says": "rich"}),
         TextPart(text="plain"),
         fallbacks={"0": [1]},
     )
 
-    assert (found, losses) == (Card((said("rich"),), summary="summary of rich"), ())
-    assert [node.at for node in found.nodes] == ["/content/0/data"]
+    assert (read, losses) == (Card((prose("rich"),), summary="summary of rich"), ())
+    assert [node.at for node in read.nodes] == ["/content/0/data"]
 
 
 def test_a_card_of_our_own_is_read() -> None:
     data: Any = {"type": "card", "nodes": ["hello"], "summary": "hi"}
-    found, losses = card(StructuredDataPart(schema_id=SCHEMA_ID, data=data))
+    read, losses = card(StructuredDataPart(schema_id=SCHEMA_ID, data=data))
 
-    assert (found, losses) == (Card((said("hello"),), summary="hi"), ())
-    assert [node.at for node in found.nodes] == ["/content/0/data/nodes/0"]
+    assert (read, losses) == (Card((prose("hello"),), summary="hi"), ())
+    assert [node.at for node in read.nodes] == ["/content/0/data/nodes/0"]
 
 
 def test_an_unknown_payload_is_its_fallback() -> None:
     unknown = StructuredDataPart(schema_id="application/vnd.other+json", data={"a": 1})
 
     assert card(unknown, TextPart(text="plain"), fallbacks={"0": [1]}) == (
-        Card((said("plain"),)),
+        Card((prose("plain"),)),
         (),
     )
 
@@ -203,7 +203,7 @@ def test_a_payload_that_cannot_be_read_is_its_fallback_and_a_loss() -> None:
     broken = StructuredDataPart(schema_id=KNOWN, data={})
 
     assert card(broken, TextPart(text="plain"), fallbacks={"0": [1]}) == (
-        Card((said("plain"),)),
+        Card((prose("plain"),)),
         (
             Loss(
                 path="/content/0/data/says",
@@ -229,11 +229,11 @@ def test_what_has_no_words_is_shown_as_named_json() -> None:
 
 
 def test_a_part_that_nobody_knows_is_a_file_where_its_json_is_kept() -> None:
-    kept = {"file_id": "blob:sha256-1", "media_type": "application/json", "size": 9}
+    stored = {"file_id": "blob:sha256-1", "media_type": "application/json", "size": 9}
     unknown = StructuredDataPart(schema_id="application/vnd.acme.invoice+json", data={"a": 1})
     other = UnknownPart(type="x/hologram")
 
-    assert card(unknown, other, kept={"/content/0": kept, "/content/1": kept}) == (
+    assert card(unknown, other, kept={"/content/0": stored, "/content/1": stored}) == (
         Card(
             tuple(
                 File(
@@ -261,12 +261,12 @@ def test_a_part_that_nobody_knows_is_a_file_where_its_json_is_kept() -> None:
 
 def test_only_what_nobody_knows_and_nothing_says_is_to_be_kept() -> None:
     unknown = StructuredDataPart(schema_id="application/vnd.other+json", data={"a": 1})
-    known = StructuredDataPart(schema_id=KNOWN, data={})
+    read_part = StructuredDataPart(schema_id=KNOWN, data={})
     ours = StructuredDataPart(schema_id=SCHEMA_ID, data={})
     call = ToolCallPart(id="1", name="search", arguments={})
     hologram = UnknownPart(type="hologram")
     said_twice = message(
-        *(unknown, TextPart(text="plain"), known, ours, call, hologram, unknown),
+        *(unknown, TextPart(text="plain"), read_part, ours, call, hologram, unknown),
         fallbacks={"0": [1]},
     )
 
@@ -277,23 +277,23 @@ def test_only_what_nobody_knows_and_nothing_says_is_to_be_kept() -> None:
 
 
 def test_what_models_alone_read_is_not_shown() -> None:
-    asked = RequestedResponseFormatPart(schema={"type": "object"})
+    format_part = RequestedResponseFormatPart(schema={"type": "object"})
 
-    assert card(asked, TextPart(text="hi")) == (Card((said("hi"),)), ())
+    assert card(format_part, TextPart(text="hi")) == (Card((prose("hi"),)), ())
 
 
 def test_a_part_of_another_type_is_named() -> None:
-    found, losses = card(UnknownPart(type="reasoning", text="hm"))  # pyright: ignore[reportCallIssue]
+    read, losses = card(UnknownPart(type="reasoning", text="hm"))  # pyright: ignore[reportCallIssue]
 
     assert [loss.what for loss in losses] == ["reasoning"]
-    assert len(found.nodes) == 1
+    assert len(read.nodes) == 1
 
 
 def test_what_was_written_is_read_again_as_it_was() -> None:
-    content = content_of([(Payload(KNOWN, {"says": "hi"}), Card((said("hi"),)))])
+    content = content_of([(Payload(KNOWN, {"says": "hi"}), Card((prose("hi"),)))])
     additions = content.additions.model_dump(mode="json", exclude_unset=True)
 
-    assert card(*content.parts, **additions)[0] == Card((said("hi"),), summary="summary of hi")
+    assert card(*content.parts, **additions)[0] == Card((prose("hi"),), summary="summary of hi")
 
 
 def test_a_fallback_says_alt_texts_to_readers_of_another_make_and_once_to_ours() -> None:

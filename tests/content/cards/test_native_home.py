@@ -24,7 +24,7 @@ def test_payloads_are_taken_out_and_put_back() -> None:
     rest = without_payloads(native, places)
 
     assert rest == {"text": "t", "a/b": [{"content": None}, {"content": None}]}
-    assert with_payloads(rest, {one: at_place(native, one) for one in places}) == native
+    assert with_payloads(rest, {place: at_place(native, place) for place in places}) == native
 
 
 def test_a_bare_payload_is_the_whole() -> None:
@@ -42,8 +42,10 @@ def test_any_places_of_any_message_make_the_same_again(
     native: object, steps: list[list[str]]
 ) -> None:
     whole = cast("JsonValue", native)
-    places = ["".join(f"/{s.replace('~', '~0').replace('/', '~1')}" for s in one) for one in steps]
-    taken = {one: at_place(whole, one) for one in places}
+    places = [
+        "".join(f"/{s.replace('~', '~0').replace('/', '~1')}" for s in step) for step in steps
+    ]
+    taken = {place: at_place(whole, place) for place in places}
 
     rest = without_payloads(whole, places)
 

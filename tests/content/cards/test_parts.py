@@ -61,7 +61,7 @@ def line(value: str) -> tuple[Text, ...]:
     return (Text(value),)
 
 
-def said(value: str) -> Prose:
+def prose(value: str) -> Prose:
     return Prose((Paragraph(line(value)),))
 
 
@@ -70,9 +70,9 @@ def parts(*nodes: Node) -> Sequence[DetailedPart]:
 
 
 def test_the_address_of_a_part_without_a_title_is_said() -> None:
-    panel = Container((said("x"),), form="panel", link="https://e.example/t")
-    row = Columns((Column((said("a"),), link="https://e.example/a"), Column((said("b"),))))
-    app = Container((said("y"),), link="acme://page")
+    panel = Container((prose("x"),), form="panel", link="https://e.example/t")
+    row = Columns((Column((prose("a"),), link="https://e.example/a"), Column((prose("b"),))))
+    app = Container((prose("y"),), link="acme://page")
     menu = Choice(options=(Option(line("One"), "1", url="https://e.example/1"),))
 
     assert parts(panel, row, app, menu) == (
@@ -85,13 +85,13 @@ def test_the_address_of_a_part_without_a_title_is_said() -> None:
 
 
 def test_texts_become_one_part() -> None:
-    assert parts(said("One"), Divider(), said("Two")) == (text("One\n\n---\n\nTwo"),)
+    assert parts(prose("One"), Divider(), prose("Two")) == (text("One\n\n---\n\nTwo"),)
 
 
 def test_a_picture_stands_between_what_is_said_before_and_after_it() -> None:
     picture = Image(Asset(url=URL, alt="a cat", name="cat.png", size=5), title=line("My cat"))
 
-    assert parts(said("Look"), picture, said("Nice?")) == (
+    assert parts(prose("Look"), picture, prose("Nice?")) == (
         text("Look\n\nMy cat"),
         DetailedPart(
             ImagePart(source=MediaSource(url=URL), media_type="image/png"),
@@ -171,7 +171,7 @@ def test_buttons_of_a_row_share_a_line_and_links_can_be_followed() -> None:
 
 
 def test_what_a_button_reveals_stands_below_it() -> None:
-    first = Button(line("Show"), does="reveal", nodes=(said("hidden"),))
+    first = Button(line("Show"), does="reveal", nodes=(prose("hidden"),))
 
     assert parts(Actions((first, Button(line("Next"))))) == (
         text("\\[Show\\]\n\nhidden\n\n\\[Next\\]"),
@@ -179,7 +179,7 @@ def test_what_a_button_reveals_stands_below_it() -> None:
 
 
 def test_inputs_say_what_they_ask_and_what_is_filled_in() -> None:
-    asked = (
+    inputs = (
         TextInput(label=line("Name"), placeholder="Jane Doe", hint=line("As in your passport")),
         TextInput(label=line("Key"), value="secret", format="password"),
         NumberInput(label=line("Guests"), value=2),
@@ -187,7 +187,7 @@ def test_inputs_say_what_they_ask_and_what_is_filled_in() -> None:
         Toggle(title=line("I agree"), value=True),
     )
 
-    assert parts(*asked) == (
+    assert parts(*inputs) == (
         text(
             "**Name** _Jane Doe_\n\n_As in your passport_\n\n**Key** ••••••••\n\n**Guests** 2\n\n"
             "**Day** 2026-11-21\n\n☑ I agree"
@@ -212,14 +212,14 @@ def test_a_choice_lists_its_options_below_their_groups() -> None:
 
 def test_containers_are_read_from_top_to_bottom() -> None:
     box = Container(
-        (Section((said("Body"),), Button(line("Go"))),),
+        (Section((prose("Body"),), Button(line("Go"))),),
         title=line("Title"),
         link="https://e.example/",
         author=Credit(line("Jane")),
         footer=Credit(line("Source")),
         time=0,
     )
-    side = Columns((Column((said("left"),)), Column((said("right"),))))
+    side = Columns((Column((prose("left"),)), Column((prose("right"),))))
 
     assert parts(box, side) == (
         text(
@@ -230,9 +230,9 @@ def test_containers_are_read_from_top_to_bottom() -> None:
 
 
 def test_what_is_hidden_stays_hidden_and_what_follows_does_not() -> None:
-    box = Container((said("secret"), Image(Asset(url=URL))), spoiler=True)
+    box = Container((prose("secret"), Image(Asset(url=URL))), spoiler=True)
 
-    assert parts(box, said("open")) == (
+    assert parts(box, prose("open")) == (
         text("||secret||"),
         DetailedPart(
             ImagePart(source=MediaSource(url=URL), media_type="image/png"),
@@ -243,12 +243,12 @@ def test_what_is_hidden_stays_hidden_and_what_follows_does_not() -> None:
 
 
 def test_small_print_is_one_line() -> None:
-    assert parts(Context((said("one"), said("two")))) == (text("one two"),)
+    assert parts(Context((prose("one"), prose("two")))) == (text("one two"),)
 
 
 def test_tables_of_text_are_tables_and_others_are_read_row_by_row() -> None:
-    words = Table((((said("A"),), (said("B"),)), ((said("1"),), (Image(Asset(alt="dot")),))))
-    other = Table((((said("x"), Divider()), (Button(line("Go")),)),))
+    words = Table((((prose("A"),), (prose("B"),)), ((prose("1"),), (Image(Asset(alt="dot")),))))
+    other = Table((((prose("x"), Divider()), (Button(line("Go")),)),))
 
     assert parts(words) == (text("| A | B |\n| --- | --- |\n| 1 | 🖼 dot |"),)
     assert parts(other) == (text("x\n\n---\n\n\\[Go\\]"),)
@@ -257,7 +257,7 @@ def test_tables_of_text_are_tables_and_others_are_read_row_by_row() -> None:
 def test_charts_galleries_carousels_and_fields_say_all_they_show() -> None:
     chart = Chart("pie", (Series("", (Point("A", 1), Point("B", 2.5))),), title="Votes")
     gallery = Gallery((Image(Asset(alt="one")), Image(Asset(alt="two"))))
-    cards = Carousel((Container((said("c1"),)), Container((said("c2"),))))
+    cards = Carousel((Container((prose("c1"),)), Container((prose("c2"),))))
     fields = Fields((LabelledValue(line("K"), (Paragraph(line("V")),)),))
 
     assert parts(chart, gallery, cards, fields) == (
@@ -269,7 +269,7 @@ def test_charts_galleries_carousels_and_fields_say_all_they_show() -> None:
 
 
 def test_what_no_node_says_is_its_fallback() -> None:
-    assert parts(Native("application/vnd.x+json", {"a": 1}, (said("same"),))) == (text("same"),)
+    assert parts(Native("application/vnd.x+json", {"a": 1}, (prose("same"),))) == (text("same"),)
 
 
 def test_nothing_to_show_is_no_part() -> None:
@@ -277,7 +277,7 @@ def test_nothing_to_show_is_no_part() -> None:
 
 
 def test_nodes_within_nodes_two_thousand_deep_are_read() -> None:
-    node: Node = said("deep")
+    node: Node = prose("deep")
     for _ in range(2000):
         node = Container((node,))
 
@@ -297,15 +297,15 @@ def test_a_card_from_json_is_read_in_order() -> None:
 )
 @given(cards())
 def test_every_word_of_any_card_is_said_once(card: Card) -> None:
-    said_once = [
+    parts_written = [
         part
         for part in card_parts(card.nodes)
         if part.details is None or not part.details.repeats_alt
     ]
-    found = [mark for part in said_once for mark in MARK.findall(_words(part))]
+    written = [mark for part in parts_written for mark in MARK.findall(_words(part))]
 
-    assert len(found) == len(set(found))
-    assert set(_seen(card)) - set(found) == set()
+    assert len(written) == len(set(written))
+    assert set(_seen(card)) - set(written) == set()
 
 
 def _words(part: DetailedPart) -> str:
@@ -327,8 +327,8 @@ def _seen(value: object) -> list[str]:
     if isinstance(value, str):
         return MARK.findall(value)
     if isinstance(value, tuple):
-        return [mark for one in value for mark in _seen(one)]
+        return [mark for item in value for mark in _seen(item)]
     if not is_dataclass(value):
         return []
-    names = [one.name for one in fields(value) if (type(value), one.name) not in _UNSEEN]
+    names = [field.name for field in fields(value) if (type(value), field.name) not in _UNSEEN]
     return [mark for name in names if name != "summary" for mark in _seen(getattr(value, name))]

@@ -29,8 +29,8 @@ def tables(value: Mapping[str, object], _key: str) -> Table:
     return BOX if value.get("type") != "unheard" else {}
 
 
-def found(value: Any, expected: Expected = OBJECT) -> list[tuple[str, str]]:
-    return [(one.path, one.what) for one in misshapen(value, expected, tables, "/x")]
+def losses_of(value: Any, expected: Expected = OBJECT) -> list[tuple[str, str]]:
+    return [(loss.path, loss.what) for loss in misshapen(value, expected, tables, "/x")]
 
 
 def test_a_value_of_another_kind_is_named_with_its_words() -> None:
@@ -43,7 +43,7 @@ def test_a_value_of_another_kind_is_named_with_its_words() -> None:
         "foreign": 7,
     }
 
-    assert found(box) == [
+    assert losses_of(box) == [
         ("/x/items", "none"),
         ("/x/title", "a c 1.5 true e"),
         ("/x/tags/1", "7"),
@@ -52,35 +52,35 @@ def test_a_value_of_another_kind_is_named_with_its_words() -> None:
 
 @pytest.mark.parametrize("nothing", [None, "", " \n", [], {}, False])
 def test_nothing_is_no_loss(nothing: Any) -> None:
-    assert found({"items": nothing, "title": nothing, "inner": nothing}) == []
+    assert losses_of({"items": nothing, "title": nothing, "inner": nothing}) == []
 
 
 def test_zero_and_true_are_something() -> None:
-    assert found({"items": 0, "title": True}) == [("/x/items", "0"), ("/x/title", "true")]
+    assert losses_of({"items": 0, "title": True}) == [("/x/items", "0"), ("/x/title", "true")]
 
 
 def test_what_has_no_words_is_called_what_it_is() -> None:
-    assert found({"title": [[]], "items": {"a": None}}) == [
+    assert losses_of({"title": [[]], "items": {"a": None}}) == [
         ("/x/title", "a list"),
         ("/x/items", "an object"),
     ]
 
 
 def test_the_whole_may_be_wrong() -> None:
-    assert found([{"title": 7}], OBJECT) == [("/x", "7")]
-    assert found([{"title": 7}], OBJECTS) == [("/x/0/title", "7")]
+    assert losses_of([{"title": 7}], OBJECT) == [("/x", "7")]
+    assert losses_of([{"title": 7}], OBJECTS) == [("/x/0/title", "7")]
 
 
 def test_what_nobody_knows_is_not_looked_into() -> None:
-    assert found({"inner": {"type": "unheard", "title": 7}}) == []
+    assert losses_of({"inner": {"type": "unheard", "title": 7}}) == []
 
 
 def test_either_kind_may_stand() -> None:
     expected = either(OBJECT, NUMBER)
 
-    assert found(7, expected) == []
-    assert found({"title": "a"}, expected) == []
-    assert found("a", expected) == [("/x", "a")]
+    assert losses_of(7, expected) == []
+    assert losses_of({"title": "a"}, expected) == []
+    assert losses_of("a", expected) == [("/x", "a")]
 
 
 def test_at_most_a_hundred_are_named_and_the_rest_is_told() -> None:
@@ -91,7 +91,7 @@ def test_at_most_a_hundred_are_named_and_the_rest_is_told() -> None:
 
 
 def test_words_are_no_longer_than_they_need_to_be() -> None:
-    ((_, what),) = found({"title": ["word " * 10_000] * 10_000})
+    ((_, what),) = losses_of({"title": ["word " * 10_000] * 10_000})
 
     assert 1900 < len(what) <= 2000
 
@@ -101,7 +101,7 @@ def test_json_of_any_depth_is_walked() -> None:
     for _ in range(100_000):
         value = {"inner": value}
 
-    ((path, what),) = found(value)
+    ((path, what),) = losses_of(value)
 
     assert path.endswith("/inner/title")
     assert what == "a number"

@@ -42,8 +42,8 @@ WHOLE = answer(
 )  # fmt: skip
 
 
-def text(message: Message, shown: ToolsShown) -> str:
-    return message_text(with_tools_shown(message, shown))[0]
+def text(message: Message, mode: ToolsShown) -> str:
+    return message_text(with_tools_shown(message, mode))[0]
 
 
 def test_names_are_one_line_that_grows() -> None:
@@ -74,21 +74,21 @@ def test_full_shows_arguments_and_results_in_boxes() -> None:
 def test_parts_keep_their_places() -> None:
     modes: tuple[ToolsShown, ...] = ("off", "names", "full")
     for mode in modes:
-        shown = with_tools_shown(WHOLE, mode)
+        message = with_tools_shown(WHOLE, mode)
 
-        assert len(shown.content) == len(WHOLE.content)
-        assert (shown.content[0], shown.content[-1]) == (WHOLE.content[0], WHOLE.content[-1])
+        assert len(message.content) == len(WHOLE.content)
+        assert (message.content[0], message.content[-1]) == (WHOLE.content[0], WHOLE.content[-1])
 
 
 def test_what_is_long_says_how_long_it_is() -> None:
-    shown = with_tools_shown(answer(call("1"), result("1", "x" * 5000)), "full")
+    message = with_tools_shown(answer(call("1"), result("1", "x" * 5000)), "full")
 
-    assert "… (5000 characters in all)" in str(shown.content[0])
-    assert "x" * 1600 not in str(shown.content[0])
+    assert "… (5000 characters in all)" in str(message.content[0])
+    assert "x" * 1600 not in str(message.content[0])
 
 
 def test_a_name_is_never_markup() -> None:
-    said = text(answer(call("1", "evil__@everyone [x](https://evil.example)")), "names")
+    line = text(answer(call("1", "evil__@everyone [x](https://evil.example)")), "names")
 
-    assert "](https" not in said.replace("\\]", "")
-    assert "\\[x\\]" in said
+    assert "](https" not in line.replace("\\]", "")
+    assert "\\[x\\]" in line

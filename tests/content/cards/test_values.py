@@ -14,24 +14,26 @@ from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
 
 
 def text(value: Any) -> str:
-    parts = [one.part for one in card_parts(value_nodes(value))]
+    parts = [card_part.part for card_part in card_parts(value_nodes(value))]
     return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def test_an_object_is_fields() -> None:
-    said = text({"due_date": "2026-12-01", "open": True, "people": ["Ann", "Bob"], "note": None})
+    markdown = text(
+        {"due_date": "2026-12-01", "open": True, "people": ["Ann", "Bob"], "note": None}
+    )
 
-    assert "due date" in said
-    assert "yes" in said
-    assert "Ann, Bob" in said
-    assert "{" not in said
-    assert '"' not in said
+    assert "due date" in markdown
+    assert "yes" in markdown
+    assert "Ann, Bob" in markdown
+    assert "{" not in markdown
+    assert '"' not in markdown
 
 
 def test_objects_alike_are_a_table() -> None:
-    said = text([{"city": "Paris", "people": 2}, {"city": "Rome", "people": 3}])
+    markdown = text([{"city": "Paris", "people": 2}, {"city": "Rome", "people": 3}])
 
-    assert said == ("| city | people |\n| --- | --- |\n| Paris | 2 |\n| Rome | 3 |")
+    assert markdown == ("| city | people |\n| --- | --- |\n| Paris | 2 |\n| Rome | 3 |")
 
 
 def test_values_are_a_list_and_one_value_is_itself() -> None:
@@ -41,9 +43,9 @@ def test_values_are_a_list_and_one_value_is_itself() -> None:
 
 
 def test_what_is_inside_stands_under_its_name() -> None:
-    said = text({"title": "Trip", "stops": [{"at": "Rome", "days": 2}]})
+    markdown = text({"title": "Trip", "stops": [{"at": "Rome", "days": 2}]})
 
-    assert said.index("Trip") < said.index("### stops") < said.index("| Rome | 2 |")
+    assert markdown.index("Trip") < markdown.index("### stops") < markdown.index("| Rome | 2 |")
 
 
 def test_only_what_is_too_deep_is_json() -> None:

@@ -60,10 +60,14 @@ def written() -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join)
 
 
-def assert_shows_a_beginning(shown: str, whole: str) -> None:
-    seen, final = markdown_to_text(shown), markdown_to_text(whole)
-    assert letters(final).startswith(letters(seen)), (shown, letters(seen), letters(final))
-    assert addresses(seen) <= addresses(final), (shown, addresses(seen))
+def assert_shows_a_beginning(visible: str, whole: str) -> None:
+    visible_text, final = markdown_to_text(visible), markdown_to_text(whole)
+    assert letters(final).startswith(letters(visible_text)), (
+        visible,
+        letters(visible_text),
+        letters(final),
+    )
+    assert addresses(visible_text) <= addresses(final), (visible, addresses(visible_text))
 
 
 @pytest.mark.parametrize("heal", [healed, settled])
@@ -91,7 +95,7 @@ def test_any_text_is_taken(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "visible"),
     [
         ("It is **very bo", "It is **very bo**"),
         ("It is **very bold*", "It is **very bold**"),
@@ -116,16 +120,16 @@ def test_any_text_is_taken(text: str) -> None:
         ("fish &am", "fish"),
     ],
 )
-def test_what_is_open_is_closed_or_waits(text: str, shown: str) -> None:
-    assert healed(text) == shown
+def test_what_is_open_is_closed_or_waits(text: str, visible: str) -> None:
+    assert healed(text) == visible
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "visible"),
     [("It is **very bo", "It is"), ("so\n\n```py\nx = 1\ny", "so\n\n```py\nx = 1\ny")],
 )
-def test_what_only_grows_is_shown_when_it_is_settled(text: str, shown: str) -> None:
-    assert settled(text) == shown
+def test_what_only_grows_is_shown_when_it_is_settled(text: str, visible: str) -> None:
+    assert settled(text) == visible
 
 
 def test_a_bracket_that_is_none_of_a_link_does_not_hold_the_answer_up_for_ever() -> None:

@@ -145,14 +145,14 @@ def test_text_that_looks_like_markup_stays_text(text: str) -> None:
     )
 
 
-def said(document: Document, *, shows_urls: bool = False) -> str:
+def content(document: Document, *, shows_urls: bool = False) -> str:
     """All that a tree says, without white space and without signs of lists and quotes; with the
     URLs that a link shows where it has no words, or may not be one."""
-    text = "".join(_said(block, shows_urls) for block in flat_blocks(document))
+    text = "".join(_block_content(block, shows_urls) for block in flat_blocks(document))
     return "".join(cleaned(text).split())
 
 
-def _said(block: Block, shows_urls: bool) -> str:
+def _block_content(block: Block, shows_urls: bool) -> str:
     match block:
         case Paragraph(children) | Heading(_, children):
             return _words(children, shows_urls)
@@ -173,10 +173,10 @@ def _words(nodes: Sequence[Inline], shows_urls: bool) -> str:
 def _with_urls(node: Inline, *, in_link: bool) -> str:
     if isinstance(node, Link) and not in_link:
         words = plain_inlines(node.children)
-        shown = words.strip(" \t\n\r\v\f")
+        visible = words.strip(" \t\n\r\v\f")
         if url := safe_url(node.url):
-            return words if shown else url
-        return words if shown == node.url or not node.url else f"{words} ({node.url})"
+            return words if visible else url
+        return words if visible == node.url or not node.url else f"{words} ({node.url})"
     if isinstance(node, Strong | Emphasis | Strike | Underline | Spoiler | Link):
         inside = in_link or isinstance(node, Link)
         return "".join(_with_urls(child, in_link=inside) for child in node.children)
@@ -261,7 +261,7 @@ def holds_for_a_tree(document: Document) -> None:
     assert normal(whole) == whole
     assert markdown_to_text(written) == whole
     assert text_to_markdown(whole) == written
-    assert said(whole) == said(document, shows_urls=True)
+    assert content(whole) == content(document, shows_urls=True)
 
 
 def holds_for_a_text(markdown: str) -> None:
@@ -378,12 +378,12 @@ def test_another_parser_reads_no_markup_in_what_is_text(document: Document) -> N
         markdown = text_to_markdown((Paragraph((Text(text),)),))
         (block,) = markdown_to_text(markdown)
         tokens = oracle.parse(markdown)
-        shown = [child for token in tokens for child in token.children or []]
+        visible = [child for token in tokens for child in token.children or []]
 
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-        assert {child.type for child in shown} <= {"text"}
+        assert {child.type for child in visible} <= {"text"}
         assert isinstance(block, Paragraph)
-        assert "".join(child.content for child in shown) == plain_inlines(block.children)
+        assert "".join(child.content for child in visible) == plain_inlines(block.children)
 
 
 def text_lines(block: Block) -> list[str]:
@@ -421,7 +421,7 @@ def test_deep_trees_are_written() -> None:
 
     document = (Paragraph((inline,)), block)
 
-    assert said(markdown_to_text(text_to_markdown(document))) == "xy"
+    assert content(markdown_to_text(text_to_markdown(document))) == "xy"
     assert text_to_plain(document).endswith("y")
 
 

@@ -55,11 +55,11 @@ def test_only_the_named_mentions_change() -> None:
 def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
     (block,) = markdown_to_text(mention_markdown(ActorId(actor), name))
 
-    shown = " ".join(name.replace("\0", "\ufffd").split())
-    if name[:1].isspace() and shown:
-        shown = f" {shown}"
+    label = " ".join(name.replace("\0", "\ufffd").split())
+    if name[:1].isspace() and label:
+        label = f" {label}"
     whole = actor.replace("\0", "\ufffd")
-    assert block == Paragraph((Mention(ActorId(whole), shown),))
+    assert block == Paragraph((Mention(ActorId(whole), label),))
 
 
 @settings(max_examples=100)

@@ -20,20 +20,20 @@ def cites(*sources: Any) -> StructuredDataPart:
 
 
 def answer(*parts: Any) -> Message:
-    content = tuple(TextPart(text=one) if isinstance(one, str) else one for one in parts)
+    content = tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts)
     return Message(
         message_id="agent:bot:1", timestamp="2026-01-01T00:00:00Z",
         actor=Actor(id="agent:bot", role="assistant", name="bot"), content=content,
     )  # fmt: skip
 
 
-def shown(message: Message) -> tuple[str, tuple[Source, ...]]:
+def text_and_sources(message: Message) -> tuple[str, tuple[Source, ...]]:
     plain, sources, _ = numbered(message, "<{}>".format)
     return message_text(plain)[0], sources
 
 
 def test_a_source_has_one_number_wherever_it_is_cited() -> None:
-    text, sources = shown(
+    text, sources = text_and_sources(
         answer("It is forbidden.", cites(LAW, NEWS), "So they say.", cites(NEWS, BOOK))
     )
 
@@ -47,14 +47,17 @@ def test_a_source_has_one_number_wherever_it_is_cited() -> None:
 
 def test_numbers_stay_out_of_code_and_tables() -> None:
     for block in ("```\ncode\n```", "```\nopen", "|a|\n|-|\n|b|", "    code"):
-        text, _ = shown(answer(block, cites(BOOK)))
+        text, _ = text_and_sources(answer(block, cites(BOOK)))
 
         assert text.endswith("\n\n<1>"), block
 
 
 def test_what_cites_without_words_stands_by_itself() -> None:
-    assert shown(answer(cites(BOOK)))[0] == "<1>"
-    assert shown(answer("Words.", cites({"url": "javascript:alert(1)"}, 7))) == ("Words.", ())
+    assert text_and_sources(answer(cites(BOOK)))[0] == "<1>"
+    assert text_and_sources(answer("Words.", cites({"url": "javascript:alert(1)"}, 7))) == (
+        "Words.",
+        (),
+    )
 
 
 def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> None:
@@ -66,7 +69,7 @@ def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> Non
         "1. [The law](https://law.example/7)", "2. https://news.example/",
         "3. A book",
     ]  # fmt: skip
-    assert [one.kind for one in losses] == ["citation_quote"]
+    assert [loss.kind for loss in losses] == ["citation_quote"]
 
 
 def test_a_second_quote_of_a_source_is_told_as_lost() -> None:
@@ -75,4 +78,4 @@ def test_a_second_quote_of_a_source_is_told_as_lost() -> None:
     _, (source,), losses = numbered(answer("A.", cites(LAW), "B.", cites(again)), "<{}>".format)
 
     assert source.quote == "Nobody may."
-    assert [one.path for one in losses] == ["/content/3"]
+    assert [loss.path for loss in losses] == ["/content/3"]

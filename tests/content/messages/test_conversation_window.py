@@ -36,16 +36,16 @@ KEPT = MediaSource(file_id="blob:1")
 CALL = ToolCallPart(id="c1", name="look_up", arguments={"of": "a"})
 
 
-def said(name: str, *parts: ContentPart | str, who: str = "u1") -> Message:
-    content = tuple(TextPart(text=one) if isinstance(one, str) else one for one in parts)
+def message_of(name: str, *parts: ContentPart | str, who: str = "u1") -> Message:
+    content = tuple(TextPart(text=part) if isinstance(part, str) else part for part in parts)
     actor = Actor(id=who, role="human")
     return Message(message_id=name, timestamp="2026-11-22T12:00:00Z", actor=actor, content=content)
 
 
 def taken(budget: int, *messages: Message, reader: str = "") -> Window:
     window = Window(budget, reader)
-    for one in reversed(messages):
-        if not window.take(one):
+    for message in reversed(messages):
+        if not window.take(message):
             break
     return window
 
@@ -55,11 +55,11 @@ def texts(message: Message) -> list[str]:
 
 
 def test_the_newest_that_fit_are_taken_whole() -> None:
-    messages = [said(f"m{n}", "x" * 400) for n in range(10)]
+    messages = [message_of(f"m{n}", "x" * 400) for n in range(10)]
 
     window = taken(350, *messages)
 
-    assert [one.message_id for one in window.messages()] == ["m7", "m8", "m9"]
+    assert [message.message_id for message in window.messages()] == ["m7", "m8", "m9"]
     assert window.messages()[0] == messages[7]
     assert window.cut
     assert window.tokens == 3 * 108
@@ -86,24 +86,24 @@ def test_every_kind_of_part_is_counted(part: ContentPart, details: Any, tokens: 
 def test_of_a_payload_and_its_fallback_one_counts() -> None:
     payload = StructuredDataPart(schema_id="application/x+json", data={"a": "x" * 4000})
     both = with_bridge_metadata(
-        said("m", payload, "short"), BridgeMetadata.model_validate({"fallbacks": {"0": [1]}})
+        message_of("m", payload, "short"), BridgeMetadata.model_validate({"fallbacks": {"0": [1]}})
     )
 
-    assert tokens_of(both) == tokens_of(said("m", "short"))
+    assert tokens_of(both) == tokens_of(message_of("m", "short"))
 
 
 def test_what_an_agent_keeps_for_itself_counts_for_it_alone() -> None:
     state = StructuredDataPart(schema_id=STATE, data={"api": "x", "item": "y" * 400})
-    message = said("m", "Hi", state, who=BOT)
+    message = message_of("m", "Hi", state, who=BOT)
 
     assert tokens_of(message, BOT) > 100
     assert tokens_of(message, "agent:other") < 20
 
 
 def test_a_message_larger_than_the_budget_is_cut_with_a_mark() -> None:
-    long = said("m", "word " * 4000)
+    long = message_of("m", "word " * 4000)
 
-    window = taken(600, said("older", "Hello"), long)
+    window = taken(600, message_of("older", "Hello"), long)
 
     (cut,) = window.messages()
     begun, mark = texts(cut)
@@ -114,48 +114,48 @@ def test_a_message_larger_than_the_budget_is_cut_with_a_mark() -> None:
 
 
 def test_an_older_message_larger_than_the_budget_is_cut_to_what_is_left() -> None:
-    window = taken(1000, said("older", "y" * 9000), said("m", "x" * 1600))
+    window = taken(1000, message_of("older", "y" * 9000), message_of("m", "x" * 1600))
 
     older, newest = window.messages()
-    assert newest == said("m", "x" * 1600)
+    assert newest == message_of("m", "x" * 1600)
     assert "cut here" in texts(older)[-1]
     assert window.tokens <= 1000
     assert window.cut
 
 
 def test_calls_and_results_are_kept_together_or_not_at_all() -> None:
-    call = said("m1", CALL, who=BOT)
-    result = said("m2", ToolResultPart(tool_call_id="c1", content="it rains"), "x" * 400)
-    alone = said("m3", ToolResultPart(tool_call_id="c1", content="it rains"))
-    last = said("m4", "Well?")
+    call = message_of("m1", CALL, who=BOT)
+    result = message_of("m2", ToolResultPart(tool_call_id="c1", content="it rains"), "x" * 400)
+    alone = message_of("m3", ToolResultPart(tool_call_id="c1", content="it rains"))
+    last = message_of("m4", "Well?")
 
     whole = taken(1000, call, result, last).messages()
     without = taken(140, call, result, last).messages()
 
     assert whole == (call, result, last)
-    assert [one.message_id for one in without] == ["m2", "m4"]
+    assert [message.message_id for message in without] == ["m2", "m4"]
     assert without[0].content == (TextPart(text="x" * 400),)
-    assert taken(100, said("m0", "y" * 400), alone, last).messages() == (last,)
+    assert taken(100, message_of("m0", "y" * 400), alone, last).messages() == (last,)
 
 
 def test_a_long_result_is_cut_and_stays_with_its_call() -> None:
     result = ToolResultPart(tool_call_id="c1", content='a "b"\n' * 4000)
-    message = said("m", "Let me see.", CALL, result, "It rains.", who=BOT)
+    message = message_of("m", "Let me see.", CALL, result, "It rains.", who=BOT)
 
     cut = cut_message(message, 700, BOT)
 
     kinds = [part.type for part in cut.content]
     assert kinds == ["text", "tool_call", "tool_result", "text"]
-    shown = cut.content[2]
-    assert isinstance(shown, ToolResultPart)
-    assert str(shown.content).endswith("[This result is cut here.]")
+    result_part = cut.content[2]
+    assert isinstance(result_part, ToolResultPart)
+    assert str(result_part.content).endswith("[This result is cut here.]")
     assert tokens_of(cut, BOT) <= 700
 
 
 def test_a_call_whose_result_has_no_room_is_left_out_with_it() -> None:
     rows: list[JsonValue] = ["x" * 100 for _ in range(50)]
     result = ToolResultPart(tool_call_id="c1", content={"rows": rows})
-    message = said("m", "z" * 2000, CALL, result, who=BOT)
+    message = message_of("m", "z" * 2000, CALL, result, who=BOT)
 
     cut = cut_message(message, 560, BOT)
 
@@ -166,7 +166,7 @@ def test_names_of_files_stay_with_them() -> None:
     picture = ImagePart(source=KEPT, media_type="image/png")
     state = StructuredDataPart(schema_id=STATE, data={"api": "x", "item": 1})
     named = with_bridge_metadata(
-        said("m", state, picture, "x" * 8000),
+        message_of("m", state, picture, "x" * 8000),
         BridgeMetadata(parts={"1": PartDetails(name="plan.png")}),
     )
 

@@ -66,7 +66,7 @@ def test_without_additions_every_part_is_selected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("additions", "said"),
+    ("additions", "fragment"),
     [
         ([], "no object"),
         ({"version": 2, "fallbacks": {"0": [1]}}, "version"),
@@ -84,25 +84,27 @@ def test_without_additions_every_part_is_selected() -> None:
         ({"parts": {"0": {"spoiler": 1}}}, "parts.0.spoiler"),
     ],
 )
-def test_a_malformed_addition_is_ignored_with_a_warning_and_kept(additions: Any, said: str) -> None:
+def test_a_malformed_addition_is_ignored_with_a_warning_and_kept(
+    additions: Any, fragment: str
+) -> None:
     message = _message(additions)
 
-    found, warnings = read_bridge_metadata(message)
+    additions_read, warnings = read_bridge_metadata(message)
 
-    assert (found.fallbacks, found.parts) == ({}, {})
-    assert [said in one for one in warnings] == [True]
+    assert (additions_read.fallbacks, additions_read.parts) == ({}, {})
+    assert [fragment in warning for warning in warnings] == [True]
     assert _selected(message, BLOCKS) == [0, 1, 2]
     assert read_message(write(message)).metadata == message.metadata
 
 
 def test_one_malformed_addition_does_not_take_the_others_away() -> None:
-    found, warnings = read_bridge_metadata(
+    additions_read, warnings = read_bridge_metadata(
         _message({"fallbacks": {"0": [1], "7": [8]}, "parts": {"1": {"alt": "x"}}, "new": 10**30})
     )
 
-    assert found.fallbacks == {"0": (1,)}
-    assert found.parts == {"1": PartDetails(alt="x")}
-    assert found.model_extra == {"new": 10**30}
+    assert additions_read.fallbacks == {"0": (1,)}
+    assert additions_read.parts == {"1": PartDetails(alt="x")}
+    assert additions_read.model_extra == {"new": 10**30}
     assert len(warnings) == 1
 
 
@@ -169,8 +171,8 @@ _junk = st.recursive(
 def test_no_additions_however_strange_raise(additions: Any) -> None:
     message = _message(additions)
 
-    found, _ = read_bridge_metadata(message)
+    additions, _ = read_bridge_metadata(message)
     selected = select_parts(message, {BLOCKS})
 
     assert selected
-    assert read_bridge_metadata(with_bridge_metadata(message, found))[0] == found
+    assert read_bridge_metadata(with_bridge_metadata(message, additions))[0] == additions

@@ -118,18 +118,18 @@ def test_what_is_no_absolute_path_is_no_name(name: str) -> None:
 
 
 def test_every_part_must_match_an_entry() -> None:
-    said = message(TEXT, PICTURE)
+    sent = message(TEXT, PICTURE)
 
-    assert faults_of(said, schema({"content_type": "text/*"}, {"content_type": "image/*"})) == ()
-    assert faults_of(said, schema({"content_type": "text/*"})) == (
+    assert faults_of(sent, schema({"content_type": "text/*"}, {"content_type": "image/*"})) == ()
+    assert faults_of(sent, schema({"content_type": "text/*"})) == (
         "content[1], image/png, is not accepted",
     )
 
 
 def test_what_is_required_must_be_there() -> None:
-    wanted = schema({"content_type": "text/*"}, {"content_type": "audio/*", "required": True})
+    accepted = schema({"content_type": "text/*"}, {"content_type": "audio/*", "required": True})
 
-    assert faults_of(message(TEXT), wanted) == ("a part 'audio/*' is required, and missing",)
+    assert faults_of(message(TEXT), accepted) == ("a part 'audio/*' is required, and missing",)
 
 
 def test_schema_ids_are_accepted_inside_structured_data() -> None:
@@ -143,33 +143,33 @@ def test_schema_ids_are_accepted_inside_structured_data() -> None:
 
 
 def test_where_a_payload_is_not_accepted_its_fallback_may_be() -> None:
-    said = message(DATA, TEXT, fallbacks={"0": [1]})
+    sent = message(DATA, TEXT, fallbacks={"0": [1]})
 
-    assert faults_of(said, schema({"content_type": "text/*"})) == ()
-    assert faults_of(said, schema({"schema_id": CARD})) == ()
-    assert len(faults_of(said, schema({"content_type": "image/*"}))) == 1
+    assert faults_of(sent, schema({"content_type": "text/*"})) == ()
+    assert faults_of(sent, schema({"schema_id": CARD})) == ()
+    assert len(faults_of(sent, schema({"content_type": "image/*"}))) == 1
 
 
 def test_names_are_matched_unique_and_paths() -> None:
-    said = message(TEXT, PICTURE, PICTURE, parts={"1": {"path": "/s/1"}, "2": {"path": "/s/1"}})
-    wanted = schema({"name": "/s/*"}, {"content_type": "text/*"})
+    sent = message(TEXT, PICTURE, PICTURE, parts={"1": {"path": "/s/1"}, "2": {"path": "/s/1"}})
+    accepted = schema({"name": "/s/*"}, {"content_type": "text/*"})
 
-    assert faults_of(said, wanted) == ("content[2] is named '/s/1', as another part is",)
+    assert faults_of(sent, accepted) == ("content[2] is named '/s/1', as another part is",)
     bad = message(TEXT, parts={"0": {"path": "no path"}})
-    assert faults_of(bad, wanted) == ("content[0] is named 'no path', which is no absolute path",)
+    assert faults_of(bad, accepted) == ("content[0] is named 'no path', which is no absolute path",)
 
 
 def test_parts_are_listed_and_found_by_name() -> None:
-    said = message(
+    sent = message(
         TEXT, PICTURE, DATA, parts={"1": {"path": "/s/1.png"}, "2": {"path": "/s/deep/2"}}
     )
 
-    assert [one.index for one in list_parts(said, "/s/*")] == [1]
-    assert [one.index for one in list_parts(said, "/s/**")] == [1, 2]
-    found = part_named(said, "/s/deep/2")
-    assert found is not None
-    assert found.part is said.content[2]
-    assert part_named(said, "/s") is None
+    assert [part.index for part in list_parts(sent, "/s/*")] == [1]
+    assert [part.index for part in list_parts(sent, "/s/**")] == [1, 2]
+    named = part_named(sent, "/s/deep/2")
+    assert named is not None
+    assert named.part is sent.content[2]
+    assert part_named(sent, "/s") is None
 
 
 def test_one_output_feeds_another_input_where_all_of_it_is_accepted() -> None:

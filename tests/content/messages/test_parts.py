@@ -43,8 +43,8 @@ def message(*content: Any, **additions: Any) -> Message:
     )
 
 
-def media(shown: str, what: str) -> tuple[str, tuple[Loss, ...]]:
-    return shown, (Loss(path="/content/0", kind="media_as_text", what=what, shown_as=shown),)
+def media(text: str, what: str) -> tuple[str, tuple[Loss, ...]]:
+    return text, (Loss(path="/content/0", kind="media_as_text", what=what, shown_as=text),)
 
 
 def test_text_stays_as_it_is() -> None:
@@ -58,7 +58,7 @@ def test_plain_text_is_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "details", "shown"),
+    ("part", "details", "text"),
     [
         (
             ImagePart(source=URL, media_type="image/png"),
@@ -84,10 +84,10 @@ def test_plain_text_is_escaped() -> None:
         ),
     ],
 )  # fmt: skip
-def test_media_are_a_link_or_a_name(part: Any, details: dict[str, Any], shown: str) -> None:
-    said = message_text(message(part, parts={"0": details}))
+def test_media_are_a_link_or_a_name(part: Any, details: dict[str, Any], text: str) -> None:
+    result = message_text(message(part, parts={"0": details}))
 
-    assert said == media(shown, part.type)
+    assert result == media(text, part.type)
 
 
 @pytest.mark.parametrize(
@@ -113,30 +113,30 @@ def test_other_parts_are_named_json(part: Any, name: str, body: str) -> None:
 
 
 def test_a_wanted_response_format_is_not_shown() -> None:
-    wanted = RequestedResponseFormatPart(schema={"type": "object"})
+    format_part = RequestedResponseFormatPart(schema={"type": "object"})
 
-    assert message_text(message(wanted, TextPart(text="a"))) == ("a", ())
+    assert message_text(message(format_part, TextPart(text="a"))) == ("a", ())
 
 
 def test_a_payload_is_shown_as_its_fallback_without_a_loss() -> None:
-    said = message(BLOCKS, TextPart(text="one"), TextPart(text="two"), fallbacks={"0": [1, 2]})
+    sent = message(BLOCKS, TextPart(text="one"), TextPart(text="two"), fallbacks={"0": [1, 2]})
 
-    assert message_text(said) == ("one\n\ntwo", ())
+    assert message_text(sent) == ("one\n\ntwo", ())
 
 
 def test_media_in_a_fallback_are_a_loss_like_any() -> None:
     image = ImagePart(source=URL, media_type="image/png")
-    said = message(BLOCKS, TextPart(text="one"), image, fallbacks={"0": [1, 2]})
+    sent = message(BLOCKS, TextPart(text="one"), image, fallbacks={"0": [1, 2]})
 
-    shown = "[\\[image: image/png\\]](https://f.example/a)"
-    loss = Loss(path="/content/2", kind="media_as_text", what="image", shown_as=shown)
-    assert message_text(said) == (f"one\n\n{shown}", (loss,))
+    link = "[\\[image: image/png\\]](https://f.example/a)"
+    loss = Loss(path="/content/2", kind="media_as_text", what="image", shown_as=link)
+    assert message_text(sent) == (f"one\n\n{link}", (loss,))
 
 
 def test_a_fence_left_open_does_not_swallow_the_next_part() -> None:
-    said = message(TextPart(text="```py\nx = 1\n"), TextPart(text="next"))
+    sent = message(TextPart(text="```py\nx = 1\n"), TextPart(text="next"))
 
-    assert message_text(said) == ("```py\nx = 1\n```\n\nnext", ())
+    assert message_text(sent) == ("```py\nx = 1\n```\n\nnext", ())
 
 
 def test_plain_text_keeps_its_lines_and_indents() -> None:

@@ -43,7 +43,11 @@ def test_links_and_styles_in_quotes_and_lists_of_a_cell_stay() -> None:
 
     line = blocks_as_line((quote, items))
 
-    assert [one for one in line if isinstance(one, Link | Strong)] == [link, Strong(LABEL), link]
+    assert [inline for inline in line if isinstance(inline, Link | Strong)] == [
+        link,
+        Strong(LABEL),
+        link,
+    ]
     assert line[0] == Text("> see ")
 
 
@@ -53,10 +57,10 @@ def test_what_spoilers_hide_is_found_wherever_it_stands() -> None:
     assert list(hidden_in((Quote((hidden,)), List((ListItem((hidden,)),))))) == ["a", "b", "a", "b"]
 
 
-def _said(source: str, target: str, payload: Any) -> str:
+def _label_in(source: str, target: str, payload: Any) -> str:
     """Everything that the output and its losses say."""
     done = translate(payload, source=source, target=target)
-    losses = [f"{one.what} {one.shown_as}" for one in done.losses]
+    losses = [f"{loss.what} {loss.shown_as}" for loss in done.losses]
     return json.dumps([list(done.messages), losses], ensure_ascii=False).replace("&#43;", "+")
 
 
@@ -98,7 +102,7 @@ PAYLOADS: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize(("source", "payload"), PAYLOADS.values(), ids=PAYLOADS)
 def test_no_address_vanishes_between_platforms(source: str, payload: Any, target: str) -> None:
     if source != target:
-        assert _TELEPHONE in _said(source, target, payload)
+        assert _TELEPHONE in _label_in(source, target, payload)
 
 
 @pytest.mark.parametrize("target", ["slack", "teams"])
@@ -107,7 +111,7 @@ def test_a_spoiler_of_an_embed_is_named_where_it_is_shown(target: str) -> None:
 
     losses = translate(payload, source="discord", target=target).losses
 
-    assert [(one.kind, one.what) for one in losses] == [("spoiler_shown", "secret")]
+    assert [(loss.kind, loss.what) for loss in losses] == [("spoiler_shown", "secret")]
 
 
 def test_a_backtick_in_code_stays_one_in_slack() -> None:

@@ -8,7 +8,7 @@ from bridge.content.safety.link_targets import with_targets_said
 from bridge.uacs import Actor, ContentPart, Message, TextPart
 
 
-def shown(text: str, *, always: bool = True) -> str:
+def rewritten(text: str, *, always: bool = True) -> str:
     part = TextPart(text=text)
     message = Message(
         message_id="agent:helper:1",
@@ -16,13 +16,13 @@ def shown(text: str, *, always: bool = True) -> str:
         actor=Actor(id="agent:helper", role="assistant"),
         content=(part,),
     )
-    found: ContentPart = with_targets_said(message, always=always).content[0]
-    assert isinstance(found, TextPart)
-    return found.text
+    new_part: ContentPart = with_targets_said(message, always=always).content[0]
+    assert isinstance(new_part, TextPart)
+    return new_part.text
 
 
 @pytest.mark.parametrize(
-    ("said", "seen"),
+    ("source", "expected"),
     [
         ("plain", "plain"),
         ("https://a.example/x", "https://a.example/x"),
@@ -42,12 +42,12 @@ def shown(text: str, *, always: bool = True) -> str:
         ("`[code](https://e.example)`", "`[code](https://e.example)`"),
     ],
 )
-def test_a_link_is_followed_by_its_address(said: str, seen: str) -> None:
-    assert shown(said) == seen
+def test_a_link_is_followed_by_its_address(source: str, expected: str) -> None:
+    assert rewritten(source) == expected
 
 
 @pytest.mark.parametrize(
-    ("said", "seen"),
+    ("source", "expected"),
     [
         ("[here](https://a.example)", "[here](https://a.example)"),
         ("[https://a.example](https://a.example/x)", "[https://a.example](https://a.example/x)"),
@@ -59,11 +59,11 @@ def test_a_link_is_followed_by_its_address(said: str, seen: str) -> None:
         ("[www.good.example](https://evil.example)", "www.good.example (<https://evil.example>)"),
     ],
 )
-def test_of_people_only_a_link_that_looks_like_another_address(said: str, seen: str) -> None:
-    assert shown(said, always=False) == seen
+def test_of_people_only_a_link_that_looks_like_another_address(source: str, expected: str) -> None:
+    assert rewritten(source, always=False) == expected
 
 
 def test_showing_twice_changes_nothing_more() -> None:
-    once = shown("[a](https://e.example/?d=1) and [b](mailto:b@e.example)")
+    once = rewritten("[a](https://e.example/?d=1) and [b](mailto:b@e.example)")
 
-    assert shown(once) == once
+    assert rewritten(once) == once

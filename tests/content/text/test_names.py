@@ -12,7 +12,7 @@ FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [
         ("Ann", "ann"),
         ("Ann", "\u0410nn"),
@@ -32,16 +32,16 @@ FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
         ("Bo\u0111", "B\u00f8d"),
     ],
 )
-def test_names_that_look_alike_have_one_skeleton(one: str, other: str) -> None:
-    assert skeleton(one) == skeleton(other)
+def test_names_that_look_alike_have_one_skeleton(name: str, other: str) -> None:
+    assert skeleton(name) == skeleton(other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [("Ann", "Anna"), ("Ann", "Ann (Slack)"), ("\u738b", "\u6c6a"), ("\U0001f98a", "\U0001f43c")],
 )
-def test_other_names_have_another(one: str, other: str) -> None:
-    assert skeleton(one) != skeleton(other)
+def test_other_names_have_another(name: str, other: str) -> None:
+    assert skeleton(name) != skeleton(other)
     assert skeleton("...") != ""
 
 

@@ -97,17 +97,17 @@ def test_a_token_longer_than_a_piece_is_cut_all_the_same() -> None:
     assert max(map(len, pieces)) <= 30
 
 
-def said(markdown: str) -> str:
-    found: list[str] = []
+def content(markdown: str) -> str:
+    texts: list[str] = []
     for block in flat_blocks(markdown_to_text(markdown)):
         match block:
             case Paragraph(children) | Heading(_, children):
-                found.append(plain_inlines(children))
+                texts.append(plain_inlines(children))
             case CodeBlock(value):
-                found.append(value)
+                texts.append(value)
             case _:
                 pass
-    return "".join("".join(found).split())
+    return "".join("".join(texts).split())
 
 
 PHRASES = st.sampled_from(
@@ -136,7 +136,7 @@ def test_pieces_fit_and_say_the_same(length: Callable[[str], int], text: str, li
     pieces = split_text(text, limit, length)
 
     assert all(length(piece) <= limit for piece in pieces)
-    assert "".join(map(said, pieces)) == said(text)
+    assert "".join(map(content, pieces)) == content(text)
 
 
 @LENGTHS
@@ -214,5 +214,5 @@ def test_code_in_a_line_that_is_longer_than_a_piece_is_closed_and_opened_again(
         runs = Counter(len(run) for run in re.findall("`+", piece))
         ticks = len(re.findall("`+", text)[0])
         assert runs[ticks] == 2 or piece.strip() == "so", piece
-    said = "".join(re.sub(r"[\s`*]", "", piece) for piece in pieces)
-    assert said == re.sub(r"[\s`*]", "", text)
+    letters = "".join(re.sub(r"[\s`*]", "", piece) for piece in pieces)
+    assert letters == re.sub(r"[\s`*]", "", text)
