@@ -33,7 +33,7 @@ BridgeError
 │   └── FileUnavailable  not now (no connection, 5xx, too slow): try again later
 ├── Unauthorized         a request to us is not signed as it must be
 ├── AgentError           an agent failed, hung or broke its contract
-└── PolicyRefused        a policy of an agent says that something may not be said
+└── ContentRefused       a content policy of an agent refuses a question or an answer
 """
 
 from __future__ import annotations
@@ -234,5 +234,5 @@ def _short(value: object, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-class PolicyRefused(BridgeError):
-    """It may not be said; the text is for people."""
+class ContentRefused(BridgeError):
+    """A content policy refuses a question or an answer; people see the error's text."""

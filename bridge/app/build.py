@@ -39,9 +39,9 @@ from bridge.policies.secrets import Secrets
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector, ConnectorTools
+from bridge.ports.content_policy import ContentPolicy
 from bridge.ports.files import Files
 from bridge.ports.key_values import KeyValues
-from bridge.ports.policy import AgentPolicy
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
 from bridge.router import AgentMembership, Member, Room, Rooms, Router, Timeouts
@@ -183,7 +183,7 @@ def build_agents(
     }
 
 
-def build_policies(settings: Settings) -> dict[str, AgentPolicy]:
+def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
     return {
         name: policy_type(entry.kind).build(entry.options)
         for name, entry in settings.policies.items()

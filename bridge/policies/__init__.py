@@ -1,1 +1,1 @@
-"""Policies that come with the bridge."""
+"""The content policies that come with the bridge."""

@@ -1,4 +1,4 @@
-"""Questions and answers in which something is found are refused as a whole."""
+"""A content policy that refuses whole questions and answers by regular expressions."""
 
 from __future__ import annotations
 
@@ -9,54 +9,82 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from bridge.content.messages.parts import message_text
 from bridge.content.text.patterns import RegularExpression, pattern_of
-from bridge.errors import PolicyRefused
+from bridge.errors import ContentRefused
 from bridge.model.turns import Turn
 from bridge.uacs import Message
 
 
 class DenySettings(BaseModel):
-    """What is refused."""
+    """The expressions that the policy refuses."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     asked: tuple[RegularExpression, ...] = Field(
-        default=(), description="found in a question: expressions of RE2"
+        default=(), description="RE2 expressions: a question that matches one is refused"
     )
-    answered: tuple[RegularExpression, ...] = Field(default=(), description="found in an answer")
-    reason: str = Field(default="a policy of this room refuses it", description="what is said")
+    answered: tuple[RegularExpression, ...] = Field(
+        default=(), description="RE2 expressions: an answer that matches one is refused"
+    )
+    reason: str = Field(
+        default="a policy of this room refuses it", description="the text that people then see"
+    )
 
 
 class Deny:
-    """Looks at what is asked now, not at what was said before."""
+    """Refuses the current question, messages during the turn, and answers.
 
-    hold_back = 200
+    The messages before the question are not inspected.
+    """
+
+    holdback = 200
 
     def __init__(self, settings: DenySettings) -> None:
-        self._asked = [pattern_of(pattern) for pattern in settings.asked]
-        self._answered = [pattern_of(pattern) for pattern in settings.answered]
+        self._questions = [pattern_of(pattern) for pattern in settings.asked]
+        self._answers = [pattern_of(pattern) for pattern in settings.answered]
         self._reason = settings.reason
 
     def begin(self) -> Deny:
+        """Returns the policy itself: it keeps no state in a turn."""
         return self
 
-    async def before(self, turn: Turn) -> Turn:
+    async def filter_turn(self, turn: Turn) -> Turn:
+        """Returns the turn unchanged.
+
+        Raises:
+            ContentRefused: The last message of the turn matches an expression for questions.
+        """
         for message in turn.conversation.messages[-1:]:
-            await self.told(message)
+            await self.filter_message(message)
         return turn
 
-    async def told(self, message: Message) -> Message:
+    async def filter_message(self, message: Message) -> Message:
+        """Returns the message unchanged.
+
+        Raises:
+            ContentRefused: Its text matches an expression for questions.
+        """
         text, _ = message_text(message)
-        if any(pattern.is_in(text) for pattern in self._asked):
-            raise PolicyRefused(self._reason)
+        if any(pattern.is_in(text) for pattern in self._questions):
+            raise ContentRefused(self._reason)
         return message
 
-    async def said(self, text: str) -> str:
-        if any(pattern.is_in(text) for pattern in self._answered):
-            raise PolicyRefused(self._reason)
+    async def filter_text(self, text: str) -> str:
+        """Returns the text unchanged.
+
+        Raises:
+            ContentRefused: It matches an expression for answers.
+        """
+        if any(pattern.is_in(text) for pattern in self._answers):
+            raise ContentRefused(self._reason)
         return text
 
-    async def given(self, part: JsonValue) -> JsonValue:
-        await self.said(json.dumps(part, ensure_ascii=False))
+    async def filter_part(self, part: JsonValue) -> JsonValue:
+        """Returns the part unchanged.
+
+        Raises:
+            ContentRefused: Its JSON matches an expression for answers.
+        """
+        await self.filter_text(json.dumps(part, ensure_ascii=False))
         return part
 
 

@@ -1,5 +1,4 @@
-"""An agent with policies before and after it. What it says is checked before it is shown; where a
-policy breaks, nothing more is."""
+"""An agent behind content policies, which check its input and its output before people see it."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from contextlib import aclosing
 
 from pydantic import JsonValue
 
-from bridge.errors import PolicyRefused
+from bridge.errors import ContentRefused
 from bridge.model.turns import (
     AgentEvent,
     AgentInput,
@@ -28,21 +27,21 @@ from bridge.model.turns import (
     TurnFailed,
 )
 from bridge.ports.agent import Agent, ChecksItself, TakesFeedback
+from bridge.ports.content_policy import ContentPolicy, TurnFilter
 from bridge.ports.findings import Finding
-from bridge.ports.policy import AgentPolicy, TurnPolicy
 from bridge.uacs import ToolCallPart, ToolResultPart, write
 
-_KEPT = 200  # characters that are looked at again with every delta, at least
-_NEWS = frozenset((
+_RECHECKED = 200  # characters that are checked again with every delta, at least
+_NOT_CONTENT = frozenset((
     "plan_step", "usage_reported", "answer_recorded", "moderation_reported", "state_kept",
 ))  # fmt: skip
-_LONGEST_WORD = 400  # characters that are held back of a word that does not end
+_MAX_WORD = 400  # characters of an incomplete word that are held back
 
 
 class GuardedAgent:
-    """Policies are asked in their order, before and after."""
+    """An agent whose input and output pass the policies, in the order of the policies."""
 
-    def __init__(self, agent: Agent, policies: Sequence[AgentPolicy]) -> None:
+    def __init__(self, agent: Agent, policies: Sequence[ContentPolicy]) -> None:
         self.name = agent.name
         self._agent = agent
         self._policies = policies
@@ -50,171 +49,170 @@ class GuardedAgent:
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        policies = [policy.begin() for policy in self._policies]
-        hold_back = max((policy.hold_back for policy in self._policies), default=0)
+        """Runs the agent's turn and yields its events as the policies allow them.
+
+        A policy that raises `ContentRefused` ends the turn with a `TurnFailed`, whose reason is the
+        error's text. Any other error of a policy is raised: people see nothing unchecked.
+        """
+        filters = [policy.begin() for policy in self._policies]
+        holdback = max((policy.holdback for policy in self._policies), default=0)
         try:
-            for policy in policies:
-                turn = await policy.before(turn)
-            text = _Text(policies, hold_back)
-            told = _told(inputs, policies)
-            async with aclosing(self._agent.run(turn, told)) as events:
+            for turn_filter in filters:
+                turn = await turn_filter.filter_turn(turn)
+            text = _GrowingText(filters, holdback)
+            checked_inputs = _checked_inputs(inputs, filters)
+            async with aclosing(self._agent.run(turn, checked_inputs)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
-                        if new := await text.take(event.text):
+                        if new := await text.add(event.text):
                             yield TextDelta(text=new)
                         continue
                     if isinstance(event, TextReplaced):
-                        await text.end()  # what was held back is replaced, too
-                        checked = await _checked(event, policies)
-                        yield checked.model_copy(update={"text": await text.take(event.text)})
+                        await text.end()  # the event replaces the text held back, too
+                        checked = await _checked(event, filters)
+                        yield checked.model_copy(update={"text": await text.add(event.text)})
                         continue
                     if _ends_text(event) and (rest := await text.end()):
                         yield TextDelta(text=rest)
-                    yield await _checked(event, policies)
-        except PolicyRefused as error:
+                    yield await _checked(event, filters)
+        except ContentRefused as error:
             yield TurnFailed(reason=str(error), retry=False)
 
     async def check(self) -> Sequence[Finding]:
-        """What the agent finds; an agent without an API has nothing to ask."""
+        """Returns the findings of the agent's own check; none for an agent that has no check."""
         return await self._agent.check() if isinstance(self._agent, ChecksItself) else ()
 
     @property
     def takes_feedback(self) -> bool:
+        """Whether the agent wants to know what people think of its answers."""
         return isinstance(self._agent, TakesFeedback) and self._agent.takes_feedback
 
     async def take_feedback(self, feedback: Feedback) -> None:
-        """What somebody wrote beside it is looked at as all else that the agent is told."""
+        """Passes feedback to the agent; the policies check its comment like any other input."""
         if not isinstance(self._agent, TakesFeedback):
             return
         comment: JsonValue = feedback.comment
-        for policy in [policy.begin() for policy in self._policies] if comment else ():
-            comment = await policy.given(comment)
+        for policy in self._policies if comment else ():
+            comment = await policy.begin().filter_part(comment)
         await self._agent.take_feedback(feedback.model_copy(update={"comment": str(comment)}))
 
 
-class _Text:
-    """One piece of text while it grows: what was checked, and how much of that was shown."""
+class _GrowingText:
+    """One piece of text while it grows: the original, and the checked text that was released."""
 
-    def __init__(self, policies: Sequence[TurnPolicy], hold_back: int) -> None:
-        self._policies = policies
-        self._hold_back = hold_back
-        self._said = ""
-        self._shown = ""
-        self._kept = _KEPT + 2 * hold_back
-        self._most = 2 * self._kept
-        self._looked_at = 0
+    def __init__(self, filters: Sequence[TurnFilter], holdback: int) -> None:
+        self._filters = filters
+        self._holdback = holdback
+        self._text = ""
+        self._released = ""
+        self._window = _RECHECKED + 2 * holdback
+        self._max_length = 2 * self._window
+        self._checked_length = 0
 
-    async def take(self, more: str) -> str:
-        """What may be shown beside what was."""
-        self._said += more
+    async def add(self, delta: str) -> str:
+        """Adds a delta and returns the checked text to release in addition."""
+        self._text += delta
         settled = self._settled()
-        if len(settled) == self._looked_at:
+        if len(settled) == self._checked_length:
             return ""
-        self._looked_at = len(settled)
-        new = self._beyond(await self._check(settled))
-        if len(self._said) > self._most:
-            await self._let_go()
+        self._checked_length = len(settled)
+        new = self._beyond_released(await self._check(settled))
+        if len(self._text) > self._max_length:
+            await self._drop_old_text()
         return new
 
-    async def _let_go(self) -> None:
-        """What was shown long ago is not looked at again, so that every delta costs the same."""
+    async def _drop_old_text(self) -> None:
+        """Drops text released long ago, so that every delta costs the same."""
         settled = self._settled()
-        at = _last_space(settled, len(settled) - self._kept)
-        first, rest = await self._check(settled[:at]), await self._check(settled[at:])
-        if at and first + rest == self._shown:
-            self._said, self._shown = self._said[at:], rest
-            self._looked_at -= at
-        self._most = len(self._said) + self._kept
+        at = _last_space(settled, len(settled) - self._window)
+        old, recent = await self._check(settled[:at]), await self._check(settled[at:])
+        if at and old + recent == self._released:
+            self._text, self._released = self._text[at:], recent
+            self._checked_length -= at
+        self._max_length = len(self._text) + self._window
 
     async def end(self) -> str:
-        """The rest; what comes then is another piece."""
-        new = self._beyond(await self._check(self._said))
-        self._said = self._shown = ""
-        self._looked_at = 0
+        """Returns the rest of the text; the next delta begins another piece."""
+        new = self._beyond_released(await self._check(self._text))
+        self._text = self._released = ""
+        self._checked_length = 0
         return new
 
     def _settled(self) -> str:
-        """Without what may still change: the last characters, and a word that has not ended."""
-        upto = len(self._said) - self._hold_back
-        lowest = upto - _LONGEST_WORD
-        while upto > max(lowest, 0) and not self._said[upto - 1].isspace():
-            upto -= 1
-        return self._said[: max(upto, 0)]
+        """The text without its last characters and without an incomplete word."""
+        end = len(self._text) - self._holdback
+        lowest = end - _MAX_WORD
+        while end > max(lowest, 0) and not self._text[end - 1].isspace():
+            end -= 1
+        return self._text[: max(end, 0)]
 
     async def _check(self, text: str) -> str:
-        for policy in self._policies:
-            text = await policy.said(text)
+        for turn_filter in self._filters:
+            text = await turn_filter.filter_text(text)
         return text
 
-    def _beyond(self, checked: str) -> str:
-        if not checked.startswith(self._shown):
-            if self._shown.startswith(checked):
+    def _beyond_released(self, checked: str) -> str:
+        if not checked.startswith(self._released):
+            if self._released.startswith(checked):
                 return ""
-            raise PolicyRefused("a policy would have changed what is shown already")
-        new = checked[len(self._shown) :]
-        self._shown = checked
+            raise ContentRefused("a policy would have changed text that people already see")
+        new = checked[len(self._released) :]
+        self._released = checked
         return new
 
 
-def _last_space(text: str, upto: int) -> int:
-    """Where the last word before `upto` begins; 0 where there is none."""
-    return max(text.rfind(space, 0, max(upto, 0)) for space in (" ", "\n")) + 1
+def _last_space(text: str, end: int) -> int:
+    """The start of the last word before `end`; 0 if there is none."""
+    return max(text.rfind(space, 0, max(end, 0)) for space in (" ", "\n")) + 1
 
 
 def _ends_text(event: AgentEvent) -> bool:
-    """All but plain news of how it goes."""
-    return event.type not in _NEWS
+    """Whether the text after this event is a new piece."""
+    return event.type not in _NOT_CONTENT
 
 
-async def _checked(event: AgentEvent, policies: Sequence[TurnPolicy]) -> AgentEvent:
+async def _checked(event: AgentEvent, filters: Sequence[TurnFilter]) -> AgentEvent:
     match event:
         case PartGiven(part=part):
-            for policy in policies:
-                part = await policy.given(part)
-            return event.model_copy(update={"part": part})
+            return event.model_copy(update={"part": await _checked_json(part, filters)})
         case ModerationReported(moderation=moderation):
-            checked: JsonValue = moderation
-            for policy in policies:
-                checked = await policy.given(checked)
+            checked = await _checked_json(moderation, filters)
             return event.model_copy(update={"moderation": checked})
         case MessageChanged(parts=parts) | TextReplaced(parts=parts):
-            changed = list(parts)
-            for policy in policies:
-                changed = [await policy.given(part) for part in changed]
+            changed = [await _checked_json(part, filters) for part in parts]
             return event.model_copy(update={"parts": tuple(changed)})
         case ToolCalled(part=call):
-            return event.model_copy(update={"part": await _call(call, policies)})
+            dumped = await _checked_json(json.loads(write(call)), filters)
+            return event.model_copy(update={"part": ToolCallPart.model_validate(dumped)})
         case ToolAnswered(part=result):
-            return event.model_copy(update={"part": await _result(result, policies)})
+            return event.model_copy(update={"part": await _checked_result(result, filters)})
         case _:
             return event
 
 
-async def _call(part: ToolCallPart, policies: Sequence[TurnPolicy]) -> ToolCallPart:
-    dumped: JsonValue = json.loads(write(part))
-    for policy in policies:
-        dumped = await policy.given(dumped)
-    return ToolCallPart.model_validate(dumped)
+async def _checked_json(value: JsonValue, filters: Sequence[TurnFilter]) -> JsonValue:
+    for turn_filter in filters:
+        value = await turn_filter.filter_part(value)
+    return value
 
 
-async def _result(part: ToolResultPart, policies: Sequence[TurnPolicy]) -> ToolResultPart:
-    dumped: JsonValue = json.loads(write(part))
-    for policy in policies:
-        dumped = await policy.given(dumped)
+async def _checked_result(part: ToolResultPart, filters: Sequence[TurnFilter]) -> ToolResultPart:
+    dumped = await _checked_json(json.loads(write(part)), filters)
     return ToolResultPart.model_validate(dumped)
 
 
-async def _told(
-    inputs: AsyncIterator[AgentInput], policies: Sequence[TurnPolicy]
+async def _checked_inputs(
+    inputs: AsyncIterator[AgentInput], filters: Sequence[TurnFilter]
 ) -> AsyncGenerator[AgentInput, None]:
-    """What the agent is told while it works."""
-    async for event in inputs:
-        match event:
+    """What the agent receives while it works."""
+    async for agent_input in inputs:
+        match agent_input:
             case MessageGiven(message=message) | Steered(message=message):
-                for policy in policies:
-                    message = await policy.told(message)
-                yield event.model_copy(update={"message": message})
+                for turn_filter in filters:
+                    message = await turn_filter.filter_message(message)
+                yield agent_input.model_copy(update={"message": message})
             case ToolResultGiven(part=part):
-                yield event.model_copy(update={"part": await _result(part, policies)})
+                result = await _checked_result(part, filters)
+                yield agent_input.model_copy(update={"part": result})
             case _:
-                yield event
+                yield agent_input

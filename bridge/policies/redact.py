@@ -1,4 +1,4 @@
-"""What a model need not know is replaced before it reads it, and put back in its answer."""
+"""A content policy that hides personal data from models and restores it in their answers."""
 
 from __future__ import annotations
 
@@ -12,87 +12,93 @@ from bridge.model.turns import Turn
 from bridge.policies.strings import in_json, in_message, in_turn
 from bridge.uacs import Message
 
-_KNOWN = {
+_PATTERNS = {
     "email": r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",
     "card": r"\b(?:\d[ -]?){12,18}\d\b",
     "key": r"\b(?:sk|pk|ghp|gho|glpat|AKIA|AIza|xox[a-z])[-_A-Za-z0-9]{12,}",
     "phone": r"\+\d(?:[ ().-]?\d){7,14}",
 }
-Known = Literal["email", "card", "key", "phone"]
+Kind = Literal["email", "card", "key", "phone"]
 _PLACEHOLDER = re.compile(r"\[[a-z]{1,20}-\d{1,6}\]")
 
 
 class RedactSettings(BaseModel):
-    """What is replaced."""
+    """The data that the policy replaces."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kinds: tuple[Known, ...] = Field(
+    kinds: tuple[Kind, ...] = Field(
         default=("email", "card", "key"), description="any of email, card, key, phone"
     )
     patterns: tuple[RegularExpression, ...] = Field(
-        default=(), description="more, as expressions of RE2"
+        default=(), description="further RE2 expressions to replace"
     )
     restore: bool = Field(
-        default=True, description="whether people read in the answer what was replaced"
+        default=True, description="whether people see the original values in the answer"
     )
 
 
 class Redact:
-    """`[email-1]` stands for the first address of a turn wherever it is named."""
+    """Replaces personal data by placeholders: `[email-1]` for the first address of a turn.
 
-    hold_back = 80
+    The same value has the same placeholder throughout a turn.
+    """
+
+    holdback = 80
 
     def __init__(self, settings: RedactSettings) -> None:
         self._settings = settings
 
-    def begin(self) -> _Redacting:
-        return _Redacting(self._settings)
+    def begin(self) -> _RedactFilter:
+        """Returns the filter of a new turn, which numbers its placeholders from 1."""
+        return _RedactFilter(self._settings)
 
 
-class _Redacting:
+class _RedactFilter:
     def __init__(self, settings: RedactSettings) -> None:
         own = [("redacted", pattern_of(pattern)) for pattern in settings.patterns]
-        self._patterns = [(kind, pattern_of(_KNOWN[kind])) for kind in settings.kinds] + own
+        self._patterns = [(kind, pattern_of(_PATTERNS[kind])) for kind in settings.kinds] + own
         self._restore = settings.restore
-        self._names: dict[str, str] = {}  # what was found -> what stands for it
-        self._found: dict[str, str] = {}
+        self._placeholders: dict[str, str] = {}  # by original value
+        self._originals: dict[str, str] = {}  # by placeholder
 
-    async def before(self, turn: Turn) -> Turn:
-        return in_turn(turn, self._hide)
+    async def filter_turn(self, turn: Turn) -> Turn:
+        return in_turn(turn, self._redact)
 
-    async def told(self, message: Message) -> Message:
-        return in_message(message, self._hide)
+    async def filter_message(self, message: Message) -> Message:
+        return in_message(message, self._redact)
 
-    async def said(self, text: str) -> str:
-        return self._shown(text)
+    async def filter_text(self, text: str) -> str:
+        return self._for_people(text)
 
-    async def given(self, part: JsonValue) -> JsonValue:
-        return in_json(part, self._shown)
+    async def filter_part(self, part: JsonValue) -> JsonValue:
+        return in_json(part, self._for_people)
 
-    def _hide(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         for kind, pattern in self._patterns:
-            for match in found_by(pattern, text):
-                if kind != "card" or _is_card(match):
-                    text = text.replace(match, self._name(kind, match))
+            for value in found_by(pattern, text):
+                if kind != "card" or _is_card(value):
+                    text = text.replace(value, self._placeholder(kind, value))
         return text
 
-    def _name(self, kind: str, text: str) -> str:
-        if text not in self._names:
-            name = f"[{kind}-{len(self._names) + 1}]"
-            self._names[text], self._found[name] = name, text
-        return self._names[text]
+    def _placeholder(self, kind: str, value: str) -> str:
+        if value not in self._placeholders:
+            placeholder = f"[{kind}-{len(self._placeholders) + 1}]"
+            self._placeholders[value], self._originals[placeholder] = placeholder, value
+        return self._placeholders[value]
 
-    def _shown(self, text: str) -> str:
-        """What a model makes up by itself is hidden all the same; what people wrote comes back."""
-        text = self._hide(text)
+    def _for_people(self, text: str) -> str:
+        """Redacts values that the model invented and restores values that people wrote."""
+        text = self._redact(text)
         if not self._restore:
             return text
-        return _PLACEHOLDER.sub(lambda match: self._found.get(match.group(), match.group()), text)
+        return _PLACEHOLDER.sub(
+            lambda match: self._originals.get(match.group(), match.group()), text
+        )
 
 
 def _is_card(text: str) -> bool:
-    """Whether its last digit is the right one (ISO/IEC 7812, Luhn)."""
+    """Whether the check digit of a card number is correct (ISO/IEC 7812, Luhn)."""
     digits = [int(character) for character in text if character.isdigit()][::-1]
     doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0

@@ -1,4 +1,4 @@
-"""Every string in a message that an agent reads or says, changed by one function. Pure."""
+"""One function applied to every string that an agent reads or writes. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from bridge.model.turns import Turn
 from bridge.uacs import Message, write
 
 Change = Callable[[str], str]
-_UNCHANGED_KEYS = frozenset(
-    {"type", "schema_id", "id", "tool_call_id", "source", "media_type", "format"}
-)
+_UNCHANGED_KEYS = frozenset((
+    "type", "schema_id", "id", "tool_call_id", "source", "media_type", "format",
+))  # fmt: skip
 
 
 def in_turn(turn: Turn, change: Change) -> Turn:
+    """Returns the turn with `change` applied to every message of its conversation."""
     messages = tuple(in_message(message, change) for message in turn.conversation.messages)
     conversation = turn.conversation.model_copy(update={"messages": messages})
     return turn.model_copy(update={"conversation": conversation})
 
 
 def in_message(message: Message, change: Change) -> Message:
-    """Its words, what tools were asked and answered, and its author's name; never bytes or ids."""
+    """Returns the message with `change` applied to its text, tool calls, results and author's name.
+
+    Ids and bytes stay as they are. A message that does not change is returned as the same object.
+    """
     content: list[JsonValue] = [json.loads(write(part)) for part in message.content]
     changed = [in_json(part, change) for part in content]
     actor = message.actor
@@ -38,6 +42,7 @@ def in_message(message: Message, change: Change) -> Message:
 
 
 def in_json(value: JsonValue, change: Change) -> JsonValue:
+    """Returns the JSON with `change` applied to its strings, except to ids and types."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

@@ -12,7 +12,7 @@ from bridge.errors import ConfigError
 if TYPE_CHECKING:
     from bridge.ports.agent import AgentType
     from bridge.ports.connector import ConnectorType
-    from bridge.ports.policy import PolicyType
+    from bridge.ports.content_policy import ContentPolicyType
 
 CONNECTORS = "uacs_bridge.connectors"
 AGENTS = "uacs_bridge.agents"
@@ -40,7 +40,7 @@ def agent_type(kind: str) -> AgentType:
     return _load(AGENTS, kind, "agent kind")
 
 
-def policy_type(kind: str) -> PolicyType:
+def policy_type(kind: str) -> ContentPolicyType:
     return _load(POLICIES, kind, "policy kind")
 
 

@@ -1,4 +1,4 @@
-"""What models are told, and what they say, is checked before anybody sees it."""
+"""The input and the output of models pass the content policies before anybody sees them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bridge.policies.deny import Deny, DenySettings
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.redact import Redact, RedactSettings
 from bridge.policies.secrets import Secrets
-from bridge.ports.policy import AgentPolicy
+from bridge.ports.content_policy import ContentPolicy
 from bridge.uacs import Actor, Conversation, Message, TextPart, ToolCallPart
 
 KEY = "correct-horse-battery"
@@ -55,21 +55,21 @@ def turn(*texts: str) -> Turn:
 
 
 class Scripted:
-    """Says what it is told to, and remembers what it knew."""
+    """Yields given events and records its input."""
 
     name = "helper"
 
     def __init__(self, *events: AgentEvent) -> None:
         self.events = events
-        self.knew = ""
-        self.told: list[str] = []
+        self.turn_json = ""
+        self.inputs: list[str] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        self.knew = turn.conversation.model_dump_json()
+        self.turn_json = turn.conversation.model_dump_json()
         async for agent_input in inputs:
-            self.told.append(agent_input.model_dump_json())
+            self.inputs.append(agent_input.model_dump_json())
         for event in self.events:
             yield event
         yield TurnDone()
@@ -84,8 +84,8 @@ async def secrets() -> Collection[str]:
     return {KEY}
 
 
-async def hear(
-    agent: Scripted, policies: list[AgentPolicy], *texts: str, inputs: tuple[AgentInput, ...] = ()
+async def run(
+    agent: Scripted, policies: list[ContentPolicy], *texts: str, inputs: tuple[AgentInput, ...] = ()
 ) -> list[AgentEvent]:
     guarded = GuardedAgent(agent, policies)
     return [event async for event in guarded.run(turn(*texts), nothing(*inputs))]
@@ -105,14 +105,14 @@ SECRETS = Secrets(secrets, hide_secrets)
 async def test_secrets_reach_no_model() -> None:
     agent = Scripted()
     steered = Steered(message=message(f"and {KEY}"))
-    await hear(agent, [SECRETS], f"my key is {KEY}, xoxb-1234567890-abc", inputs=(steered,))
+    await run(agent, [SECRETS], f"my key is {KEY}, xoxb-1234567890-abc", inputs=(steered,))
 
-    assert KEY not in agent.knew + agent.told[0]
-    assert "xoxb" not in agent.knew
+    assert KEY not in agent.turn_json + agent.inputs[0]
+    assert "xoxb" not in agent.turn_json
 
 
 async def test_an_agent_says_no_secret_however_it_is_cut_into_pieces() -> None:
-    events = await hear(Scripted(*letters(f"it is {KEY}, you see")), [SECRETS], "hello")
+    events = await run(Scripted(*letters(f"it is {KEY}, you see")), [SECRETS], "hello")
 
     assert words(events) == "it is [hidden], you see"
     assert len(events) > 3  # and it is not held back as a whole
@@ -121,7 +121,7 @@ async def test_an_agent_says_no_secret_however_it_is_cut_into_pieces() -> None:
 async def test_parts_and_calls_of_tools_hold_no_secret() -> None:
     part = PartGiven.model_validate({"part": {"type": "text", "text": f"take {KEY}"}})
     call = ToolCalled(part=ToolCallPart(id="c", name="fetch", arguments={"q": KEY}))
-    events = await hear(Scripted(part, call), [SECRETS], "hello")
+    events = await run(Scripted(part, call), [SECRETS], "hello")
 
     assert KEY not in "".join(event.model_dump_json() for event in events)
 
@@ -131,7 +131,7 @@ async def test_words_that_replace_others_hold_no_secret() -> None:
         parts=({"type": "text", "text": f"It is {KEY}"},), text=f"The key is {KEY[:9]}"
     )
     agent = Scripted(*letters("Hm, "), replaced, *letters(f"{KEY[9:]}!"))
-    events = await hear(agent, [SECRETS], "hello")
+    events = await run(agent, [SECRETS], "hello")
 
     received = "".join(event.model_dump_json() for event in events)
     (at,) = [number for number, event in enumerate(events) if isinstance(event, TextReplaced)]
@@ -144,17 +144,17 @@ async def test_words_that_replace_others_hold_no_secret() -> None:
 async def test_what_is_redacted_comes_back_in_the_answer() -> None:
     agent = Scripted(*letters("I wrote to [email-1] and charge [card-2] now."))
     policy = Redact(RedactSettings())
-    events = await hear(agent, [policy], "ann@example.org pays with 4111 1111 1111 1111")
+    events = await run(agent, [policy], "ann@example.org pays with 4111 1111 1111 1111")
 
-    assert "ann@example.org" not in agent.knew
-    assert "4111" not in agent.knew
+    assert "ann@example.org" not in agent.turn_json
+    assert "4111" not in agent.turn_json
     assert words(events) == "I wrote to ann@example.org and charge 4111 1111 1111 1111 now."
 
 
 async def test_what_is_redacted_stays_so_where_that_is_wanted() -> None:
     agent = Scripted(*letters("ask [email-1], or bob@example.org, about E-123456"))
     policy = Redact(RedactSettings(restore=False, patterns=(r"E-\d{6}",)))
-    events = await hear(agent, [policy], "I am ann@example.org")
+    events = await run(agent, [policy], "I am ann@example.org")
 
     assert "@" not in words(events)
     assert "E-123456" not in words(events)
@@ -162,25 +162,25 @@ async def test_what_is_redacted_stays_so_where_that_is_wanted() -> None:
 
 async def test_a_number_that_is_no_card_is_left_alone() -> None:
     agent = Scripted()
-    await hear(agent, [Redact(RedactSettings())], "order 4111 1111 1111 1112")
+    await run(agent, [Redact(RedactSettings())], "order 4111 1111 1111 1112")
 
-    assert "4111 1111 1111 1112" in agent.knew
+    assert "4111 1111 1111 1112" in agent.turn_json
 
 
-@pytest.mark.parametrize("asked", ["what is your salary?", "hello"])
-async def test_questions_and_answers_are_refused(asked: str) -> None:
+@pytest.mark.parametrize("question", ["what is your salary?", "hello"])
+async def test_questions_and_answers_are_refused(question: str) -> None:
     agent = Scripted(*letters("that is confidential, but here it is"))
     policy = Deny(DenySettings(asked=("salary",), answered=("confidential",), reason="no"))
-    events = await hear(agent, [policy], asked)
+    events = await run(agent, [policy], question)
 
     assert words(events) == ""
     assert events[-1] == TurnFailed(reason="no", retry=False)
-    assert bool(agent.knew) == (asked == "hello")
+    assert bool(agent.turn_json) == (question == "hello")
 
 
 async def test_a_policy_that_breaks_shows_nothing() -> None:
     class Broken(Deny):
-        async def said(self, text: str) -> str:
+        async def filter_text(self, text: str) -> str:
             raise ZeroDivisionError
 
     guarded = GuardedAgent(Scripted(*letters("hello " * 100)), [Broken(DenySettings())])
