@@ -1,7 +1,7 @@
 """UACS, the Universal AI Conversation Schema: the seed's schema and nothing else.
 
-`read_message` and `read_conversation` take JSON bytes, `write` gives them back; objects built in
-code are judged by the same rules. Every fault is an `InvalidUacs`.
+`read_message` and `read_conversation` read JSON bytes, `write` writes them. The same rules check
+objects that are built in code. Every violation raises `InvalidUacs`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Deltas -> Message, and back. A message cut anywhere accumulates to exactly itself.
+"""Deltas -> Message, and back. The deltas of a message accumulate to exactly that message.
 
-Deltas carry consecutive numbers: one that comes again is ignored, a gap is an InvalidUacs.
+Deltas carry consecutive numbers: the accumulator ignores a repeated one and refuses a gap
+(InvalidUacs).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from bridge.uacs.parts import ContentPart, TextPart
 
 @dataclass
 class _OpenPart:
-    """A part and the text that was appended since; joined only when somebody looks."""
+    """A part and the text appended since; the strings are joined only on demand."""
 
     part: ContentPart
     appended: list[str] = field(default_factory=list[str])
@@ -44,9 +45,11 @@ class _OpenPart:
 
 
 class Accumulator:
-    """Takes deltas in order; `so_far` is the message at any time, `message` the finished one.
+    """Builds a message from its deltas, in order (seed, section VII, streaming).
 
-    With a `message` it goes on from there: the deltas of an edit, numbered from `seq`.
+    Args:
+        message: The message to start from, for the deltas of an edit; None for a new message.
+        seq: The number of the first delta that is expected.
     """
 
     def __init__(self, message: Message | None = None, *, seq: int = 0) -> None:
@@ -56,20 +59,31 @@ class Accumulator:
         self._parts = [] if message is None else [_OpenPart(part) for part in message.content]
 
     def add(self, delta: Delta) -> bool:
-        """Take one delta; False where it is a repeat. InvalidUacs leaves the state as it was."""
+        """Applies one delta.
+
+        Args:
+            delta: The next delta, or a repetition of an earlier one.
+
+        Returns:
+            True when the delta was applied, False when it is a repetition.
+
+        Raises:
+            InvalidUacs: A delta is missing before this one, or this one does not fit the message so
+                far. The state is then unchanged.
+        """
         if delta.seq < self.next_seq:
             return False
         if delta.seq > self.next_seq:
-            raise InvalidUacs("$.seq", delta.seq, f"comes too early: {self.next_seq} is missing")
+            raise InvalidUacs("$.seq", delta.seq, f"arrived too early: {self.next_seq} is missing")
         if self.finished:
-            raise InvalidUacs("$.type", delta.type, "comes after the end of the message")
+            raise InvalidUacs("$.type", delta.type, "arrived after the end of the message")
         self._apply(delta)
         self.next_seq += 1
         return True
 
     @property
     def so_far(self) -> Message | None:
-        """What a reader may be shown now; None before the first part."""
+        """The message as far as it is known; None before its first part."""
         if self._envelope is None or not self._parts:
             return None
         envelope = {name: getattr(self._envelope, name) for name in MessageEnvelope.model_fields}
@@ -78,10 +92,14 @@ class Accumulator:
 
     @property
     def message(self) -> Message:
-        """The complete message; InvalidUacs before its last delta."""
+        """The complete message.
+
+        Raises:
+            InvalidUacs: The last delta has not been added yet.
+        """
         message = self.so_far
         if not self.finished or message is None:
-            raise InvalidUacs("$", self.next_seq, "deltas are not the whole message yet")
+            raise InvalidUacs("$", self.next_seq, "deltas are not yet the whole message")
         return message
 
     def _apply(self, delta: Delta) -> None:
@@ -108,7 +126,7 @@ class Accumulator:
 
     def _start(self, envelope: MessageEnvelope) -> None:
         if self._envelope is not None:
-            raise InvalidUacs("$.type", "message_started", "comes twice")
+            raise InvalidUacs("$.type", "message_started", "arrived twice")
         self._envelope = envelope
 
     def _current_envelope(self) -> MessageEnvelope:
@@ -149,7 +167,12 @@ class Accumulator:
 
 
 def message_to_deltas(message: Message, *, chunk: int = 80) -> Iterator[Delta]:
-    """A message as a stream, its text in pieces of `chunk` characters."""
+    """Yields the deltas of a whole message, numbered from 0.
+
+    Args:
+        message: The message to cut into deltas.
+        chunk: The length of a piece of text, in characters.
+    """
     seq = count()
     yield MessageStarted(seq=next(seq), envelope=envelope_of(message))
     for index, part in enumerate(message.content):
@@ -165,7 +188,15 @@ def message_to_deltas(message: Message, *, chunk: int = 80) -> Iterator[Delta]:
 
 
 def deltas_between(old: Message, new: Message, *, seq: int = 0) -> Iterator[Delta]:
-    """What turns `old` into `new`, numbered from `seq`; text that only grew is appended to."""
+    """Yields the deltas that turn one version of a message into another.
+
+    Text that only grew becomes a `TextAppended`; any other changed part is replaced as a whole.
+
+    Args:
+        old: The version that the receiver has.
+        new: The version that the receiver shall have.
+        seq: The number of the first delta.
+    """
     numbers = count(seq)
     if not _same(envelope_of(old), envelope_of(new)):
         yield EnvelopeReplaced(seq=next(numbers), envelope=envelope_of(new))
@@ -188,5 +219,6 @@ def _change(index: int, before: ContentPart, after: ContentPart, seq: int) -> De
 
 
 def _same(left: ContentPart | MessageEnvelope, right: ContentPart | MessageEnvelope) -> bool:
-    """As JSON: Python's own equality takes 1, 1.0 and true for the same."""
+    """Whether both have the same JSON. Python's own equality does not tell 1, 1.0 and true
+    apart."""
     return write(left) == write(right)

@@ -1,4 +1,4 @@
-"""Who says something: a person, an agent, the system or a tool."""
+"""The author of a message: a person, an agent, the system or a tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""JSON bytes <-> UACS objects. In: bytes of any origin. Out: a valid object, or InvalidUacs."""
+"""JSON bytes <-> UACS objects. The input is untrusted; the output is a valid object, or
+InvalidUacs."""
 
 from __future__ import annotations
 
@@ -16,7 +17,18 @@ _conversation_from_json = Conversation.__pydantic_validator__.validate_json
 
 
 def read_message(raw: bytes) -> Message:
-    """UTF-8 JSON -> Message; InvalidUacs names path, value and rule of the first fault."""
+    """Reads one message from JSON (seed, section VI).
+
+    Args:
+        raw: UTF-8 JSON from any source.
+
+    Returns:
+        The message, with the fields that the schema does not name as extra fields.
+
+    Raises:
+        InvalidUacs: The JSON breaks the schema; the error names path, value and rule of the first
+            fault.
+    """
     try:
         return _message_from_json(raw)
     except ValidationError as error:
@@ -24,7 +36,18 @@ def read_message(raw: bytes) -> Message:
 
 
 def read_conversation(raw: bytes) -> Conversation:
-    """UTF-8 JSON -> Conversation; InvalidUacs names path, value and rule of the first fault."""
+    """Reads one conversation from JSON (seed, section VI).
+
+    Args:
+        raw: UTF-8 JSON from any source.
+
+    Returns:
+        The conversation, with the fields that the schema does not name as extra fields.
+
+    Raises:
+        InvalidUacs: The JSON breaks the schema; the error names path, value and rule of the first
+            fault.
+    """
     try:
         return _conversation_from_json(raw)
     except ValidationError as error:
@@ -32,9 +55,10 @@ def read_conversation(raw: bytes) -> Conversation:
 
 
 def write(value: UacsObject) -> bytes:
-    """Any UACS object -> compact UTF-8 JSON: what was read, or what was set; nothing added.
+    """Writes any UACS object as compact UTF-8 JSON.
 
-    The bytes are those of pydantic's `model_dump_json`, written by orjson in a third of the time.
+    The JSON contains the fields that were read or set, and no defaults. The bytes equal those of
+    pydantic's `model_dump_json`; orjson writes them in a third of the time.
     """
     try:
         return orjson.dumps(value, default=_fields)
@@ -43,7 +67,8 @@ def write(value: UacsObject) -> bytes:
 
 
 def _fields(value: UacsObject) -> dict[str, object]:
-    """One object for orjson; no isinstance here, which costs more than all the rest."""
+    """The fields of one object for orjson. An `isinstance` here would cost more than all the
+    rest."""
     fields: dict[str, object] = value.__dict__.copy()
     if type(value) is RequestedResponseFormatPart:
         fields["schema"] = fields.pop("schema_")

@@ -13,7 +13,7 @@ from bridge.uacs.values import Timestamp, UuidText
 
 
 class Conversation(UacsObject):
-    """The container of an exchange (seed, section VI); it may have no message yet."""
+    """The container of an exchange (seed, section VI); it may have no messages."""
 
     conversation_id: UuidText
     created_at: Timestamp

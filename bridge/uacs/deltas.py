@@ -1,7 +1,7 @@
-"""A message while it is being said: numbered deltas, each a small frozen object with a `type`.
+"""A message that is still being written, as numbered deltas: small frozen objects with a `type`.
 
-In: what an agent or a codec produces. Out: JSON (`write`, `read_delta`) or server-sent events.
-`bridge.uacs.accumulate` puts them together; the seed names streaming in section VII.
+Agents and codecs produce them. They are sent as JSON (`write`, `read_delta`) or as server-sent
+events, and `bridge.uacs.accumulate` joins them (seed, section VII, streaming).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Index = Annotated[int, Field(strict=True, ge=0)]
 
 
 class MessageEnvelope(UacsObject):
-    """A message without its content; its extra fields are the message's own."""
+    """A message without its content; its extra fields are those of the message."""
 
     message_id: Text
     timestamp: Timestamp
@@ -33,7 +33,7 @@ class MessageEnvelope(UacsObject):
 
 
 class MessageStarted(UacsObject):
-    """The first delta: everything but the content."""
+    """The first delta: everything except the content."""
 
     type: Literal["message_started"] = "message_started"
     seq: SequenceNumber
@@ -41,7 +41,7 @@ class MessageStarted(UacsObject):
 
 
 class EnvelopeReplaced(UacsObject):
-    """Everything but the content is now this."""
+    """A new value for everything except the content."""
 
     type: Literal["envelope_replaced"] = "envelope_replaced"
     seq: SequenceNumber
@@ -58,7 +58,7 @@ class PartStarted(UacsObject):
 
 
 class TextAppended(UacsObject):
-    """More text at the end of the text part at `index`."""
+    """Text to append to the text part at `index`."""
 
     type: Literal["text_appended"] = "text_appended"
     seq: SequenceNumber
@@ -67,7 +67,7 @@ class TextAppended(UacsObject):
 
 
 class PartReplaced(UacsObject):
-    """The part at `index` is now this, whole."""
+    """A new value for the whole part at `index`."""
 
     type: Literal["part_replaced"] = "part_replaced"
     seq: SequenceNumber
@@ -76,7 +76,7 @@ class PartReplaced(UacsObject):
 
 
 class PartRemoved(UacsObject):
-    """The part at `index` is gone; those after it move up."""
+    """The part at `index` is removed; the parts after it move up."""
 
     type: Literal["part_removed"] = "part_removed"
     seq: SequenceNumber
@@ -84,7 +84,7 @@ class PartRemoved(UacsObject):
 
 
 class MetadataMerged(UacsObject):
-    """These keys of the message's metadata are now so; the other keys stay."""
+    """New values for these keys of the message's metadata; the other keys stay."""
 
     type: Literal["metadata_merged"] = "metadata_merged"
     seq: SequenceNumber
@@ -114,7 +114,17 @@ _DELTA: TypeAdapter[Delta] = TypeAdapter(Delta)
 
 
 def read_delta(raw: bytes) -> Delta:
-    """UTF-8 JSON -> one delta; InvalidUacs names path, value and rule of the first fault."""
+    """Reads one delta from JSON.
+
+    Args:
+        raw: UTF-8 JSON from any source.
+
+    Returns:
+        The delta, of the class that its `type` names.
+
+    Raises:
+        InvalidUacs: The JSON is no delta; the error names path, value and rule of the first fault.
+    """
     try:
         return _DELTA.validate_json(raw)
     except ValidationError as error:
@@ -122,11 +132,11 @@ def read_delta(raw: bytes) -> Delta:
 
 
 def to_server_sent_event(delta: Delta) -> bytes:
-    """One event of a `text/event-stream`; its id is `seq`, for Last-Event-ID."""
+    """Writes one delta as an event of a `text/event-stream`; its id is `seq`, for Last-Event-ID."""
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (delta.seq, delta.type.encode(), write(delta))
 
 
 def envelope_of(message: Message) -> MessageEnvelope:
-    """A message -> all of it but its content."""
+    """Returns a message's fields without its content."""
     fields = {name: getattr(message, name) for name in MessageEnvelope.model_fields}
     return MessageEnvelope(**fields, **(message.model_extra or {}))

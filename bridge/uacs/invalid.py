@@ -31,7 +31,7 @@ _MAX_TEXT = 200
 
 
 class _Excerpt(str):
-    """A value too large to show whole; prints without quotes."""
+    """The description of a value that is too large to print; it prints without quotes."""
 
     __slots__ = ()
 
@@ -40,14 +40,23 @@ class _Excerpt(str):
 
 
 def refused(value: object, rule: str, at: str = "") -> PydanticCustomError:
-    """A fault found by our own validators: of the `value` that lies `at` a path in the input."""
+    """Builds the error that our own validators raise.
+
+    Args:
+        value: The value at fault.
+        rule: What the value must be, as the end of the sentence "VALUE ...".
+        at: The path from the validated value to the value at fault, such as `.a[0]`.
+    """
     return PydanticCustomError("uacs", "{rule}", {"rule": rule, "at": at, "value": shown(value)})
 
 
 def to_invalid_uacs(error: ValidationError, *, tagged: bool = False) -> InvalidUacs:
-    """The first fault that says something: of a part, that of the branch it belongs to.
+    """Returns the first fault that explains something; for a part, the fault of the branch of its
+    type.
 
-    `tagged` says that the value is itself a union, whose tag begins each location.
+    Args:
+        error: What pydantic raised.
+        tagged: Whether the validated value is itself a union, whose tag begins each location.
     """
     details = error.errors(include_url=False)
     fault = next((detail for detail in details if detail["type"] not in _NO_KNOWN_TYPE), details[0])
@@ -74,7 +83,7 @@ def to_invalid_uacs(error: ValidationError, *, tagged: bool = False) -> InvalidU
 
 
 def json_path(loc: Sequence[int | str]) -> str:
-    """('content', 0, '\\0known', 'text', 'text') -> '$.content[0].text'."""
+    r"""('content', 0, '\\0known', 'text', 'text') -> '$.content[0].text'."""
     path, steps = "$", iter(loc)
     for step in steps:
         if step == KNOWN_BRANCH:
@@ -92,7 +101,7 @@ def json_step(step: int | str) -> str:
 
 
 def shown(value: object) -> object:
-    """The value itself where it is short, else an excerpt that is cheap to print."""
+    """Returns the value itself if it is short, else an excerpt that is cheap to print."""
     match value:
         case None | bool() | float():
             return value
@@ -115,7 +124,8 @@ def shown(value: object) -> object:
 
 
 def _short_text(text: str) -> str:
-    """Also free of lone surrogates, which no log could write."""
+    """The text, cut to `_MAX_TEXT` characters and without lone surrogates, which no log can
+    write."""
     text = text[: _MAX_TEXT + 1].encode(errors="backslashreplace").decode()
     return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
 

@@ -1,6 +1,6 @@
-"""The models -> one draft-07 JSON Schema, whose definitions mean what the seed's mean.
+"""The models -> one draft-07 JSON Schema, whose definitions are equivalent to the seed's.
 
-`python -m bridge.uacs.json_schema` prints it; `docs/uacs.schema.json` is kept equal to it.
+`python -m bridge.uacs.json_schema` prints it; a test compares it with `docs/uacs.schema.json`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _NAMES = (
 
 
 def uacs_json_schema() -> JsonSchema:
-    """Draft-07, with the seed's names in its order, and `UnknownPart` for the open branch."""
+    """Returns the draft-07 schema: the seed's definitions in their order, and `UnknownPart` for
+    other types (seed, section VI)."""
     _, generated = models_json_schema(
         [(Conversation, "validation")], ref_template="#/definitions/{model}"
     )
@@ -57,13 +58,14 @@ def uacs_json_schema() -> JsonSchema:
 
 
 def json_schema_text() -> bytes:
-    """The schema as the file under `docs/` has it."""
+    """Returns the schema as indented UTF-8 JSON, as `docs/uacs.schema.json` contains it."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(uacs_json_schema(), option=options)
 
 
 def _plain(definition: JsonSchema) -> JsonSchema:
-    """Without what pydantic adds and a reader does not need: titles, defaults of absence."""
+    """The definition without what pydantic adds and a reader does not need: titles, defaults of
+    absence."""
     summary, _, _ = str(definition["description"]).partition("\n\n")
     properties = {name: _property(schema) for name, schema in definition["properties"].items()}
     rest = {key: definition[key] for key in ("required", "oneOf") if key in definition}

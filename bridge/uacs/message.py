@@ -1,4 +1,4 @@
-"""One message: who said what and when, in parts."""
+"""One message: its author, its time, and its content in parts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What every object of UACS shares: frozen, extra fields kept, absent fields stay absent.
+"""The base of all UACS objects: frozen, with extra fields, and without the optional fields that are
+absent.
 
-In: JSON by the readers of `codec.py`, or keyword arguments, judged alike. Out: `codec.write`.
+The readers of `codec.py` build objects from JSON, code builds them from keyword arguments; the same
+rules check both. `codec.write` writes them.
 """
 
 from __future__ import annotations
@@ -46,13 +48,21 @@ class Optional:
 
 
 def absent(*, meaning: str | bool | None = None) -> Any:
-    """The default of an `Optional` field: None, never written; the JSON Schema tells `meaning`."""
+    """Returns the default of an `Optional` field: None, which is never written.
+
+    Args:
+        meaning: The value that an absent field stands for; the JSON Schema names it as the default.
+    """
     extra: JsonDict | None = None if meaning is None else {"default": meaning}
     return Field(default=None, exclude_if=partial(is_, None), json_schema_extra=extra)
 
 
 class UacsObject(BaseModel):
-    """A frozen JSON object whose unknown fields are kept; InvalidUacs where a rule is broken."""
+    """A frozen JSON object that keeps unknown fields.
+
+    Raises:
+        InvalidUacs: An argument of the constructor breaks a rule of the schema.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow", serialize_by_alias=True)
 
@@ -79,7 +89,15 @@ class UacsObject(BaseModel):
     __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy; with `update` it is validated like any new object (None removes a field)."""
+        """Returns a copy; a copy with changes is validated like any new object.
+
+        Args:
+            update: New values by field name; None removes a field.
+            deep: Whether values are copied, too; it has no effect together with `update`.
+
+        Raises:
+            InvalidUacs: A value in `update` breaks a rule of the schema.
+        """
         if update is None:
             return super().model_copy(deep=deep)
         fields = {

@@ -1,7 +1,7 @@
 """The nine kinds of content of the seed's section VI, and the open branch for all others.
 
-`ContentPart` is what a message holds: a part of a known `type` must keep its rules, any other
-object with a string `type` is an `UnknownPart`.
+`ContentPart` is the type of a message's content: a part of a known `type` must keep the rules of
+its class, any other object with a string `type` is an `UnknownPart`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TextFormat = Literal["markdown", "plain"]
 
 
 class TextPart(UacsObject):
-    """Text; without `format` it is markdown."""
+    """Text; without `format` it is Markdown."""
 
     type: Literal["text"] = "text"
     text: Text
@@ -39,13 +39,14 @@ class TextPart(UacsObject):
 
     @property
     def is_markdown(self) -> bool:
+        """Whether the text is Markdown, which is the default."""
         return self.format != "plain"
 
 
 class MediaSource(UacsObject):
-    """Where the bytes are: exactly one of `base64`, `url` and `file_id`.
+    """The place of the bytes: exactly one of `base64`, `url` and `file_id` (seed, section IV).
 
-    `base64` may be any string, as in draft-07, where contentEncoding judges nothing.
+    `base64` may be any string, as in draft-07, where contentEncoding validates nothing.
     """
 
     model_config = ConfigDict(
@@ -69,7 +70,7 @@ class MediaSource(UacsObject):
 
 
 class ImagePart(UacsObject):
-    """An image."""
+    """An image (seed, section IV)."""
 
     type: Literal["image"] = "image"
     source: MediaSource
@@ -77,7 +78,7 @@ class ImagePart(UacsObject):
 
 
 class VideoPart(UacsObject):
-    """A video."""
+    """A video (seed, section IV)."""
 
     type: Literal["video"] = "video"
     source: MediaSource
@@ -85,7 +86,7 @@ class VideoPart(UacsObject):
 
 
 class AudioPart(UacsObject):
-    """A sound."""
+    """A sound (seed, section IV)."""
 
     type: Literal["audio"] = "audio"
     source: MediaSource
@@ -93,7 +94,7 @@ class AudioPart(UacsObject):
 
 
 class FilePart(UacsObject):
-    """Any other file, of any media type."""
+    """Any other file, of any media type (seed, section IV)."""
 
     type: Literal["file"] = "file"
     source: MediaSource
@@ -101,7 +102,7 @@ class FilePart(UacsObject):
 
 
 class ToolCallPart(UacsObject):
-    """An agent asks for a tool; `id` is repeated in the result."""
+    """An agent's call of a tool; the result repeats its `id` (seed, section V)."""
 
     type: Literal["tool_call"] = "tool_call"
     id: Text
@@ -110,10 +111,10 @@ class ToolCallPart(UacsObject):
 
 
 class ToolResultPart(UacsObject):
-    """What a tool answered; without `is_error` it went well.
+    """The result of a tool; without `is_error` the call succeeded (seed, section V).
 
-    The seed's schema takes any JSON as `content` and so do we; its prose names a string or an
-    object, which is what we write.
+    The seed's schema allows any JSON as `content`, and so does this class. The seed's prose names a
+    string or an object, and the bridge writes only these.
     """
 
     type: Literal["tool_result"] = "tool_result"
@@ -131,10 +132,10 @@ class StructuredDataPart(UacsObject):
 
 
 class RequestedResponseFormatPart(UacsObject):
-    """The JSON Schema that the next answer must keep; not shown to people.
+    """The JSON Schema that the next answer must satisfy; people do not see it (seed, section III).
 
-    The field is `schema` in JSON and in the constructor; `schema_` in Python, where pydantic
-    has a method of that name.
+    The field is `schema` in JSON and in the constructor; `schema_` in Python, where pydantic has a
+    method of that name.
     """
 
     type: Literal["requested_response_format"] = "requested_response_format"
@@ -167,7 +168,7 @@ def _no_part_type(value: str) -> str:
 
 
 class UnknownPart(UacsObject):
-    """A part of a type that the seed does not name, kept as it is; its fields are extra fields."""
+    """A part of a type that the seed does not name, unchanged; its fields are extra fields."""
 
     type: Annotated[
         Text,
@@ -178,7 +179,8 @@ class UnknownPart(UacsObject):
 
 @dataclass(frozen=True)
 class _OpenUnion:
-    """The nine by their tag, then the open branch: a callable discriminator costs 3x as much."""
+    """The nine types by their tag, then the open branch: a callable discriminator costs three times
+    as much."""
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler

@@ -1,7 +1,8 @@
 """The strings of UACS: text, UUID, timestamp, URI, media type.
 
-In: a string from JSON or from code. Out: the same string, character for character, or a refusal
-in words. The patterns are judged by pydantic's Rust regex: linear time, whole text, ASCII classes.
+The input is a string from JSON or from code. The output is the same string, character for
+character, or an error in words. pydantic's Rust regex checks the patterns: linear time, whole text,
+ASCII classes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ from bridge.uacs.invalid import refused
 
 
 def checked_unicode(text: str) -> str:
-    """Refuse what UTF-8 cannot say; JSON input cannot hold it, Python strings can."""
+    """Returns the text unchanged.
+
+    Raises:
+        PydanticCustomError: The text holds a lone surrogate, which UTF-8 cannot encode. JSON input
+            never does, Python strings may.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -48,7 +54,7 @@ class _TextSchema:
 
 @dataclass(frozen=True)
 class _PatternSchema:
-    """A string of one pattern, or one of the `rare` cases that no regex can judge."""
+    """A string that matches one pattern, or one of the `rare` cases that no regex can check."""
 
     pattern: str
     words: str
@@ -112,7 +118,7 @@ _TIMESTAMP_WORDS = (
 
 
 def _leap_second(text: str) -> str:
-    """Take second 60 where RFC 3339 has it: at the end of a UTC day, whatever the offset."""
+    """Accepts second 60 where RFC 3339 has it: at the end of a UTC day, whatever the offset."""
     before = f"{text[:17]}59{text[19:]}"
     if text[17:19] != "60" or not _TIMESTAMP_REGEX.match(before) or not _ends_utc_day(before):
         raise refused(text, _TIMESTAMP_WORDS)
@@ -140,9 +146,15 @@ Timestamp = Annotated[
 
 
 def to_datetime(timestamp: str) -> datetime:
-    """The moment, with the offset as written. A leap second is the first moment after it.
+    """Returns the moment of a timestamp, with the offset as written.
 
-    Digits beyond microseconds are cut off. InvalidUacs where the text is no timestamp.
+    A leap second becomes the first moment after it. Digits beyond microseconds are cut off.
+
+    Args:
+        timestamp: RFC 3339 text, as `Timestamp` accepts it.
+
+    Raises:
+        InvalidUacs: The text is no timestamp, or its moment is after the year 9999.
     """
     leap = timestamp[17:19] == "60"
     text = f"{timestamp[:17]}59{timestamp[19:]}" if leap else timestamp
@@ -153,12 +165,19 @@ def to_datetime(timestamp: str) -> datetime:
     try:
         moment += timedelta(seconds=leap)
     except OverflowError:
-        raise InvalidUacs("$", timestamp, "lies after the last year of datetime") from None
+        raise InvalidUacs("$", timestamp, "is after the year 9999") from None
     return moment if leap else moment.replace(microsecond=int(f"{clock[20:26]:0<6}"))
 
 
 def to_timestamp(moment: datetime) -> str:
-    """An aware datetime -> RFC 3339 text with its offset, `Z` for UTC, no needless fraction."""
+    """Writes a datetime as RFC 3339 text with its offset, `Z` for UTC, and no needless fraction.
+
+    Args:
+        moment: An aware datetime whose offset is a whole number of minutes.
+
+    Raises:
+        InvalidUacs: The datetime has no time zone, or its offset has seconds.
+    """
     offset = moment.utcoffset()
     if offset is None or offset % timedelta(minutes=1):
         raise InvalidUacs("$", moment, "needs a time zone, with an offset of whole minutes")

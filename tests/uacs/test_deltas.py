@@ -151,7 +151,7 @@ PART = PartStarted(seq=1, index=0, part=TextPart(text="a"))
     ("deltas", "error"),
     [
         ([PartStarted(seq=0, index=0, part=TextPart(text=""))], "must be the first delta"),
-        ([STARTED, STARTED.model_copy(update={"seq": 1})], "comes twice"),
+        ([STARTED, STARTED.model_copy(update={"seq": 1})], "arrived twice"),
         ([STARTED, TextAppended(seq=1, index=0, text="a")], "0 must be below 0"),
         ([STARTED, PART.model_copy(update={"index": 1})], "number of parts so far, 0"),
         ([STARTED, PartStarted(seq=2, index=0, part=TextPart(text=""))], "1 is missing"),
@@ -179,7 +179,7 @@ def test_a_delta_out_of_place_is_a_clear_error(deltas: list[Delta], error: str) 
 
 
 def test_an_unfinished_message_is_refused() -> None:
-    with pytest.raises(InvalidUacs, match="not the whole message yet"):
+    with pytest.raises(InvalidUacs, match="not yet the whole message"):
         _ = _accumulated(STARTED, PART).message
 
 
