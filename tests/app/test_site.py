@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -18,6 +19,11 @@ DOCS = ROOT / "docs"
 _CONFIGURATION = re.compile(r"<!-- configuration -->\n```yaml\n(.*?)```", re.DOTALL)
 _LINKED = re.compile(r"\]\((?!https?:|mailto:|uacs:|#)([^)\s#]+\.md)")
 _IN_NAVIGATION = re.compile(r'= "([^"]+\.md)"')
+_MODULE = re.compile(
+    r"^::: (\S+)$(?:\n {4}options:\n(?: {6}.*\n)*? {6}(show_submodules: true))?", re.M
+)
+_HEADING = re.compile(r'<h[1-6] id="(bridge\.[^"]+)"')
+PYTHON_API = {"bridge.uacs", "bridge.ports", "bridge.content", "bridge.testing"}
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -29,7 +35,40 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
 def copied(tmp_path: Path) -> Path:
     shutil.copytree(DOCS, tmp_path / "docs")
     shutil.copy(ROOT / ".zensical.toml", tmp_path)
+    only_python = shutil.ignore_patterns("__pycache__", "*.html", "*.js", "*.css", "*.sql", "*.png")
+    shutil.copytree(ROOT / "bridge", tmp_path / "bridge", ignore=only_python)
     return tmp_path
+
+
+def documented_modules() -> dict[str, list[Path]]:
+    """The source files that each page of the Python API documents."""
+    modules: dict[str, list[Path]] = {}
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for name, with_submodules in _MODULE.findall(page.read_text("utf-8")):
+            path = ROOT / name.replace(".", "/")
+            files = sorted(path.rglob("*.py")) if with_submodules else []
+            files = files or [path / "__init__.py" if path.is_dir() else path.with_suffix(".py")]
+            modules.setdefault(page.stem, []).extend(files)
+    return modules
+
+
+def public_names(path: Path) -> set[str]:
+    """The full names of a module's exported names, or of its public functions and classes."""
+    relative = path.relative_to(ROOT).with_suffix("")
+    module = ".".join(relative.parts[:-1] if relative.name == "__init__" else relative.parts)
+    body = ast.parse(path.read_text("utf-8")).body
+    names: set[str] = set()
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                return {f"{module}.{name}" for name in ast.literal_eval(value)}
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.ClassDef(name=name):
+                names.add(name)
+            case _:
+                pass
+    return {f"{module}.{name}" for name in names if not name.startswith(("_", "test_"))}
 
 
 @pytest.mark.process
@@ -39,6 +78,34 @@ def test_the_site_builds_and_can_be_searched(copied: Path) -> None:
     assert built.returncode == 0, built.stdout + built.stderr
     assert (copied / ".site" / "tutorials" / "agent" / "index.html").exists()
     assert (copied / ".site" / "search.json").exists()
+    assert _undocumented(copied / ".site" / "reference") == set()
+
+
+def _undocumented(reference: Path) -> set[str]:
+    """The public names that have no heading on the pages of the Python API."""
+    missing: set[str] = set()
+    for page, files in documented_modules().items():
+        headings = set(_HEADING.findall((reference / page / "index.html").read_text("utf-8")))
+        missing |= {name for path in files for name in public_names(path)} - headings
+    return missing
+
+
+def test_the_python_api_has_a_page_for_each_public_package() -> None:
+    packages = {
+        ".".join(path.relative_to(ROOT).parts[:2]).removesuffix(".py")
+        for files in documented_modules().values()
+        for path in files
+    }
+
+    assert packages == PYTHON_API
+
+
+@pytest.mark.process
+def test_a_module_that_is_not_there_fails_the_build(copied: Path) -> None:
+    with (copied / "docs" / "reference" / "uacs.md").open("a", encoding="utf-8") as page:
+        page.write("\n::: bridge.uacs.nowhere\n")
+
+    assert build(copied).returncode != 0
 
 
 @pytest.mark.process
