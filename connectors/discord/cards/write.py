@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 from bridge.content.cards.rendering import NativeMessage, Rendering, Written
 from bridge.content.cards.tree import Actions, Card, Container, Context, Node, Nodes, Prose
+from bridge.content.cards.writing import runs_within
 from bridge.content.text.split import split_text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_embeds import Embed, is_embeddable, join_prose, write_embeds
 from connectors.discord.cards.write_messages import pack, safe_message
-from connectors.discord.cards.write_nodes import write_nodes
+from connectors.discord.cards.write_nodes import WRITERS
 from connectors.discord.cards.write_state import Json, Writing
 from connectors.discord.cards.write_text import is_small_print
 
@@ -26,7 +27,7 @@ def write_card(card: Card, rendering: Rendering) -> Written:
     nodes = _ungrouped(card.nodes, 0)
     shape = _shape_of(nodes)
     if shape is not None:
-        w = Writing(card, rendering, write_nodes)
+        w = Writing(card, rendering, WRITERS)
         messages = _write_plainly(w, shape)
         if messages is not None:
             return Written(messages, tuple(w.losses))
@@ -36,8 +37,8 @@ def write_card(card: Card, rendering: Rendering) -> Written:
 def write_components(card: Card, rendering: Rendering) -> Written:
     """The card as components whatever it holds: a message that has them keeps them when it is
     edited."""
-    w = Writing(card, rendering, write_nodes)
-    write_nodes(w, card.nodes)
+    w = Writing(card, rendering, WRITERS)
+    w.write(card.nodes)
     return Written(pack(w.pieces), tuple(w.losses))
 
 
@@ -106,7 +107,7 @@ def _write_plainly(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | Non
     text = join_prose(w, shape.prose)
     texts = [one.strip() for one in split_text(text, limits.CONTENT)] if text else []
     embeds = [embed for one in shape.panels for embed in write_embeds(w, one)]
-    write_nodes(w, shape.actions)
+    w.write(shape.actions)
     rows = [one.body for one in w.pieces]
     if len(rows) > limits.ROWS * bool(embeds) or any(
         one["type"] != schemas.ACTION_ROW for one in rows
@@ -145,13 +146,5 @@ def _without_previews(text: str, embeds: Iterable[Embed]) -> str:
 
 def _groups(embeds: Sequence[Embed]) -> list[list[Embed]]:
     """Runs that one message can hold."""
-    groups: list[list[Embed]] = []
-    text = files = 0
-    for embed in embeds:
-        text, files = text + embed.text, files + len(embed.files)
-        full = not groups or len(groups[-1]) == limits.EMBEDS
-        if full or text > limits.EMBED_TOTAL or files > limits.FILES:
-            groups.append([])
-            text, files = embed.text, len(embed.files)
-        groups[-1].append(embed)
-    return groups
+    room = (limits.EMBEDS, limits.EMBED_TOTAL, limits.FILES)
+    return [*runs_within(embeds, room, lambda embed: (1, embed.text, len(embed.files)))]

@@ -108,8 +108,7 @@ def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
     """What is asked, and filled in already, in small print; the button that sends the inputs opens
     the form. Inputs that no button sends have a button of their own, which is called as they
     are."""
-    token = w.rendering.token
-    if token is None or not token(asked[0].at):
+    if not w.token(asked[0].at):
         row.end()
         for node in asked:
             write_as_text(w, node)
@@ -202,11 +201,11 @@ def _unlike_others(w: Writing, label: str) -> str:
 def _asking(w: Writing) -> Asking:
     """What the whole card asks; looked for once."""
     if w.asking is None:
-        token, forms = w.rendering.token, forms_of(w.card)
+        forms = forms_of(w.card)
         sent: set[int] = set()
         kept: set[int] = set()
         for node in walk(w.card.nodes):
-            if isinstance(node, Button) and node.does == "submit" and token and token(node.at):
+            if isinstance(node, Button) and node.does == "submit" and w.token(node.at):
                 inputs = forms.sent_by(node)
                 fresh = [one for one in inputs if not one.dispatches and id(one) not in kept]
                 if fresh:
@@ -252,9 +251,8 @@ def several_send(button: Button) -> bool:
 
 def _form_in(w: Writing, node: Button) -> _Form | None:
     """None for what asks nothing or sends nothing: it is shown as it is."""
-    token = w.rendering.token
     form = _parted(node)
-    sends = any(one.does == "submit" and token and token(one.at) for one in form.buttons)
+    sends = any(button.does == "submit" and w.token(button.at) for button in form.buttons)
     return form if sends and form.inputs else None
 
 

@@ -121,7 +121,7 @@ def _are_in_order(w: Writing, node: Container) -> bool:
 def _is_link(w: Writing, node: Container, film: Player) -> bool:
     """Embeds play nothing: a film is a link in one, where its fields would not be side by side
     among components."""
-    if (film.poster and film.poster.alt) or w.rendering.travels(film.asset):
+    if (film.poster and film.poster.alt) or w.travels(film.asset):
         return False
     if is_film(w, film) and not any(isinstance(one, Fields) for one in node.nodes):
         return False
@@ -228,14 +228,14 @@ def _put_pictures(w: Writing, node: Container, embeds: list[Embed]) -> None:
     shown = [one for one in pictures if isinstance(one, Image)]
     posters = list(_posters(w, node))
     for one in posters if shown else ():
-        w.lose(one.at, "poster", w.rendering.url_of(one.asset) or "picture")
+        w.lose(one.at, "poster", w.url_of(one.asset) or "picture")
     shown = shown or posters
     if not shown:
         return
     first = embeds[-1]
     first.body["image"] = _picture(w, shown[0], first)
     for one in shown[1:]:
-        first.body.setdefault("url", http_url(w.rendering.url_of(shown[0].asset), 2048) or _ANY)
+        first.body.setdefault("url", http_url(w.url_of(shown[0].asset), 2048) or _ANY)
         embed = Embed({"url": first.body["url"]})
         embed.body["image"] = _picture(w, one, embed)
         embeds.append(embed)

@@ -23,7 +23,7 @@ from connectors.discord.cards.write_asked import asked_labels
 from connectors.discord.cards.write_buttons import tell_details
 from connectors.discord.cards.write_inputs import input_name
 from connectors.discord.cards.write_menus import stands_in_message
-from connectors.discord.cards.write_nodes import flat_nodes, write_nodes
+from connectors.discord.cards.write_nodes import WRITERS
 from connectors.discord.cards.write_state import Json, Writing, content_of, sound
 from connectors.discord.cards.write_text import plain
 
@@ -93,7 +93,7 @@ def _run(siblings: Sequence[Node]) -> Iterator[Input]:
 
 def write_form(form: Form, rendering: Rendering) -> Written:
     """Each message's body is a modal's `title`, `custom_id` and `components`, in order."""
-    w = Writing(Card(form.nodes), rendering, write_nodes)
+    w = Writing(Card(form.nodes), rendering, WRITERS)
     parts = _parts(w, form.nodes)
     words = " · ".join(one for one in (form.submit, form.close) if one.strip())
     if words:
@@ -120,7 +120,7 @@ def _parts(w: Writing, nodes: Nodes) -> list[Json]:
     """Labels, and texts between them."""
     parts: list[Json] = []
     texts: list[str] = []
-    for node in flat_nodes(w, nodes):
+    for node in w.opened(nodes):
         if isinstance(node, Input):
             parts += (*_displays(texts), *asked_labels(w, node))
             texts = []
@@ -128,7 +128,7 @@ def _parts(w: Writing, nodes: Nodes) -> list[Json]:
             tell_details(w, node)
             w.lose(node.at, "form_button", plain(node.label) or "button")
         else:
-            write_nodes(w, (node,))
+            w.write((node,))
             texts += _texts(w, node)
             w.pieces.clear()
     return [*parts, *_displays(texts)]

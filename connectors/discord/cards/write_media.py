@@ -75,8 +75,8 @@ def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
 
 def is_reachable(w: Writing, asset: Asset) -> bool:
     """Whether Discord can get the bytes."""
-    uploaded = w.rendering.travels(asset)
-    return uploaded or bool(http_url(w.rendering.url_of(asset), limits.MEDIA_URL))
+    uploaded = w.travels(asset)
+    return uploaded or bool(http_url(w.url_of(asset), limits.MEDIA_URL))
 
 
 def _add_gallery(w: Writing, items: list[Json], files: tuple[Asset, ...]) -> None:
@@ -122,7 +122,7 @@ def _picture_as_line(w: Writing, node: Image) -> None:
     page = node.link or node.asset.page
     say(w, _hidden_markdown(w, node, image_as_prose(node, page).text))
     lost = _unsaid(node.title, node.asset.alt, node.asset.name)
-    lost += _other_urls(page, node.asset.page, told_address(w.rendering.url_of(node.asset)))
+    lost += _other_urls(page, node.asset.page, told_address(w.url_of(node.asset)))
     w.lose(node.at, "picture_as_text", " ".join(lost) or "picture", "a line of text")
 
 
@@ -167,13 +167,13 @@ def is_film(w: Writing, node: Player) -> bool:
     """Whether the asset is a film itself, rather than a page that shows one."""
     if not is_reachable(w, node.asset):
         return False
-    if w.rendering.travels(node.asset) or node.asset.media_type.startswith("video/"):
+    if w.travels(node.asset) or node.asset.media_type.startswith("video/"):
         return True
-    return bool(_FILM.search(w.rendering.url_of(node.asset)))
+    return bool(_FILM.search(w.url_of(node.asset)))
 
 
 def _uploaded(w: Writing, asset: Asset, kind: str = "") -> Media | None:
-    return w.media(asset, kind) if w.rendering.travels(asset) else None
+    return w.media(asset, kind) if w.travels(asset) else None
 
 
 def _write_played(w: Writing, node: Player, media: Media) -> None:
@@ -199,7 +199,7 @@ def _player_as_link(w: Writing, node: Player) -> None:
 
 def player_markdown(w: Writing, node: Player) -> str:
     """A link to it, its author and description."""
-    url = w.rendering.url_of(node.asset) or node.asset.page
+    url = w.url_of(node.asset) or node.asset.page
     told = player_as_nodes(node, url)[-1]
     lost = _unsaid(node.title, node.asset.alt, node.asset.name)
     lost += _other_urls(node.link or url, url, node.asset.page)
@@ -230,7 +230,7 @@ def _add_file(w: Writing, node: File | Player, media: Media) -> None:
 
 def _file_as_link(w: Writing, node: File) -> None:
     """Discord shows as files only what travels with the message."""
-    url = w.rendering.url_of(node.asset) or node.asset.page
+    url = w.url_of(node.asset) or node.asset.page
     say(w, _hidden_markdown(w, node, file_as_prose(node, url).text))
     lost = _unsaid(node.title, node.asset.name, node.asset.alt)
     lost += _other_urls(url, node.asset.page)
@@ -242,7 +242,7 @@ def _file_as_link(w: Writing, node: File) -> None:
 
 def lose_decoration(w: Writing, node: Image) -> None:
     asset = node.asset
-    w.lose(node.at, "small_picture", asset.name or w.rendering.url_of(asset) or "picture")
+    w.lose(node.at, "small_picture", asset.name or w.url_of(asset) or "picture")
 
 
 # --- beside a section -----------------------------------------------------------------------

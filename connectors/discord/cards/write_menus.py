@@ -138,8 +138,7 @@ def _add_menu(
 
 def tell_input_details(w: Writing, node: Input) -> None:
     if node.error:
-        is_heard = w.rendering.token is not None
-        w.lose(node.at, "input_error", node.error, _SAID_LATER if is_heard else "")
+        w.lose(node.at, "input_error", node.error, _SAID_LATER if w.is_heard else "")
     if node.confirm is not None:
         w.lose(node.at, "confirm_dialog", confirm_words(node.confirm) or "?", "asked when chosen")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any, cast, get_args
+from typing import get_args
 
 from bridge.content.cards.degrade import (
     columns_as_table,
@@ -14,8 +14,6 @@ from bridge.content.cards.degrade import (
     is_row_of_texts,
     line_prose,
     stack_columns,
-    stack_section,
-    tasks_as_nodes,
 )
 from bridge.content.cards.tree import (
     Actions,
@@ -45,6 +43,7 @@ from bridge.content.cards.tree import (
     Table,
     Tasks,
 )
+from bridge.content.cards.writing import OPENERS, WriterTable
 from connectors.discord.cards.write_actions import write_actions
 from connectors.discord.cards.write_boxes import (
     opened,
@@ -62,7 +61,7 @@ from connectors.discord.cards.write_media import (
     write_image,
     write_player,
 )
-from connectors.discord.cards.write_state import Writing
+from connectors.discord.cards.write_state import SEPARATOR, Writing
 from connectors.discord.cards.write_tables import write_chart, write_text_table
 from connectors.discord.cards.write_text import bold, write_prose
 from connectors.discord.cards.write_told import (
@@ -78,28 +77,8 @@ from connectors.discord.cards.write_told import (
     write_tasks,
 )
 
-_PRESSED_OR_FILLED = frozenset((Button, *get_args(Input)))
-DEEPEST = 16  # nodes within one another; what lies deeper is written without what is around it
 
-
-def write_nodes(w: Writing, nodes: Iterable[Node]) -> None:
-    """Neighbouring buttons and inputs share rows and forms."""
-    w.depth += 1
-    pending: list[Button | Input] = []
-    for node in _gathered(w, nodes if w.depth <= DEEPEST else flat_nodes(w, nodes)):
-        if type(node) in _PRESSED_OR_FILLED:
-            pending.append(cast("Button | Input", node))
-            continue
-        if pending:
-            write_actions(w, pending)
-            pending = []
-        _WRITERS[type(node)](w, node)
-    if pending:
-        write_actions(w, pending)
-    w.depth -= 1
-
-
-def _gathered(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
+def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
     """Neighbouring rows of short texts as one table; decorative pictures beside the text that
     follows, or named."""
     waiting = deque(nodes)
@@ -152,7 +131,7 @@ def _table_of(first: Columns, waiting: deque[Node]) -> Table | None:
 
 def _table(w: Writing, node: Table) -> None:
     if rows := write_text_table(w, node):
-        write_nodes(w, rows)
+        w.write(rows)
 
 
 def _chart(w: Writing, node: Chart) -> None:
@@ -163,71 +142,71 @@ def _actions(w: Writing, node: Actions) -> None:
     write_actions(w, node.items)
 
 
-_WRITERS: dict[type, Callable[[Writing, Any], None]] = {
-    Prose: write_prose,
-    Table: _table,
-    Divider: write_divider,
-    Context: write_context,
-    Fields: write_fields,
-    Image: write_image,
-    Player: write_player,
-    Gallery: write_gallery,
-    File: write_file,
-    Section: write_section,
-    Columns: write_columns,
-    Container: write_container,
-    Carousel: write_carousel,
-    Alert: write_alert,
-    Badge: write_badge,
-    Progress: write_progress,
-    Rating: write_rating,
-    Tasks: write_tasks,
-    Chart: _chart,
-    Poll: write_poll,
-    Native: write_native,
-    Actions: _actions,
-}
-
-
 # --- deeper than people nest ----------------------------------------------------------------
 
 
-def flat_nodes(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes that hold no others, in order; what stood around them is as they are."""
-    stack = [iter(nodes)]
-    while stack:
-        node = next(stack[-1], None)
-        if node is None:
-            stack.pop()
-        elif (inner := _within(w, node)) is None:
-            yield node
-        else:
-            stack.append(iter(inner))
+def _opened_container(w: Writing, node: Container) -> Nodes:
+    if node.spoiler:
+        w.lose(node.at, "nested_container", "spoiler", "open")
+    return opened(w, node)
 
 
-def _within(w: Writing, node: Node) -> Nodes | None:  # one flat match over the kinds
-    match node:
-        case Container():
-            if node.spoiler:
-                w.lose(node.at, "nested_container", "spoiler", "open")
-            return opened(w, node)
-        case Section():
-            return stack_section(node)
-        case Columns():
-            links = (linked(w, (), one.link, one.at) for one in node.columns if one.link)
-            return (*stack_columns(node), *(line_prose(one, node.at) for one in links if one))
-        case Carousel(cards):
-            return cards
-        case Native(_, _, fallback):
-            return fallback
-        case Tasks():
-            return tasks_as_nodes(node)
-        case Table(rows, title=title):
-            cells = tuple(one for row in rows for cell in row for one in cell)
-            return (line_prose(bold(title), node.at), *cells) if title else cells
-        case Actions(items):
-            return items
-        case Button(nodes=inner) if inner:
-            return (replace(node, nodes=()), *inner)
-        case _:
-            return None
+def _opened_columns(w: Writing, node: Columns) -> Nodes:
+    links = (linked(w, (), column.link, column.at) for column in node.columns if column.link)
+    return (*stack_columns(node), *(line_prose(link, node.at) for link in links if link))
+
+
+def _opened_table(_w: Writing, node: Table) -> Nodes:
+    cells = tuple(inner for row in node.rows for cell in row for inner in cell)
+    return (line_prose(bold(node.title), node.at), *cells) if node.title else cells
+
+
+def _opened_actions(_w: Writing, node: Actions) -> Nodes:
+    return node.items
+
+
+def _opened_button(_w: Writing, node: Button) -> Nodes | None:
+    return (replace(node, nodes=()), *node.nodes) if node.nodes else None
+
+
+# --- the table ------------------------------------------------------------------------------
+
+WRITERS = WriterTable(
+    {
+        Prose: write_prose,
+        Table: _table,
+        Divider: write_divider,
+        Context: write_context,
+        Fields: write_fields,
+        Image: write_image,
+        Player: write_player,
+        Gallery: write_gallery,
+        File: write_file,
+        Section: write_section,
+        Columns: write_columns,
+        Container: write_container,
+        Carousel: write_carousel,
+        Alert: write_alert,
+        Badge: write_badge,
+        Progress: write_progress,
+        Rating: write_rating,
+        Tasks: write_tasks,
+        Chart: _chart,
+        Poll: write_poll,
+        Native: write_native,
+        Actions: _actions,
+    },
+    max_depth=16,
+    openers={
+        **OPENERS,
+        Container: _opened_container,
+        Columns: _opened_columns,
+        Table: _opened_table,
+        Actions: _opened_actions,
+        Button: _opened_button,
+    },
+    row_types=frozenset((Button, *get_args(Input))),
+    write_row=write_actions,
+    merge_neighbours=_merged,
+    id_separator=SEPARATOR,
+)

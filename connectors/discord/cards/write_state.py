@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from pydantic import JsonValue
 
-from bridge.content.cards.rendering import Rendering
-from bridge.content.cards.tree import Asset, Card, Node
+from bridge.content.cards.tree import Asset
+from bridge.content.cards.writing import CardWriting
 from bridge.content.media.file_names import safe_file_name
 from bridge.content.text.tree import Inline
 from bridge.content.text.urls import safe_url
@@ -38,12 +38,12 @@ _ENDINGS = {
     "audio": ".ogg",
 }  # fmt: skip
 _LONGEST_NAME = 100
-_SEPARATOR = "#"  # before the number of an id that carries a token used already
+SEPARATOR = "#"  # before the number of an id that carries a token used already
 
 
 def token_of(custom_id: str) -> str:
     """The token that a custom id carries."""
-    return custom_id.partition(_SEPARATOR)[0]
+    return custom_id.partition(SEPARATOR)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,56 +97,52 @@ class Asking:
 
 
 @dataclass(slots=True)
-class Writing:
-    """Functions that write nodes add `pieces` in `box`, in order, and name what they lose; `lower`
-    writes the nodes within a node."""
+class Writing(CardWriting[Piece]):
+    """One card on its way to Discord.
 
-    card: Card
-    rendering: Rendering
-    lower: Callable[[Writing, Iterable[Node]], None]
-    pieces: list[Piece] = field(default_factory=list[Piece])
-    losses: list[Loss] = field(default_factory=list[Loss])
+    - `box`: the container that is written into; None: none.
+    - `asking`: what the whole card asks; None: not looked for yet.
+    - `unfolded`: the hidden containers that are written, or whose button was named.
+    - `labels`: how often each label of a form's button was used.
+    - `_names`: the names of files, in lower case.
+    """
+
     box: Box | None = None
-    depth: int = 0
-    asking: Asking | None = None  # None: not looked for yet
-    unfolded: frozenset[str] = frozenset()  # hidden containers written, or whose button was named
-    labels: dict[str, int] = field(default_factory=dict[str, int])  # how often used
-    _ids: dict[str, int] = field(default_factory=dict[str, int])  # how often a token was used
-    _names: set[str] = field(default_factory=set[str])  # of files, in lower case
-
-    def write(self, nodes: Iterable[Node]) -> None:
-        self.lower(self, nodes)
+    asking: Asking | None = None
+    unfolded: frozenset[str] = frozenset()
+    labels: dict[str, int] = field(default_factory=dict[str, int])
+    _names: set[str] = field(default_factory=set[str])
 
     def lose(self, at: str, kind: str, what: str, shown_as: str = "") -> None:
         self.losses.append(Loss(path=at, kind=kind, what=sound(what), shown_as=sound(shown_as)))
 
     def apart(self) -> Writing:
         """To try something: what it writes and loses is forgotten."""
-        return Writing(self.card, self.rendering, self.lower)
+        return Writing(self.card, self.rendering, self.table)
 
     def add(
         self, body: Json, *, count: int = 1, text: int = 0, files: tuple[Asset, ...] = ()
     ) -> None:
+        """Adds a component, in the box that is written into."""
         self.pieces.append(Piece(body, self.box, count, text, files))
 
     def action_id(self, at: str) -> str | None:
-        """A custom id with the token of the action that stood there; None where nobody hears."""
-        token = self.rendering.token(at) if self.rendering.token else None
+        """The custom id of the action at the path `at`; None where nobody receives a press."""
+        token = self.token(at)
         return self.unique_id(token) if token else None
 
     def unique_id(self, name: str) -> str | None:
-        if len(name) > limits.CUSTOM_ID - 8 or _SEPARATOR in name:
+        """The name as a custom id that no other component has; None for one that is too long."""
+        if len(name) > limits.CUSTOM_ID - 8 or SEPARATOR in name:
             return None
-        number = self._ids.get(name, 0) + 1
-        self._ids[name] = number
-        return name if number == 1 else f"{name}{_SEPARATOR}{number}"
+        return self.numbered_id(name)
 
     def media(self, asset: Asset, kind: str = "") -> Media | None:
         """The asset as a file of the message, or by its URL; None when Discord cannot get it."""
-        if self.rendering.travels(asset):
+        if self.travels(asset):
             name = self._file_name(asset, kind)
             return Media(f"attachment://{name}", replace(asset, name=name))
-        url = http_url(self.rendering.url_of(asset), limits.MEDIA_URL)
+        url = http_url(self.url_of(asset), limits.MEDIA_URL)
         return Media(url) if url else None
 
     def _file_name(self, asset: Asset, kind: str) -> str:

@@ -28,16 +28,15 @@ from bridge.content.cards.tree import (
     Gallery,
     Image,
     LabelledValue,
-    Native,
     Node,
     Nodes,
-    Poll,
     Progress,
     Prose,
     Rating,
     Style,
     Tasks,
 )
+from bridge.content.cards.writing import degraded
 from bridge.content.text.tree import Break, Emoji, Inline, Paragraph, Text
 from connectors.discord.cards import schemas
 from connectors.discord.cards.colors import color_of
@@ -102,7 +101,7 @@ def write_context(w: Writing, node: Context) -> None:
 def _small_image(w: Writing, node: Image) -> Line:
     """A picture among small print is its title, or nothing: Discord has none of that size."""
     asset = node.asset
-    words = asset.alt or asset.name or w.rendering.url_of(asset) or "picture"
+    words = asset.alt or asset.name or w.url_of(asset) or "picture"
     w.lose(node.at, "small_picture", words, "its title" if node.title else "")
     return linked(w, node.title, node.link, node.at)
 
@@ -181,13 +180,16 @@ def _is_plain_line(node: Node) -> bool:
             return False
 
 
-def write_poll(w: Writing, node: Poll) -> None:
-    """Votes in a poll of Discord's own would be counted apart from those of the original."""
-    lost = "poll" + " with several answers" * node.multiple + ", closed" * node.closed
-    w.lose(node.at, "poll_as_prose", lost, "its question and answers")
-    w.write(poll_as_nodes(node))
-
-
-def write_native(w: Writing, node: Native) -> None:
-    w.lose(node.at, "native", node.schema_id, "what it says" if node.fallback else "")
-    w.write(node.fallback)
+# Votes in a poll of Discord's own would be counted apart from those of the original.
+write_poll = degraded(
+    poll_as_nodes,
+    lambda node: (
+        "poll_as_prose",
+        "poll" + " with several answers" * node.multiple + ", closed" * node.closed,
+        "its question and answers",
+    ),
+)
+write_native = degraded(
+    lambda node: node.fallback,
+    lambda node: ("native", node.schema_id, "what it says" if node.fallback else ""),
+)

@@ -5,8 +5,7 @@ Each kind of node has its writer; what all of them made is packed into messages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from bridge.content.cards import degrade
 from bridge.content.cards.rendering import NativeMessage, Rendering, Written
 from bridge.content.cards.tree import (
     Actions,
@@ -28,7 +27,7 @@ from bridge.content.cards.tree import (
     Gallery,
     Image,
     Native,
-    Node,
+    Nodes,
     NumberInput,
     Picker,
     Player,
@@ -42,6 +41,7 @@ from bridge.content.cards.tree import (
     TextInput,
     Toggle,
 )
+from bridge.content.cards.writing import OPENERS, WriterTable
 from connectors.slack.capabilities import TEXT_LIMIT
 from connectors.slack.cards.write_actions import lose_toggles, write_actions, write_button
 from connectors.slack.cards.write_boxes import write_carousel, write_container
@@ -51,7 +51,7 @@ from connectors.slack.cards.write_media import write_file, write_gallery, write_
 from connectors.slack.cards.write_native import write_native
 from connectors.slack.cards.write_notification import notification
 from connectors.slack.cards.write_packing import packed
-from connectors.slack.cards.write_pieces import Frame, Pieces, Writer, Writing
+from connectors.slack.cards.write_pieces import Frame, Writing
 from connectors.slack.cards.write_prose import is_plain_prose, marks_lost, write_prose
 from connectors.slack.cards.write_rows import (
     write_columns,
@@ -83,11 +83,10 @@ def write_card(card: Card, rendering: Rendering) -> Written:
         lost = (loss for one in shown for loss in marks_lost(one.text, one.at))
         return Written((NativeMessage({"text": text}),), tuple(lost) if "|" in text else ())
     writing = Writing(card, rendering, _WRITERS)
-    pieces: Pieces = []
-    writing.write(card.nodes, pieces)
+    writing.write(card.nodes)
     lose_toggles(writing)
-    _drop_soft_frames(writing, pieces)
-    messages = packed(pieces, card.summary) or (_nothing(card),)
+    _drop_soft_frames(writing)
+    messages = packed(writing.pieces, card.summary) or (_nothing(card),)
     return Written(messages, tuple(writing.losses))
 
 
@@ -95,20 +94,20 @@ def _as_text(card: Card) -> str:
     """mrkdwn, where it says all of the card; else nothing."""
     if card.summary or not all(type(node) is Prose for node in card.nodes):
         return ""
-    said: list[str] = []
+    texts: list[str] = []
     for node in card.nodes:
         if not (isinstance(node, Prose) and is_plain_prose(node)):
             return ""
-        said.append(document_to_mrkdwn(node.text))
-    text = "\n\n".join(one for one in said if one)
+        texts.append(document_to_mrkdwn(node.text))
+    text = "\n\n".join(text for text in texts if text)
     return text if length(text) <= TEXT_LIMIT else ""
 
 
-def _drop_soft_frames(writing: Writing, pieces: Pieces) -> None:
+def _drop_soft_frames(writing: Writing) -> None:
     """The bars of groups that plain blocks follow."""
     is_followed = False
     dropped: dict[Frame, None] = {}
-    for piece in reversed(pieces):
+    for piece in reversed(writing.pieces):
         if piece.frame is not None and piece.frame.soft and is_followed:
             dropped[piece.frame] = None
             piece.frame = None
@@ -122,35 +121,51 @@ def _nothing(card: Card) -> NativeMessage:
     return NativeMessage({"text": notification(card.summary, ())})
 
 
-_WRITERS: Mapping[type[Node], Writer] = {
-    Prose: write_prose,
-    Table: write_table,
-    Divider: write_divider,
-    Context: write_context,
-    Fields: write_fields,
-    Image: write_image,
-    Player: write_player,
-    Gallery: write_gallery,
-    File: write_file,
-    Section: write_section,
-    Columns: write_columns,
-    Container: write_container,
-    Carousel: write_carousel,
-    Alert: write_alert,
-    Badge: write_badge,
-    Progress: write_progress,
-    Rating: write_rating,
-    Tasks: write_tasks,
-    Chart: write_chart,
-    Poll: write_poll,
-    Native: write_native,
-    Actions: write_actions,
-    Button: write_button,
-    TextInput: write_input,
-    NumberInput: write_input,
-    DateInput: write_input,
-    Toggle: write_input,
-    Choice: write_input,
-    Picker: write_input,
-    FileInput: write_input,
-}
+def _opened_button(_writing: Writing, node: Button) -> Nodes | None:
+    if node.does != "reveal":
+        return None
+    return (degrade.line_prose(node.label, node.at), *node.nodes)
+
+
+def _opened_actions(_writing: Writing, node: Actions) -> Nodes | None:
+    """A row stays a row, unless one of its buttons holds nodes."""
+    holds = any(isinstance(item, Button) and item.nodes for item in node.items)
+    return node.items if holds else None
+
+
+_WRITERS = WriterTable(
+    {
+        Prose: write_prose,
+        Table: write_table,
+        Divider: write_divider,
+        Context: write_context,
+        Fields: write_fields,
+        Image: write_image,
+        Player: write_player,
+        Gallery: write_gallery,
+        File: write_file,
+        Section: write_section,
+        Columns: write_columns,
+        Container: write_container,
+        Carousel: write_carousel,
+        Alert: write_alert,
+        Badge: write_badge,
+        Progress: write_progress,
+        Rating: write_rating,
+        Tasks: write_tasks,
+        Chart: write_chart,
+        Poll: write_poll,
+        Native: write_native,
+        Actions: write_actions,
+        Button: write_button,
+        TextInput: write_input,
+        NumberInput: write_input,
+        DateInput: write_input,
+        Toggle: write_input,
+        Choice: write_input,
+        Picker: write_input,
+        FileInput: write_input,
+    },
+    max_depth=12,
+    openers={**OPENERS, Button: _opened_button, Actions: _opened_actions},
+)

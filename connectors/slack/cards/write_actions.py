@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bridge.content.cards import degrade
 from bridge.content.cards.tree import Actions, Button, Image, Node
+from bridge.content.cards.writing import runs_within
 from bridge.content.text.tree import Inline, Strong, Text
 from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import ACTIONS, BUTTON_HINT, BUTTON_TEXT, URL
@@ -12,8 +13,8 @@ from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
 from connectors.slack.cards.write_folds import fold
 from connectors.slack.cards.write_inputs import element_beside, element_in_row, is_input
 from connectors.slack.cards.write_media import image_element, is_bare
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
-from connectors.slack.cards.write_size import is_small, size_of
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
+from connectors.slack.cards.write_size import is_small, item_cost
 from connectors.slack.cards.write_texts import (
     labelled,
     line_to_mrkdwn,
@@ -31,7 +32,7 @@ _ROW_CHARACTERS = 8_000
 _NAMELESS = "…"
 
 
-def write_actions(writing: Writing, node: Actions, out: Pieces) -> None:
+def write_actions(writing: Writing, node: Actions) -> None:
     """Rows of elements; what is none stands between two of them."""
     row: list[Json] = []
     for item in node.items:
@@ -43,28 +44,19 @@ def write_actions(writing: Writing, node: Actions, out: Pieces) -> None:
         if element is not None:
             row.append(element)
             continue
-        write_row(row, out)
+        write_row(writing, row)
         row = []
-        writing.write((item,), out)
-    write_row(row, out)
+        writing.write((item,))
+    write_row(writing, row)
 
 
-def write_row(row: list[Json], out: Pieces) -> None:
+def write_row(writing: Writing, row: list[Json]) -> None:
     """Elements as actions blocks."""
     if 0 < len(row) <= ACTIONS and is_small(row, _ROW_CHARACTERS):
-        out.append(Piece({"type": "actions", "elements": row}))
+        writing.pieces.append(Piece({"type": "actions", "elements": row}))
         return
-    elements: list[Json] = []
-    used = 0
-    for element in row:
-        size = size_of(element)
-        if elements and (len(elements) == ACTIONS or used + size > _ROW_CHARACTERS):
-            out.append(Piece({"type": "actions", "elements": elements}))
-            elements, used = [], 0
-        elements.append(element)
-        used += size
-    if elements:
-        out.append(Piece({"type": "actions", "elements": elements}))
+    for elements in runs_within(row, (ACTIONS, _ROW_CHARACTERS), item_cost):
+        writing.pieces.append(Piece({"type": "actions", "elements": elements}))
 
 
 def accessory_element(writing: Writing, node: Node) -> Json | None:
@@ -79,21 +71,21 @@ def accessory_element(writing: Writing, node: Node) -> Json | None:
 # --- buttons --------------------------------------------------------------------------------
 
 
-def write_button(writing: Writing, node: Button, out: Pieces) -> None:
+def write_button(writing: Writing, node: Button) -> None:
     element = button_element(writing, node)
     if element is not None:
-        write_row([element], out)
+        write_row(writing, [element])
     elif node.disabled:
-        _write_words(writing, node, "disabled", "its words", out)
+        _write_words(writing, node, "disabled", "its words")
     elif node.does == "reveal":
-        _reveal(writing, node, out)
+        _reveal(writing, node)
     elif node.does == "toggle":
         writing.toggled.append(node)
         _lose_beside(writing, node)
     elif node.does == "open":
-        _write_words(writing, node, _fault(node.url), node.url, out)
+        _write_words(writing, node, _fault(node.url), node.url)
     else:
-        _write_words(writing, node, "foreign_action", _words(node), out)
+        _write_words(writing, node, "foreign_action", _words(node))
 
 
 def button_element(writing: Writing, node: Button) -> Json | None:
@@ -121,7 +113,7 @@ def _target(writing: Writing, node: Button) -> Json | None:
         return None
     if writing.is_heard:
         token = writing.token(node.at)
-        return {"action_id": writing.action_id(token), "value": token}
+        return {"action_id": writing.numbered_id(token), "value": token}
     if writing.origin:
         writing.lose(node.at, "foreign_action", _words(node), "a link to the original")
         return {"url": writing.origin}
@@ -151,7 +143,7 @@ def _fault(url: str) -> str:
 # --- what is no element ---------------------------------------------------------------------
 
 
-def _write_words(writing: Writing, node: Button, kind: str, what: str, out: Pieces) -> None:
+def _write_words(writing: Writing, node: Button, kind: str, what: str) -> None:
     """Its words in small print, and what else it had as losses."""
     shown = "its words" if node.does != "open" or node.disabled else "its words, without a link"
     writing.lose(node.at, kind, what if what != "its words" else _words(node), shown)
@@ -159,11 +151,11 @@ def _write_words(writing: Writing, node: Button, kind: str, what: str, out: Piec
     if text := line_to_mrkdwn(line):
         context = {"type": "context", "elements": [mrkdwn(text)]}
         if len(text) <= 2_900:
-            out.append(Piece(context))
+            writing.pieces.append(Piece(context))
         else:
-            writing.write((degrade.line_prose(line, node.at),), out)
+            writing.write((degrade.line_prose(line, node.at),))
     _lose_beside(writing, node)
-    writing.write(node.nodes, out)
+    writing.write(node.nodes)
 
 
 def _lose_beside(writing: Writing, node: Button) -> None:
@@ -173,15 +165,15 @@ def _lose_beside(writing: Writing, node: Button) -> None:
     lose_confirm(writing, node)
 
 
-def _reveal(writing: Writing, node: Button, out: Pieces) -> None:
+def _reveal(writing: Writing, node: Button) -> None:
     """What a press would show: in a container that opens, or below."""
     line = button_line(node)
     _lose_beside(writing, node)
     if writing.is_inside or not node.nodes:
         writing.lose(node.at, "reveal_open", _words(node), "what it shows")
-        writing.write((degrade.line_prose((Strong(line),), node.at), *node.nodes), out)
+        writing.write((degrade.line_prose((Strong(line),), node.at), *node.nodes))
     else:
-        fold(writing, line, node.nodes, out)
+        fold(writing, line, node.nodes)
 
 
 def lose_toggles(writing: Writing) -> None:

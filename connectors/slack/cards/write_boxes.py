@@ -15,6 +15,7 @@ from bridge.content.cards.tree import (
     Section,
 )
 from bridge.content.cards.walk import walk
+from bridge.content.cards.writing import runs_within
 from bridge.content.text.tree import Break, Inline, Link, Paragraph, Strong, Text
 from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import (
@@ -28,8 +29,8 @@ from connectors.slack.capabilities import (
 from connectors.slack.cards.write_actions import button_element, button_line
 from connectors.slack.cards.write_folds import contain, fold, fold_more
 from connectors.slack.cards.write_media import image_element, is_bare
-from connectors.slack.cards.write_pieces import Frame, Json, Piece, Pieces, Writing
-from connectors.slack.cards.write_size import size_of
+from connectors.slack.cards.write_pieces import Frame, Json, Piece, Writing
+from connectors.slack.cards.write_size import item_cost
 from connectors.slack.cards.write_texts import length, line_to_mrkdwn, mrkdwn, words
 
 Line = tuple[Inline, ...]
@@ -45,20 +46,20 @@ _COLORS = {
 _CAROUSEL_CHARACTERS = 10_000
 
 
-def write_container(writing: Writing, node: Container, out: Pieces) -> None:
+def write_container(writing: Writing, node: Container) -> None:
     folds = node.spoiler or node.hidden or node.collapsed is not None
     if writing.is_inside:
-        _write_inside(writing, node, out)
+        _write_inside(writing, node)
     elif folds or (node.id and node.id in writing.toggles):
-        _fold(writing, node, out)
+        _fold(writing, node)
     elif _is_panel(node):
-        _write_panel(writing, node, out)
+        _write_panel(writing, node)
     elif node.form == "card":
-        _write_card(writing, node, out)
+        _write_card(writing, node)
     elif node.title and not _has_head(node):
-        _write_titled(writing, node, out)
+        _write_titled(writing, node)
     else:
-        writing.write(_opened(writing, node), out)
+        writing.write(_opened(writing, node))
 
 
 def _is_panel(node: Container) -> bool:
@@ -82,31 +83,31 @@ def _has_head(node: Container) -> bool:
 # --- folded ---------------------------------------------------------------------------------
 
 
-def _fold(writing: Writing, node: Container, out: Pieces) -> None:
+def _fold(writing: Writing, node: Container) -> None:
     _lose_color(writing, node)
     writing.folded.add(node.id)
     collapsed = node.hidden or node.spoiler or node.collapsed is True
     if node.title and not _has_head(node):
         title = _linked(writing, node.title, node.link, node.at)
-        fold(writing, title, _below_title(writing, node), out, collapsed=collapsed)
+        fold(writing, title, _below_title(writing, node), collapsed=collapsed)
         return
     inner = _opened(writing, node)
     button = next((one for one in writing.toggles.get(node.id, ()) if not _holds(node, one)), None)
     if node.spoiler or button is None:
         title = (Text("Spoiler" if node.spoiler else "…"),)
-        fold(writing, title, inner, out, collapsed=collapsed)
-    elif (held := writing.opened.get(id(button))) is None:
-        writing.opened[id(button)] = {node.id}
+        fold(writing, title, inner, collapsed=collapsed)
+    elif (held := writing.opened_by.get(id(button))) is None:
+        writing.opened_by[id(button)] = {node.id}
         line = button_line(button)
         title = line if words(line) else (Text("Show more"),)
-        fold(writing, title, inner, out, collapsed=collapsed)
-        writing.last_fold = id(button), out[-1] if out else None
-    elif _goes_on(writing, button, out, collapsed=collapsed):
+        fold(writing, title, inner, collapsed=collapsed)
+        writing.last_fold = id(button), writing.pieces[-1] if writing.pieces else None
+    elif _goes_on(writing, button, collapsed=collapsed):
         held.add(node.id)
-        fold_more(writing, inner, out)
-        writing.last_fold = id(button), out[-1]
+        fold_more(writing, inner)
+        writing.last_fold = id(button), writing.pieces[-1]
     else:
-        fold(writing, (Text("…"),), inner, out, collapsed=collapsed)
+        fold(writing, (Text("…"),), inner, collapsed=collapsed)
 
 
 def _holds(node: Container, button: Button) -> bool:
@@ -114,15 +115,15 @@ def _holds(node: Container, button: Button) -> bool:
     return any(one is button for one in walk(node.nodes))
 
 
-def _goes_on(writing: Writing, button: Button, out: Pieces, *, collapsed: bool) -> bool:
+def _goes_on(writing: Writing, button: Button, *, collapsed: bool) -> bool:
     """Whether what was written last is the container that this button opens."""
-    if not out or writing.last_fold != (id(button), out[-1]):
+    if not writing.pieces or writing.last_fold != (id(button), writing.pieces[-1]):
         return False
-    last = out[-1].block
+    last = writing.pieces[-1].block
     return last.get("type") == "container" and last.get("default_collapsed") is collapsed
 
 
-def _write_titled(writing: Writing, node: Container, out: Pieces) -> None:
+def _write_titled(writing: Writing, node: Container) -> None:
     """A box with its title, subtitle and a small picture beside them."""
     head: Json = {}
     inner = _below_title(writing, node)
@@ -135,7 +136,7 @@ def _write_titled(writing: Writing, node: Container, out: Pieces) -> None:
         if icon is not None:
             head["icon"] = icon
             inner = inner[1:]
-    contain(writing, _linked(writing, node.title, node.link, node.at), inner, out, **head)
+    contain(writing, _linked(writing, node.title, node.link, node.at), inner, **head)
 
 
 def _below_title(writing: Writing, node: Container) -> Nodes:
@@ -147,26 +148,26 @@ def _below_title(writing: Writing, node: Container) -> Nodes:
 # --- panels and what is merely open ---------------------------------------------------------
 
 
-def _write_panel(writing: Writing, node: Container, out: Pieces) -> None:
+def _write_panel(writing: Writing, node: Container) -> None:
     """A bar at the side of all that has none of its own."""
     pieces = writing.inside(_opened(writing, node), _color(node))
     frame = Frame(_color(node), node.form == "group", node.at)
     for piece in pieces:
         piece.frame = piece.frame or frame
-    out += pieces
+    writing.pieces += pieces
 
 
-def _write_inside(writing: Writing, node: Container, out: Pieces) -> None:
+def _write_inside(writing: Writing, node: Container) -> None:
     """A box within a box has no more than a bar, and none in a container."""
     if node.spoiler or node.hidden or node.collapsed:
         kind = "spoiler" if node.spoiler else "hidden" if node.hidden else "folded"
         writing.lose(node.at, "open_container", f"a {kind} box", "open")
     if _is_coloured(node) and writing.bar is not None and _color(node) != writing.bar:
-        _write_panel(writing, node, out)
+        _write_panel(writing, node)
         return
     if writing.bar is None:
         _lose_color(writing, node)
-    writing.write(_opened(writing, node), out)
+    writing.write(_opened(writing, node))
 
 
 def _opened(writing: Writing, node: Container) -> Nodes:
@@ -220,17 +221,17 @@ def _lose_color(writing: Writing, node: Container) -> None:
 # --- cards ----------------------------------------------------------------------------------
 
 
-def _write_card(writing: Writing, node: Container, out: Pieces) -> None:
+def _write_card(writing: Writing, node: Container) -> None:
     card = _card(writing, node)
     if card is not None:
-        out.append(Piece(card))
+        writing.pieces.append(Piece(card))
     elif node.title and not _has_head(node):
-        _write_titled(writing, node, out)
+        _write_titled(writing, node)
     else:
-        _write_panel(writing, node, out)
+        _write_panel(writing, node)
 
 
-def write_carousel(writing: Writing, node: Carousel, out: Pieces) -> None:
+def write_carousel(writing: Writing, node: Carousel) -> None:
     before = writing.mark()
     cards: list[Json] = []
     for one in node.cards:
@@ -239,29 +240,16 @@ def write_carousel(writing: Writing, node: Carousel, out: Pieces) -> None:
             writing.back_to(before)
             what = f"{len(node.cards)} cards to leaf through"
             writing.lose(node.at, "stack_carousel", what, "one below the other")
-            writing.write(node.cards, out)
+            writing.write(node.cards)
             return
         cards.append(card)
-    _write_cards(cards, out)
+    for row in runs_within(cards, (CAROUSEL, _CAROUSEL_CHARACTERS), item_cost):
+        writing.pieces.append(Piece({"type": "carousel", "elements": row}))
 
 
 def _is_boxed(node: Container) -> bool:
     """What a card block cannot show of it."""
     return bool(_is_coloured(node) or node.spoiler or node.hidden or node.collapsed is not None)
-
-
-def _write_cards(cards: list[Json], out: Pieces) -> None:
-    row: list[Json] = []
-    used = 0
-    for card in cards:
-        size = size_of(card)
-        if row and (len(row) == CAROUSEL or used + size > _CAROUSEL_CHARACTERS):
-            out.append(Piece({"type": "carousel", "elements": row}))
-            row, used = [], 0
-        row.append(card)
-        used += size
-    if row:
-        out.append(Piece({"type": "carousel", "elements": row}))
 
 
 def _card(writing: Writing, node: Container) -> Json | None:

@@ -12,7 +12,7 @@ from bridge.content.cards import degrade
 from bridge.content.cards.tree import Chart, Point, Series
 from bridge.content.text.tree import Strong, Text
 from connectors.slack.capabilities import CHART_LABEL, CHART_POINTS, CHART_SERIES, CHART_TITLE
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
 from connectors.slack.cards.write_texts import length, one_line
 
 _KINDS = {
@@ -28,21 +28,23 @@ _KINDS = {
 _NAMELESS = "📊"
 
 
-def write_chart(writing: Writing, node: Chart, out: Pieces) -> None:
+def write_chart(writing: Writing, node: Chart) -> None:
     chart = None if writing.is_inside else _chart(node)
     if chart is None:
         writing.lose(node.at, "chart_as_table", f"a {node.kind} chart", "a table")
         if node.y_title and (not node.series or any(one.name for one in node.series)):
             writing.lose(node.at, "chart_as_table", node.y_title)
-        writing.write((degrade.chart_as_table(node),), out)
+        writing.write((degrade.chart_as_table(node),))
         return
     if chart["type"] != node.kind:
         writing.lose(node.at, "chart_form", f"a {node.kind} chart", f"a {chart['type']} chart")
     title = one_line(node.title)
     if length(title) > CHART_TITLE:
-        writing.write((degrade.line_prose((Strong((Text(title),)),), node.at),), out)
+        writing.write((degrade.line_prose((Strong((Text(title),)),), node.at),))
         title = ""
-    out.append(Piece({"type": "data_visualization", "title": title or _NAMELESS, "chart": chart}))
+    writing.pieces.append(
+        Piece({"type": "data_visualization", "title": title or _NAMELESS, "chart": chart})
+    )
 
 
 def _chart(node: Chart) -> Json | None:

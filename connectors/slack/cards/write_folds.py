@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from bridge.content.cards import degrade
 from bridge.content.cards.tree import Nodes
+from bridge.content.cards.writing import runs_within
 from bridge.content.text.tree import Strong, Text
 from connectors.slack.capabilities import CONTAINER_BLOCKS, CONTAINER_TITLE
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
 from connectors.slack.cards.write_size import size_of
 from connectors.slack.cards.write_split import rich_line
 from connectors.slack.cards.write_texts import Line, length, plain, words
@@ -18,60 +19,49 @@ _NAMELESS = "…"
 _GOES_ON = "Continued"
 
 
-def fold(
-    writing: Writing, title: Line, nodes: Nodes, out: Pieces, *, collapsed: bool = True
-) -> None:
+def fold(writing: Writing, title: Line, nodes: Nodes, *, collapsed: bool = True) -> None:
     """Nodes in a container that opens."""
-    contain(writing, title, nodes, out, is_collapsible=True, default_collapsed=collapsed)
+    contain(writing, title, nodes, is_collapsible=True, default_collapsed=collapsed)
 
 
-def contain(writing: Writing, title: Line, nodes: Nodes, out: Pieces, **head: object) -> None:
+def contain(writing: Writing, title: Line, nodes: Nodes, **head: object) -> None:
     """A title that no container takes is a line above, or (where nothing is in it) all there is."""
     named = _title(writing, title)
     said = degrade.line_prose((Strong(title),))
     if named is None and words(title):
         nodes = (said, *nodes)
     pieces = writing.inside(nodes)
-    _box(pieces, {**(named or _plain(_NAMELESS)), **head}, out)
+    _box(writing, pieces, {**(named or _plain(_NAMELESS)), **head})
     if named is not None and not any(piece.block for piece in pieces):
-        writing.write((said,), out)
-    out += [piece for piece in pieces if not piece.block]
+        writing.write((said,))
+    writing.pieces += [piece for piece in pieces if not piece.block]
 
 
-def fold_more(writing: Writing, nodes: Nodes, out: Pieces) -> None:
+def fold_more(writing: Writing, nodes: Nodes) -> None:
     """Nodes in the container that was written last."""
-    host = out.pop().block
+    host = writing.pieces.pop().block
     pieces = writing.inside(nodes)
     head = {key: one for key, one in host.items() if key not in ("type", "child_blocks")}
-    _box([*map(Piece, host["child_blocks"]), *pieces], head, out)
-    out += [piece for piece in pieces if not piece.block]
+    _box(writing, [*map(Piece, host["child_blocks"]), *pieces], head)
+    writing.pieces += [piece for piece in pieces if not piece.block]
 
 
-def _box(pieces: Iterable[Piece], head: Json, out: Pieces) -> None:
+def _box(writing: Writing, pieces: Iterable[Piece], head: Json) -> None:
     """What one container does not take goes on in the next."""
     for number, blocks in enumerate(_parts(pieces)):
         if number:
             settings = {key: one for key, one in head.items() if isinstance(one, bool)}
             head = {**_plain(f"{_GOES_ON} ({number + 1})"), **settings}
-        out.append(Piece({"type": "container", **head, "child_blocks": blocks}))
+        writing.pieces.append(Piece({"type": "container", **head, "child_blocks": blocks}))
 
 
 def _parts(pieces: Iterable[Piece]) -> Iterator[list[Json]]:
-    blocks: list[Json] = []
-    used = tables = 0
-    for piece in pieces:
-        if not piece.block:
-            continue
-        size, is_table = size_of(piece.block), piece.block["type"] == "table"
-        full = len(blocks) == CONTAINER_BLOCKS or used + size > _CHARACTERS
-        if blocks and (full or (is_table and tables)):
-            yield blocks
-            blocks, used, tables = [], 0, 0
-        blocks.append(piece.block)
-        used += size
-        tables += is_table
-    if blocks:
-        yield blocks
+    blocks = (piece.block for piece in pieces if piece.block)
+    return runs_within(blocks, (CONTAINER_BLOCKS, _CHARACTERS, 1), _block_cost)
+
+
+def _block_cost(block: Json) -> tuple[int, int, int]:
+    return 1, size_of(block), block["type"] == "table"
 
 
 def _title(writing: Writing, title: Line) -> Json | None:

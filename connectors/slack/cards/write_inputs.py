@@ -14,7 +14,7 @@ from bridge.content.text.tree import Inline, Text
 from connectors.slack.capabilities import INPUT_LABEL, PLACEHOLDER
 from connectors.slack.cards.write_confirm import add_confirm, lose_confirm
 from connectors.slack.cards.write_elements import elements_of
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
 from connectors.slack.cards.write_texts import (
     bold_mrkdwn,
     document_to_mrkdwn,
@@ -39,27 +39,31 @@ def is_input(node: Node) -> TypeGuard[Input]:
     return isinstance(node, _INPUTS)
 
 
-def write_input(writing: Writing, node: Input, out: Pieces) -> None:
+def write_input(writing: Writing, node: Input) -> None:
     """In a block of its own, with its label; menus that go on stand below it."""
     elements = _elements(writing, node)
     if not elements:
-        _write_words(writing, node, out)
+        _write_words(writing, node)
         return
     first, *more = elements
     if first["type"] == _TEXT and not words(_label(node)):
-        node = _named(writing, node, first, out)
+        node = _named(writing, node, first)
     block = _block(writing, node, first)
-    out.append(Piece(block))
-    out += [Piece({"type": "actions", "elements": [one]}) for one in more]
-    _write_notes(writing, node, out, with_hint="hint" not in block)
+    writing.pieces.append(Piece(block))
+    writing.pieces += [Piece({"type": "actions", "elements": [one]}) for one in more]
+    _write_notes(writing, node, with_hint="hint" not in block)
 
 
-def _named(writing: Writing, node: Input, element: Json, out: Pieces) -> Input:
+def _named(writing: Writing, node: Input, element: Json) -> Input:
     """With a label, which Slack asks of every text to fill in: the text before that names it and
     goes into the label, else what stands in the empty field, else its kind."""
     name = writing.names.get(id(node))
-    if name is not None and out and out[-1].block == section(document_to_mrkdwn(name.text)):
-        out.pop()
+    if (
+        name is not None
+        and writing.pieces
+        and writing.pieces[-1].block == section(document_to_mrkdwn(name.text))
+    ):
+        writing.pieces.pop()
         return replace(node, label=blocks_as_line(name.text))
     if one_line(node.placeholder):
         element.pop("placeholder", None)
@@ -119,9 +123,9 @@ def _label(node: Input) -> Line:
     return () if isinstance(node, Toggle) and not node.title else node.label
 
 
-def _write_notes(writing: Writing, node: Input, out: Pieces, *, with_hint: bool) -> None:
+def _write_notes(writing: Writing, node: Input, *, with_hint: bool) -> None:
     if with_hint and words(node.hint):
-        writing.write((degrade.line_prose(node.hint, node.at, subtle=True),), out)
+        writing.write((degrade.line_prose(node.hint, node.at, subtle=True),))
     if error := one_line(node.error):
         # Slack says nothing of its own; the bridge does to whoever sends what is wrong.
         writing.lose(node.at, "input_error", error, _SAID_LATER if writing.is_heard else "")
@@ -137,7 +141,7 @@ def _elements(writing: Writing, node: Input) -> list[Json]:
     elements = elements_of(writing, node)
     token = writing.token(node.at)
     for element in elements:
-        element["action_id"] = writing.action_id(token)
+        element["action_id"] = writing.numbered_id(token)
     first, kind = elements[0], elements[0]["type"]
     if hint := one_line(node.placeholder):
         if _has_placeholder(kind):
@@ -164,7 +168,7 @@ def _has_placeholder(kind: str) -> bool:
 # --- text -----------------------------------------------------------------------------------
 
 
-def _write_words(writing: Writing, node: Input, out: Pieces) -> None:
+def _write_words(writing: Writing, node: Input) -> None:
     """What it asks, where nothing can be filled in."""
     kind = "disabled" if node.disabled else "no_input" if writing.is_heard else "foreign_action"
     document = input_as_blocks(node)
@@ -173,5 +177,5 @@ def _write_words(writing: Writing, node: Input, out: Pieces) -> None:
     if hint and hint not in text_to_plain(document):
         writing.lose(node.at, "placeholder", hint)
     lose_confirm(writing, node)
-    writing.write((degrade.prose(*document, at=node.at),) if document else (), out)
-    _write_notes(writing, node, out, with_hint=False)
+    writing.write((degrade.prose(*document, at=node.at),) if document else ())
+    _write_notes(writing, node, with_hint=False)

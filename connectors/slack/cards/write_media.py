@@ -16,7 +16,7 @@ from bridge.content.text.tree import Link, Paragraph, Text
 from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import ALT_TEXT, IMAGE_TITLE, URL
 from connectors.slack.cards.write_folds import fold
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing, is_http
+from connectors.slack.cards.write_pieces import Json, Piece, Writing, is_http
 from connectors.slack.cards.write_texts import Line, labelled, one_line, shortened
 
 _OWN_FILE = re.compile(r"slack:(F[A-Z0-9]{3,})")
@@ -27,24 +27,24 @@ _HIDDEN = (Text("Spoiler"),)
 _SMALL = ("icon", "small")  # an image block would blow them up
 
 
-def write_image(writing: Writing, node: Image, out: Pieces) -> None:
+def write_image(writing: Writing, node: Image) -> None:
     if node.asset.spoiler and not writing.is_inside:
-        fold(writing, _HIDDEN, (replace(node, asset=replace(node.asset, spoiler=False)),), out)
+        fold(writing, _HIDDEN, (replace(node, asset=replace(node.asset, spoiler=False)),))
         return
     if node.asset.spoiler:
         writing.lose(node.at, "spoiler", "a picture that was hidden", "the picture")
     picture = image_element(writing, node)
     if picture is not None and node.size in _SMALL and is_bare(node):
-        out.append(Piece({"type": "context", "elements": [picture]}))
+        writing.pieces.append(Piece({"type": "context", "elements": [picture]}))
     elif picture is not None:
         _write_title(writing, picture, node)
-        out.append(Piece(picture))
+        writing.pieces.append(Piece(picture))
     elif writing.travels(node.asset):
-        _along(writing, node.asset, node.title, node.at, out)
+        _along(writing, node.asset, node.title, node.at)
     else:
-        _link_instead(writing, node, out)
+        _link_instead(writing, node)
     if node.link:
-        _write_link(writing, node.link, node.at, out)
+        _write_link(writing, node.link, node.at)
 
 
 def image_element(writing: Writing, node: Image) -> Json | None:
@@ -89,30 +89,30 @@ def _write_title(writing: Writing, picture: Json, node: Image) -> None:
         picture["title"] = title
 
 
-def _along(writing: Writing, asset: Asset, title: Line, at: str, out: Pieces) -> None:
+def _along(writing: Writing, asset: Asset, title: Line, at: str) -> None:
     """The file goes with the message; only its title stands in it."""
     if title:
-        writing.write((degrade.line_prose(title, at),), out)
-    out.append(Piece({}, files=(asset,)))
+        writing.write((degrade.line_prose(title, at),))
+    writing.pieces.append(Piece({}, files=(asset,)))
 
 
-def _link_instead(writing: Writing, node: Image, out: Pieces) -> None:
+def _link_instead(writing: Writing, node: Image) -> None:
     url = _url(writing, node.asset)
     address = "" if url else told_address(writing.url_of(node.asset))
     what = " ".join(one for one in (_names(node.asset), address) if one) or "a picture"
     writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
-    writing.write((degrade.image_as_prose(bare, url),), out)
+    writing.write((degrade.image_as_prose(bare, url),))
 
 
-def _write_link(writing: Writing, link: str, at: str, out: Pieces) -> None:
+def _write_link(writing: Writing, link: str, at: str) -> None:
     """What a press on a picture opens, below it."""
     url = safe_url(link)
     if url is None or len(url) >= URL:
         writing.lose(at, "long_url" if url else "unsafe_url", link)
         return
     writing.lose(at, "link", url, "a link below")
-    writing.write((degrade.line_prose((Link(url, (Text(url),)),), at, subtle=True),), out)
+    writing.write((degrade.line_prose((Link(url, (Text(url),)),), at, subtle=True),))
 
 
 def _url(writing: Writing, asset: Asset) -> str:
@@ -127,41 +127,41 @@ def _url(writing: Writing, asset: Asset) -> str:
 # --- others ---------------------------------------------------------------------------------
 
 
-def write_gallery(writing: Writing, node: Gallery, out: Pieces) -> None:
+def write_gallery(writing: Writing, node: Gallery) -> None:
     """One below the other."""
     if len(node.items) > 1:
         what = f"{len(node.items)} pictures side by side"
         writing.lose(node.at, "gallery", what, "one below the other")
-    writing.write(node.items, out)
+    writing.write(node.items)
 
 
-def write_file(writing: Writing, node: File, out: Pieces) -> None:
+def write_file(writing: Writing, node: File) -> None:
     if writing.travels(node.asset):
-        _along(writing, node.asset, node.title, node.at, out)
+        _along(writing, node.asset, node.title, node.at)
         return
     url = _url(writing, node.asset)
     what = _names(node.asset) or plain_inlines(node.title) or "a file"
     writing.lose(node.at, "file_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
-    writing.write((degrade.file_as_prose(bare, url),), out)
+    writing.write((degrade.file_as_prose(bare, url),))
 
 
-def write_player(writing: Writing, node: Player, out: Pieces) -> None:
+def write_player(writing: Writing, node: Player) -> None:
     """Its picture, and a link, which Slack itself may unfold to a player."""
     asset = node.asset
     if writing.travels(asset):
-        _along(writing, asset, node.title, node.at, out)
+        _along(writing, asset, node.title, node.at)
         if node.poster is not None and node.poster.alt:
             writing.lose(node.at, "poster", node.poster.alt)
         told = tuple(Paragraph(line) for line in (node.author, node.description) if line)
-        writing.write((degrade.prose(*told, at=node.at),) if told else (), out)
+        writing.write((degrade.prose(*told, at=node.at),) if told else ())
         return
     link = safe_url(node.link) or ""
     url = link if link and len(link) < URL else _url(writing, asset)
     what = _names(asset) or f"a {node.kind}"
     writing.lose(node.at, "player_as_nodes", what, "a link" if url else "its words")
     bare = replace(node, link=url)
-    writing.write(degrade.player_as_nodes(bare, ""), out)
+    writing.write(degrade.player_as_nodes(bare, ""))
 
 
 def _names(asset: Asset) -> str:

@@ -14,7 +14,7 @@ import orjson
 
 from bridge.content.cards.tree import Native
 from connectors.slack.cards.schemas import BLOCKS
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
 from connectors.slack.cards.write_size import size_of
 from connectors.slack.cards.write_texts import length
 
@@ -28,14 +28,14 @@ _ACTS = re.compile(rb'"type":"(?:button|workflow_button|icon_button|feedback_but
 _IDS = ("action_id", "block_id")
 
 
-def write_native(writing: Writing, node: Native, out: Pieces) -> None:
+def write_native(writing: Writing, node: Native) -> None:
     """The block itself, or what stands for it."""
     blocks = _blocks(node.payload) if node.schema_id == BLOCKS else []
     if blocks and all(_is_taken(writing, one) for one in blocks) and _claim(writing, blocks):
-        out += [Piece(one) for one in blocks]
+        writing.pieces += [Piece(one) for one in blocks]
         return
     writing.lose(node.at, "native_fallback", node.schema_id, "what stands for it")
-    writing.write(node.fallback, out)
+    writing.write(node.fallback)
 
 
 def _blocks(payload: object) -> list[Json]:
@@ -60,7 +60,7 @@ def _is_taken(writing: Writing, block: Json) -> bool:
 def _claim(writing: Writing, blocks: list[Json]) -> bool:
     """Whether its ids are in no other element; they are taken then."""
     ids = list(_ids(blocks))
-    return len(set(ids)) == len(ids) and all(writing.action_id(one) == one for one in ids)
+    return len(set(ids)) == len(ids) and all(writing.numbered_id(one) == one for one in ids)
 
 
 def _ids(value: object) -> Iterator[str]:

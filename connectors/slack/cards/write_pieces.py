@@ -1,23 +1,20 @@
-"""What the writers of nodes share: the blocks that they make, what was lost, who hears a press."""
+"""What the writers of nodes share: blocks with their frames, and what one card gathers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from bridge.content.cards.forms import texts_that_name
-from bridge.content.cards.rendering import Rendering
-from bridge.content.cards.tree import Asset, Button, Card, Container, Node, Prose
+from bridge.content.cards.tree import Asset, Button, Container, Node, Prose
 from bridge.content.cards.walk import walk
+from bridge.content.cards.writing import CardWriting
 from bridge.content.text.urls import safe_url
-from bridge.model import Loss
 from connectors.slack.capabilities import URL
-from connectors.slack.cards.write_flat import flat
 
 Json = dict[str, Any]
-_DEEPEST = 12  # containers within one another; further ones are shown as what they hold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,110 +40,62 @@ class Piece:
 
 
 Pieces = list[Piece]
-Writer = Callable[["Writing", Any, Pieces], None]
-Mark = tuple[int, dict[str, int]]
 
 
-class Writing:
-    """One card on its way: how it is to be shown, and what was lost so far.
+@dataclass
+class Writing(CardWriting[Piece]):
+    """One card on its way to Slack.
 
-    `is_inside` while blocks are written for an attachment or a container: these take only the
-    older kinds of blocks, and no containers. `bar` is the colour at the side of what is written,
-    None where there is none. `folded` are the ids of containers that open; `opened` has for each
-    button (by identity) whose words stand on one the ids that are in it; `toggled` are all that
-    were to show or hide something, `last_fold` is such a button and what was written of it last.
+    - `has_table`: whether a table block is written already.
+    - `is_inside`: whether blocks are written for an attachment or a container. These take only the
+      older kinds of blocks, and no containers.
+    - `bar`: the colour at the side of what is written, None where there is none.
+    - `folded`: the ids of containers that open.
+    - `opened_by`: by `id(button)`, where the words of the button stand on a container, the ids of
+      the containers in it.
+    - `toggled`: all buttons that were to show or hide something.
+    - `last_fold`: the last such button, and the last piece that was written of it.
     """
 
-    def __init__(
-        self, card: Card, rendering: Rendering, writers: Mapping[type[Node], Writer]
-    ) -> None:
-        self.losses: list[Loss] = []
-        self.travels = rendering.travels
-        self.url_of = rendering.url_of
-        self.has_table = False
-        self.is_inside = False
-        self.bar: str | None = None
-        self.folded: set[str] = set()
-        self.opened: dict[int, set[str]] = {}
-        self.last_fold: tuple[int, Piece | None] = (0, None)
-        self.toggled: list[Button] = []
-        self._card = card
-        self._token = rendering.token
-        self._origin = rendering.origin
-        self._writers = writers
-        self._depth = 0
-        self._tokens: dict[str, int] = {}
-
-    def write(self, nodes: Iterable[Node], out: Pieces) -> None:
-        """The blocks of these nodes, in order."""
-        if self._depth >= _DEEPEST:
-            nodes = flat(nodes)
-        self._depth += 1
-        for node in nodes:
-            self._writers[type(node)](self, node, out)
-        self._depth -= 1
+    has_table: bool = False
+    is_inside: bool = False
+    bar: str | None = None
+    folded: set[str] = field(default_factory=set[str])
+    opened_by: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    toggled: list[Button] = field(default_factory=list[Button])
+    last_fold: tuple[int, Piece | None] = (0, None)
 
     def inside(self, nodes: Iterable[Node], bar: str | None = None) -> Pieces:
         """Blocks that may stand in an attachment (with its bar) or a container."""
         before = self.is_inside, self.bar
         self.is_inside, self.bar = True, bar
-        pieces: Pieces = []
-        self.write(nodes, pieces)
+        pieces = self.collect(nodes)
         self.is_inside, self.bar = before
         return pieces
-
-    # --- losses -----------------------------------------------------------------------------
-
-    def lose(self, at: str, kind: str, what: str, shown_as: str = "") -> None:
-        self.losses.append(Loss(path=at, kind=kind, what=what, shown_as=shown_as))
-
-    def mark(self) -> Mark:
-        """Where `back_to` returns when an attempt fails."""
-        return len(self.losses), dict(self._tokens)
-
-    def back_to(self, mark: Mark) -> None:
-        del self.losses[mark[0] :]
-        self._tokens = mark[1]
-
-    # --- actions ----------------------------------------------------------------------------
-
-    @property
-    def is_heard(self) -> bool:
-        """Whether somebody hears a press."""
-        return self._token is not None
 
     @cached_property
     def origin(self) -> str:
         """A link to the original, empty where there is none."""
-        url = safe_url(self._origin) if self._origin else None
+        url = safe_url(self.rendering.origin) if self.rendering.origin else None
         return url if url and len(url) <= URL else ""
-
-    def token(self, at: str) -> str:
-        return self._token(at) if self._token is not None else ""
-
-    def action_id(self, token: str) -> str:
-        """The token; a second element with the same one (a menu in two parts) has a number."""
-        count = self._tokens.get(token, 0) + 1
-        self._tokens[token] = count
-        return token if count == 1 else f"{token}~{count}"
 
     @cached_property
     def names(self) -> Mapping[int, Prose]:
         """By `id(input)` the texts that name inputs without a label."""
-        return texts_that_name(self._card.nodes)
+        return texts_that_name(self.card.nodes)
 
     @cached_property
     def toggles(self) -> dict[str, list[Button]]:
         """The ids of containers that buttons show or hide, and these buttons."""
-        nodes = list(walk(self._card.nodes))
-        ids = {one.id for one in nodes if isinstance(one, Container) and one.id}
-        found: dict[str, list[Button]] = {}
-        for one in nodes:
-            if isinstance(one, Button) and one.does == "toggle":
-                for target in dict.fromkeys(one.targets):
+        nodes = list(walk(self.card.nodes))
+        ids = {node.id for node in nodes if isinstance(node, Container) and node.id}
+        buttons: dict[str, list[Button]] = {}
+        for node in nodes:
+            if isinstance(node, Button) and node.does == "toggle":
+                for target in dict.fromkeys(node.targets):
                     if target in ids:
-                        found.setdefault(target, []).append(one)
-        return found
+                        buttons.setdefault(target, []).append(node)
+        return buttons
 
 
 def is_http(url: str) -> bool:

@@ -30,7 +30,7 @@ from bridge.content.text.tree import (
 )
 from bridge.model import Loss
 from connectors.slack.capabilities import HEADER, TEXT_OBJECT
-from connectors.slack.cards.write_pieces import Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Piece, Writing
 from connectors.slack.cards.write_split import split_rich_text, without_long_links
 from connectors.slack.cards.write_table import write_text_table
 from connectors.slack.cards.write_texts import (
@@ -48,38 +48,38 @@ _DEEPEST_HEADER = 2  # further ones are bold: a header block is large
 _RICH = (List, Quote, CodeBlock, Paragraph, Heading)
 
 
-def write_prose(writing: Writing, node: Prose, out: Pieces) -> None:
+def write_prose(writing: Writing, node: Prose) -> None:
     lose_marks(writing, node.text, node.at)
     small = node.subtle or node.size == "small"
     if small and (text := _small(node.text)):
-        out.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
+        writing.pieces.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
     elif node.size in ("large", "huge") and _is_line(node.text):
-        _write_header(writing, node.text[0], node.at, out)
+        _write_header(writing, node.text[0], node.at)
     else:
-        write_document(writing, node.text, node.at, out)
+        write_document(writing, node.text, node.at)
 
 
-def write_document(writing: Writing, document: Document, at: str, out: Pieces) -> None:
+def write_document(writing: Writing, document: Document, at: str) -> None:
     """Blocks of text, in order: runs between headings, tables and rules share a block."""
     run: list[Block] = []
     for block in document:
         kind = type(block)
         if kind is Paragraph or (kind in _RICH and not _is_head(block)):
             if run and _is_subtle(run[0]) is not _is_subtle(block):
-                _write_run(writing, run, at, out)
+                _write_run(writing, run, at)
                 run = []
             run.append(block)
             continue
-        _write_run(writing, run, at, out)
+        _write_run(writing, run, at)
         run = []
         match block:
             case Table():
-                write_text_table(writing, block, at, out)
+                write_text_table(writing, block, at)
             case Rule():
-                out.append(Piece({"type": "divider"}))
+                writing.pieces.append(Piece({"type": "divider"}))
             case _:
-                _write_header(writing, block, at, out)
-    _write_run(writing, run, at, out)
+                _write_header(writing, block, at)
+    _write_run(writing, run, at)
 
 
 def lose_marks(writing: Writing, document: Document, at: str) -> None:
@@ -109,38 +109,38 @@ def _has_styles(label: tuple[Inline, ...]) -> bool:
     return len(label) > 1 and any(isinstance(one, styles) for one in label)
 
 
-def _write_run(writing: Writing, run: Sequence[Block], at: str, out: Pieces) -> None:
+def _write_run(writing: Writing, run: Sequence[Block], at: str) -> None:
     if not run:
         return
     document = tuple(run)
     if _is_subtle(run[0]) and (text := _small(document)):
-        out.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
+        writing.pieces.append(Piece({"type": "context", "elements": [mrkdwn(text)]}))
         return
     if not any(_needs_rich_text(block) for block in run):
         text = document_to_mrkdwn(document)
         if not text:
             return
         if length(text) <= TEXT_OBJECT and LITERAL_FORM not in text:
-            out.append(Piece(section(text)))
+            writing.pieces.append(Piece(section(text)))
             return
     elements = text_to_rich_text(document)
     if rich_text_length(elements) > TEXT_OBJECT:
         whole = without_long_links(writing, document, at)
         parts = split_rich_text(whole, TEXT_OBJECT)
-        out += [Piece({"type": "rich_text", "elements": part}) for part in parts if part]
+        writing.pieces += [Piece({"type": "rich_text", "elements": part}) for part in parts if part]
     elif elements:
-        out.append(Piece({"type": "rich_text", "elements": elements}))
+        writing.pieces.append(Piece({"type": "rich_text", "elements": elements}))
 
 
-def _write_header(writing: Writing, block: Block, at: str, out: Pieces) -> None:
+def _write_header(writing: Writing, block: Block, at: str) -> None:
     """A header block, which holds only plain text; else a bold line."""
     children = block.children if isinstance(block, Heading | Paragraph) else ()
     said = words(children)
     if said and length(said) <= HEADER and not _holds(children, _NOT_PLAIN):
         named = any(type(one) not in (Text,) for one in children)
-        out.append(Piece({"type": "header", "text": plain(said, named=named)}))
+        writing.pieces.append(Piece({"type": "header", "text": plain(said, named=named)}))
     else:
-        _write_run(writing, (Heading(3, children),), at, out)
+        _write_run(writing, (Heading(3, children),), at)
 
 
 def _small(document: Document) -> str:

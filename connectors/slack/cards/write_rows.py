@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import chain
 
 from bridge.content.cards import degrade
@@ -24,6 +23,7 @@ from bridge.content.cards.tree import (
     Rating,
     Section,
 )
+from bridge.content.cards.writing import runs_within
 from bridge.content.text.tree import Heading, Link, Paragraph, Rule, Strong, Table, Text
 from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import (
@@ -51,7 +51,7 @@ _TEXTS = (Prose, Badge, Progress, Rating)
 # --- fields ---------------------------------------------------------------------------------
 
 
-def write_fields(writing: Writing, node: Fields, out: Pieces) -> None:
+def write_fields(writing: Writing, node: Fields) -> None:
     """Ten short ones in a section; long ones stand by themselves."""
     row: list[Json] = []
     used = 0
@@ -62,16 +62,16 @@ def write_fields(writing: Writing, node: Fields, out: Pieces) -> None:
         if not text:
             continue
         if not item.short or size > FIELD_TEXT:
-            _flush_fields(row, out)
+            _flush_fields(writing, row)
             row, used = [], 0
-            _write_long(writing, item, text, item.at or node.at, out)
+            _write_long(writing, item, text, item.at or node.at)
             continue
         if len(row) == FIELDS or used + size > _ROW_CHARACTERS:
-            _flush_fields(row, out)
+            _flush_fields(writing, row)
             row, used = [], 0
         row.append(mrkdwn(text))
         used += size
-    _flush_fields(row, out)
+    _flush_fields(writing, row)
 
 
 def _field(item: LabelledValue) -> str:
@@ -79,23 +79,23 @@ def _field(item: LabelledValue) -> str:
     return f"{label}\n{value}" if label and value else label or value
 
 
-def _flush_fields(row: list[Json], out: Pieces) -> None:
+def _flush_fields(writing: Writing, row: list[Json]) -> None:
     if row:
-        out.append(Piece({"type": "section", "fields": row}))
+        writing.pieces.append(Piece({"type": "section", "fields": row}))
 
 
-def _write_long(writing: Writing, item: LabelledValue, text: str, at: str, out: Pieces) -> None:
+def _write_long(writing: Writing, item: LabelledValue, text: str, at: str) -> None:
     if length(text) <= TEXT_OBJECT:
-        out.append(Piece(section(text)))
+        writing.pieces.append(Piece(section(text)))
         return
     label = (Paragraph((Strong(item.label),)),) if item.label else ()
-    write_document(writing, (*label, *item.value), at, out)
+    write_document(writing, (*label, *item.value), at)
 
 
 # --- sections -------------------------------------------------------------------------------
 
 
-def write_section(writing: Writing, node: Section, out: Pieces) -> None:
+def write_section(writing: Writing, node: Section) -> None:
     """Text with one thing at its side; where that cannot be, one below the other."""
     is_last = not node.leading or isinstance(node.accessory, Image)
     pieces = _text_of_section(writing, node.nodes) if is_last else []
@@ -103,15 +103,15 @@ def write_section(writing: Writing, node: Section, out: Pieces) -> None:
     element = accessory_element(writing, node.accessory) if beside is not None else None
     if beside is not None and element is not None:
         beside.block["accessory"] = element
-        out += pieces
+        writing.pieces += pieces
         return
     what = f"a {node.accessory.type} at the side"
     writing.lose(node.at, "stack_section", what, "above" if node.leading else "below")
     if node.leading:
-        writing.write(degrade.stack_section(node), out)
+        writing.write(degrade.stack_section(node))
     else:
-        out += pieces
-        writing.write((node.accessory,), out)
+        writing.pieces += pieces
+        writing.write((node.accessory,))
 
 
 def _text_of_section(writing: Writing, nodes: Nodes) -> Pieces:
@@ -119,16 +119,13 @@ def _text_of_section(writing: Writing, nodes: Nodes) -> Pieces:
         case (Prose(text),) if mrkdwn_of_prose(text):
             return [Piece(section(mrkdwn_of_prose(text)))]
         case (Prose(text), Fields() as fields) if said := mrkdwn_of_prose(text):
-            pieces: Pieces = []
-            write_fields(writing, fields, pieces)
+            pieces = writing.collect((fields,))
             head = section(said)
             if len(pieces) == 1 and "fields" in pieces[0].block:
                 return [Piece({**head, "fields": pieces[0].block["fields"]})]
             return [Piece(head), *pieces]
         case _:
-            pieces = []
-            writing.write(nodes, pieces)
-            return pieces
+            return writing.collect(nodes)
 
 
 def mrkdwn_of_prose(document: tuple[object, ...]) -> str:
@@ -151,23 +148,23 @@ def _host(pieces: Pieces, accessory: Node) -> Piece | None:
 # --- columns --------------------------------------------------------------------------------
 
 
-def write_columns(writing: Writing, node: Columns, out: Pieces) -> None:
+def write_columns(writing: Writing, node: Columns) -> None:
     """A picture or button beside text; short texts side by side; else one below the other."""
     columns = [_with_link(writing, one, node.at) for one in node.columns]
     columns = [one for one in columns if one]
     if len(columns) > 2 and _beside(columns, node.at) is None:
-        columns = _without_icons(writing, columns, out)
+        columns = _without_icons(writing, columns)
     if len(columns) == 1:
-        writing.write(columns[0], out)
+        writing.write(columns[0])
     elif (beside := _beside(columns, node.at)) is not None:
-        write_section(writing, beside, out)
-    elif not _write_as_fields(writing, columns, out):
+        write_section(writing, beside)
+    elif not _write_as_fields(writing, columns):
         writing.lose(node.at, "stack_columns", f"{len(columns)} columns", "one below the other")
         for nodes in columns:
-            writing.write(nodes, out)
+            writing.write(nodes)
 
 
-def _without_icons(writing: Writing, columns: list[Nodes], out: Pieces) -> list[Nodes]:
+def _without_icons(writing: Writing, columns: list[Nodes]) -> list[Nodes]:
     """The columns that say something: icons between texts, and what only folds, are no column."""
     kept: list[Nodes] = []
     for nodes in columns:
@@ -180,7 +177,7 @@ def _without_icons(writing: Writing, columns: list[Nodes], out: Pieces) -> list[
             if isinstance(icon, Image):
                 shown = icon.asset.name or writing.url_of(icon.asset) or "picture"
                 writing.lose(icon.at, "small_picture", shown)
-        writing.write(rest, out)
+        writing.write(rest)
     return kept
 
 
@@ -228,14 +225,14 @@ def _begins_with_text(nodes: Nodes) -> bool:
             return False
 
 
-def _write_as_fields(writing: Writing, columns: list[Nodes], out: Pieces) -> bool:
+def _write_as_fields(writing: Writing, columns: list[Nodes]) -> bool:
     if not 1 < len(columns) <= FIELDS or not all(_is_text(nodes) for nodes in columns):
         return False
     texts = [_column(nodes) for nodes in columns]
     too_long = any(not text or length(text) > FIELD_TEXT for text in texts)
     if too_long or sum(map(length, texts)) > _ROW_CHARACTERS:
         return False
-    out.append(Piece({"type": "section", "fields": [mrkdwn(text) for text in texts]}))
+    writing.pieces.append(Piece({"type": "section", "fields": [mrkdwn(text) for text in texts]}))
     for node in chain.from_iterable(columns):
         if isinstance(node, Badge) and node.icon:
             writing.lose(node.at, "icon", node.icon)
@@ -274,17 +271,17 @@ def _is_short(block: object) -> bool:
 # --- context --------------------------------------------------------------------------------
 
 
-def write_context(writing: Writing, node: Context, out: Pieces) -> None:
+def write_context(writing: Writing, node: Context) -> None:
     row: list[Json] = []
     for item in node.items:
         element = _in_context(writing, item)
         if element is None:
-            _flush_context(row, out)
+            _flush_context(writing, row)
             row = []
-            writing.write((item,), out)
+            writing.write((item,))
         elif element:
             row.append(element)
-    _flush_context(row, out)
+    _flush_context(writing, row)
 
 
 def _in_context(writing: Writing, item: Prose | Image) -> Json | None:
@@ -297,19 +294,10 @@ def _in_context(writing: Writing, item: Prose | Image) -> Json | None:
     return mrkdwn(text) if text else {}
 
 
-def _flush_context(row: list[Json], out: Pieces) -> None:
-    for elements in _rows(row):
-        out.append(Piece({"type": "context", "elements": elements}))
+def _flush_context(writing: Writing, row: list[Json]) -> None:
+    for elements in runs_within(row, (CONTEXT_ELEMENTS, _ROW_CHARACTERS), _context_cost):
+        writing.pieces.append(Piece({"type": "context", "elements": elements}))
 
 
-def _rows(row: Iterable[Json]) -> list[list[Json]]:
-    rows: list[list[Json]] = []
-    used = 0
-    for element in row:
-        size = length(element.get("text") or element.get("alt_text", ""))
-        if not rows or len(rows[-1]) == CONTEXT_ELEMENTS or used + size > _ROW_CHARACTERS:
-            rows.append([])
-            used = 0
-        rows[-1].append(element)
-        used += size
-    return rows
+def _context_cost(element: Json) -> tuple[int, int]:
+    return 1, length(element.get("text") or element.get("alt_text", ""))

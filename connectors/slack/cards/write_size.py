@@ -22,6 +22,11 @@ def is_small(values: list[Json], most: int) -> bool:
     return len(orjson.dumps(values)) <= most
 
 
+def item_cost(item: Json) -> tuple[int, int]:
+    """Of one item among others: itself, and its characters."""
+    return 1, size_of(item)
+
+
 def size_of(value: Json) -> int:
     """The characters of all its texts."""
     total = 0

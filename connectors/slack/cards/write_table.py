@@ -28,7 +28,7 @@ from connectors.slack.capabilities import (
     TEXT_OBJECT,
     URL,
 )
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
 from connectors.slack.cards.write_split import rich_line
 from connectors.slack.cards.write_texts import length, sound
 from connectors.slack.rich_text_writer import rich_text_length
@@ -40,17 +40,17 @@ Aligns = Sequence[Align | None]
 _WRAPPED = 30  # characters; longer cells would be cut off at the side
 
 
-def write_table(writing: Writing, node: Table, out: Pieces) -> None:
+def write_table(writing: Writing, node: Table) -> None:
     """Its title and its cells; where a cell holds more than text, row by row what is in them."""
     if node.title:
-        writing.write((degrade.line_prose((Strong(node.title),), node.at),), out)
+        writing.write((degrade.line_prose((Strong(node.title),), node.at),))
     if all(_is_text(writing, one) for row in node.rows for cell in row for one in cell):
         rows = [[_line(writing, cell) for cell in row] for row in node.rows]
-        _write_rows(writing, rows, node.align, node.at, out, header=node.header)
+        _write_rows(writing, rows, node.align, node.at, header=node.header)
         return
     writing.lose(node.at, "table_as_rows", "a table with more than text in it", "its rows")
     for row in node.rows:
-        writing.write(_row(writing, row, node.at), out)
+        writing.write(_row(writing, row, node.at))
 
 
 def _row(writing: Writing, row: tuple[Nodes, ...], at: str) -> Iterator[Node]:
@@ -68,15 +68,15 @@ def _row(writing: Writing, row: tuple[Nodes, ...], at: str) -> Iterator[Node]:
     yield from (degrade.line_prose(tuple(line), at),) if line else ()
 
 
-def write_text_table(writing: Writing, table: TextTable, at: str, out: Pieces) -> None:
+def write_text_table(writing: Writing, table: TextTable, at: str) -> None:
     """A table of formatted text."""
     header = any(table.header)
     rows = [list(row) for row in ((table.header, *table.rows) if header else table.rows)]
-    _write_rows(writing, rows, table.align, at, out, header=header)
+    _write_rows(writing, rows, table.align, at, header=header)
 
 
 def _write_rows(
-    writing: Writing, rows: list[Lines], align: Aligns, at: str, out: Pieces, *, header: bool
+    writing: Writing, rows: list[Lines], align: Aligns, at: str, *, header: bool
 ) -> None:
     if not any(cell for row in rows for cell in row):
         return
@@ -86,12 +86,12 @@ def _write_rows(
     sizes = [sum(_size(cell) for cell in row) for row in cells]
     head = sizes[0] if header else 0
     if width > TABLE_COLUMNS or max(sizes) + head > TABLE_CHARACTERS:
-        _write_list(writing, rows, at, out, header=header)
-    elif not (writing.has_table and _write_code(writing, rows, align, at, out, header=header)):
+        _write_list(writing, rows, at, header=header)
+    elif not (writing.has_table and _write_code(writing, rows, align, at, header=header)):
         writing.has_table = True
         settings = _settings(cells, align)
         for part in _parts(cells, sizes, header=header):
-            out.append(Piece({"type": "table", "rows": part, **settings}))
+            writing.pieces.append(Piece({"type": "table", "rows": part, **settings}))
 
 
 def _parts(
@@ -194,7 +194,7 @@ def _url(url: str) -> str | None:
 
 
 def _write_code(
-    writing: Writing, rows: list[Lines], align: Aligns, at: str, out: Pieces, *, header: bool
+    writing: Writing, rows: list[Lines], align: Aligns, at: str, *, header: bool
 ) -> bool:
     """A second table of a card as fixed-width text, where it is plain and narrow: another message
     for it would be worse."""
@@ -204,16 +204,16 @@ def _write_code(
     if code is None or length(code.value) > TEXT_OBJECT:
         return False
     writing.lose(at, "table_as_code", "a table of its own", "fixed-width text")
-    writing.write((degrade.prose(code, at=at),), out)
+    writing.write((degrade.prose(code, at=at),))
     return True
 
 
-def _write_list(writing: Writing, rows: list[Lines], at: str, out: Pieces, *, header: bool) -> None:
+def _write_list(writing: Writing, rows: list[Lines], at: str, *, header: bool) -> None:
     """A table that is too wide."""
     document = degrade.table_as_prose(_text_table(rows, (), header=header))
     what = f"a table of {len(rows[0])} columns"
     writing.lose(at, "table_as_prose", what, "a list of its rows")
-    writing.write((degrade.prose(*document, at=at),), out)
+    writing.write((degrade.prose(*document, at=at),))
 
 
 def _text_table(rows: list[Lines], align: Aligns, *, header: bool) -> TextTable:

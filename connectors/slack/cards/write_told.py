@@ -6,22 +6,18 @@ from collections.abc import Iterable
 
 from bridge.content.cards import degrade
 from bridge.content.cards.tree import (
-    Alert,
-    Badge,
     Divider,
     Nodes,
-    Poll,
-    Progress,
     Prose,
-    Rating,
     Task,
     Tasks,
 )
+from bridge.content.cards.writing import degraded
 from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.tree import Document, Inline, Link, Table
 from bridge.content.text.urls import safe_url
 from connectors.slack.capabilities import TASK_TITLE, TASKS, URL
-from connectors.slack.cards.write_pieces import Json, Piece, Pieces, Writing
+from connectors.slack.cards.write_pieces import Json, Piece, Writing
 from connectors.slack.cards.write_size import size_of
 from connectors.slack.cards.write_split import rich_text
 from connectors.slack.cards.write_texts import length, lose_links, words
@@ -33,53 +29,45 @@ _PLAN_CHARACTERS = 9_000
 _NAMELESS = "…"
 
 
-def write_divider(writing: Writing, node: Divider, out: Pieces) -> None:
+def write_divider(writing: Writing, node: Divider) -> None:
     """Mere room between nodes is Slack's own affair."""
     if node.line:
-        out.append(Piece({"type": "divider"}))
+        writing.pieces.append(Piece({"type": "divider"}))
 
 
-def write_alert(writing: Writing, node: Alert, out: Pieces) -> None:
-    """A quote behind a sign: the alert block is for modals only (catalog of blocks, 2026-08)."""
-    writing.lose(node.at, "alert_as_prose", f"the level {node.level}", "a quote behind a sign")
-    writing.write((degrade.alert_as_prose(node),), out)
-
-
-def write_badge(writing: Writing, node: Badge, out: Pieces) -> None:
-    if node.icon:
-        writing.lose(node.at, "icon", node.icon)
-    writing.write((degrade.badge_as_prose(node),), out)
-
-
-def write_progress(writing: Writing, node: Progress, out: Pieces) -> None:
-    writing.lose(node.at, "progress_as_prose", "a bar", "a bar of signs")
-    writing.write((degrade.progress_as_prose(node),), out)
-
-
-def write_rating(writing: Writing, node: Rating, out: Pieces) -> None:
-    writing.write((degrade.rating_as_prose(node),), out)
-
-
-def write_poll(writing: Writing, node: Poll, out: Pieces) -> None:
-    writing.lose(node.at, "poll_as_nodes", plain_inlines(node.question), "its answers as a list")
-    writing.write(degrade.poll_as_nodes(node), out)
+write_alert = degraded(
+    # The alert block is for modals only (catalog of blocks, 2026-08).
+    degrade.alert_as_prose,
+    lambda node: ("alert_as_prose", f"the level {node.level}", "a quote behind a sign"),
+)
+write_badge = degraded(
+    degrade.badge_as_prose, lambda node: ("icon", node.icon, "") if node.icon else None
+)
+write_progress = degraded(
+    degrade.progress_as_prose, lambda _: ("progress_as_prose", "a bar", "a bar of signs")
+)
+write_rating = degraded(degrade.rating_as_prose)
+write_poll = degraded(
+    degrade.poll_as_nodes,
+    lambda node: ("poll_as_nodes", plain_inlines(node.question), "its answers as a list"),
+)
 
 
 # --- tasks ----------------------------------------------------------------------------------
 
 
-def write_tasks(writing: Writing, node: Tasks, out: Pieces) -> None:
+def write_tasks(writing: Writing, node: Tasks) -> None:
     if not node.tasks and not writing.is_inside and _is_title(node):
-        out.append(Piece({"type": "plan", "title": words(node.title)}))
+        writing.pieces.append(Piece({"type": "plan", "title": words(node.title)}))
         return
     before = writing.mark()
     cards = [] if writing.is_inside else _cards(writing, node)
     if cards:
-        out += [Piece(block) for block in _as_blocks(node, cards)]
+        writing.pieces += [Piece(block) for block in _as_blocks(node, cards)]
         return
     writing.back_to(before)
     writing.lose(node.at, "tasks_as_nodes", f"{len(node.tasks)} tasks", "a list")
-    writing.write(degrade.tasks_as_nodes(node), out)
+    writing.write(degrade.tasks_as_nodes(node))
 
 
 def _is_title(node: Tasks) -> bool:
@@ -114,7 +102,7 @@ def _card(writing: Writing, task: Task) -> Json | None:
     lose_links(writing, task.title, task.at)
     card: Json = {
         "type": "task_card",
-        "task_id": writing.action_id("task"),
+        "task_id": writing.numbered_id("task"),
         "title": title or _NAMELESS,
     }
     card["status"] = _STATUS[task.status]

@@ -37,7 +37,7 @@ class _Message:
 def write_card(card: Card, rendering: Rendering, *, apart: bool = False) -> Written:
     """The card as activities, in order. All words and actions are there, or named in a Loss. With
     `apart` no activity has text and cards at once, which Teams refuses in an edit."""
-    writing = start(rendering)
+    writing = start(card, rendering)
     messages = _messages(writing, _opened(card.nodes), apart=apart)
     files = _placed(writing, messages)
     return Written(

@@ -108,13 +108,12 @@ class _Row:
         if unseen := " / ".join(one for one in words if one.strip()):
             writing.lose(node.at, "menu_words", unseen)
         token = writing.token(node.at)
-        self._actions += [_option(writing, one, token or "", node.at) for one in node.options]
+        self._actions += [_option(writing, one, token, node.at) for one in node.options]
 
 
 def is_overflow(writing: Writing, node: Choice) -> bool:
     """Whether its options stand behind the three dots of a row of actions."""
-    heard = writing.rendering.token is not None
-    return node.form == "overflow" and heard and bool(node.options) and not node.disabled
+    return node.form == "overflow" and writing.is_heard and bool(node.options) and not node.disabled
 
 
 def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
@@ -138,7 +137,7 @@ def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
 def _action(writing: Writing, node: Button) -> tuple[Element | None, list[Element]]:
     """The action, and what it unfolds below its row; no action: text that stands in its place."""
     look = _look(writing, node)
-    if node.does in ("press", "submit") and writing.rendering.token is None:
+    if node.does in ("press", "submit") and not writing.is_heard:
         return _foreign(writing, node, look)
     action, below = _effect(writing, node, look)
     if action is None:

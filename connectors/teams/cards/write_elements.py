@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf, isfinite
 from typing import Any
 
 from bridge.content.cards import degrade
-from bridge.content.cards import tree as card
 from bridge.content.cards.rendering import Rendering
 from bridge.content.cards.tree import (
+    Actions,
     Alert,
     Badge,
     Button,
+    Card,
+    Carousel,
+    Chart,
+    Choice,
+    Columns,
+    Container,
+    Context,
+    DateInput,
     Divider,
+    Fields,
+    File,
+    FileInput,
+    Gallery,
+    Image,
     Native,
-    Node,
     Nodes,
+    NumberInput,
+    Picker,
+    Player,
     Poll,
     Progress,
     Prose,
     Rating,
+    Section,
+    Table,
     Tasks,
+    TextInput,
+    Toggle,
 )
+from bridge.content.cards.writing import OPENERS, WriterTable
 from bridge.content.text.tree import Emoji, Text
 from connectors.teams.cards.write_actions import actions_row, button_row, choice_elements
 from connectors.teams.cards.write_charts import chart
 from connectors.teams.cards.write_inputs import input_elements, lose_confirm
 from connectors.teams.cards.write_media import file, gallery, image, player
 from connectors.teams.cards.write_native import native
-from connectors.teams.cards.write_state import MAX_DEPTH, Element, Writing, plain, together
+from connectors.teams.cards.write_state import Element, Writing, plain, together, with_rules
 from connectors.teams.cards.write_structure import (
     card_table,
     carousel,
@@ -40,7 +60,7 @@ from connectors.teams.cards.write_structure import (
     fields,
     section,
 )
-from connectors.teams.cards.write_text import document_elements, with_rules
+from connectors.teams.cards.write_text import document_elements
 
 _SIZES = {"small": "small", "large": "large", "huge": "extraLarge"}
 _BADGES = {
@@ -54,27 +74,9 @@ _ALERTS = {
 }  # fmt: skip
 
 
-def start(rendering: Rendering) -> Writing:
-    return Writing(rendering, nodes_elements)
-
-
-def nodes_elements(writing: Writing, nodes: Iterable[Node]) -> list[Element]:
-    """The nodes one below the other; neighbouring buttons share a row."""
-    if writing.depth > MAX_DEPTH:
-        nodes = _flat(writing, nodes)
-    found: list[Element] = []
-    buttons: list[Button] = []
-    for node in nodes:
-        if isinstance(node, Button):
-            buttons.append(node)
-            continue
-        if buttons:
-            found += button_row(writing, buttons)
-            buttons = []
-        found += _WRITERS[type(node)](writing, node)
-    if buttons:
-        found += button_row(writing, buttons)
-    return with_rules(found)
+def start(card: Card, rendering: Rendering) -> Writing:
+    """The writing of this card; nothing is written yet."""
+    return Writing(card, rendering, _WRITERS)
 
 
 # --- text and what is told in a form of its own -------------------------------------------------
@@ -170,9 +172,36 @@ def poll(writing: Writing, node: Poll) -> list[Element]:
     return writing.elements(degrade.poll_as_nodes(node))
 
 
+# --- deeper than people nest --------------------------------------------------------------------
+
+
+def _opened_actions(_writing: Writing, node: Actions) -> Nodes:
+    return node.items
+
+
+def _opened_button(writing: Writing, node: Button) -> Nodes | None:
+    if node.does != "reveal" or not node.nodes:
+        return None
+    writing.lose(node.at, "reveal_opened", node.hint or plain(node.label), "its words")
+    lose_confirm(writing, node.confirm, node.at)
+    return (degrade.line_prose(node.label, node.at), *node.nodes)
+
+
 # --- which node is written how ------------------------------------------------------------------
 
-_WRITERS: Mapping[type[Any], Callable[[Writing, Any], list[Element]]] = {
+
+def _adding(
+    elements: Callable[[Writing, Any], list[Element]],
+) -> Callable[[Writing, Any], None]:
+    """Elements hold others, so their writers return them; this one adds them to the card."""
+
+    def write(writing: Writing, node: Any) -> None:
+        writing.pieces += elements(writing, node)
+
+    return write
+
+
+_ELEMENTS: Mapping[type, Callable[[Writing, Any], list[Element]]] = {
     Prose: prose,
     Divider: divider,
     Alert: alert,
@@ -182,64 +211,31 @@ _WRITERS: Mapping[type[Any], Callable[[Writing, Any], list[Element]]] = {
     Tasks: tasks,
     Poll: poll,
     Native: native,
-    card.Chart: chart,
-    card.Table: card_table,
-    card.Context: context,
-    card.Fields: fields,
-    card.Image: image,
-    card.Player: player,
-    card.Gallery: gallery,
-    card.File: file,
-    card.Section: section,
-    card.Columns: columns,
-    card.Container: container,
-    card.Carousel: carousel,
-    card.Actions: actions_row,
-    card.TextInput: input_elements,
-    card.NumberInput: input_elements,
-    card.DateInput: input_elements,
-    card.Toggle: input_elements,
-    card.Choice: choice_elements,
-    card.Picker: input_elements,
-    card.FileInput: input_elements,
+    Chart: chart,
+    Table: card_table,
+    Context: context,
+    Fields: fields,
+    Image: image,
+    Player: player,
+    Gallery: gallery,
+    File: file,
+    Section: section,
+    Columns: columns,
+    Container: container,
+    Carousel: carousel,
+    Actions: actions_row,
+    TextInput: input_elements,
+    NumberInput: input_elements,
+    DateInput: input_elements,
+    Toggle: input_elements,
+    Choice: choice_elements,
+    Picker: input_elements,
+    FileInput: input_elements,
 }
-
-
-def _flat(writing: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
-    """What they hold, one below the other, however deep they lie."""
-    stack = [iter(nodes)]
-    while stack:
-        node = next(stack[-1], None)
-        if node is None:
-            stack.pop()
-        elif (inner := _opened(writing, node)) is not None:
-            stack.append(iter(inner))
-        else:
-            yield node
-
-
-def _opened(writing: Writing, node: Node) -> Nodes | None:
-    match node:
-        case card.Container():
-            return degrade.open_container(node)
-        case card.Section():
-            return degrade.stack_section(node)
-        case card.Columns():
-            return degrade.stack_columns(node)
-        case card.Carousel(cards):
-            return cards
-        case card.Table(rows, title=title):
-            named = (degrade.line_prose(title, node.at),) if title else ()
-            return (*named, *(one for row in rows for cell in row for one in cell))
-        case Tasks():
-            return degrade.tasks_as_nodes(node)
-        case Native(fallback=fallback):
-            return fallback
-        case card.Actions(items):
-            return items
-        case Button(does="reveal", nodes=(_, *_)):
-            writing.lose(node.at, "reveal_opened", node.hint or plain(node.label), "its words")
-            lose_confirm(writing, node.confirm, node.at)
-            return (degrade.line_prose(node.label, node.at), *node.nodes)
-        case _:
-            return None
+_WRITERS = WriterTable(
+    {kind: _adding(elements) for kind, elements in _ELEMENTS.items()},
+    max_depth=12,
+    openers={**OPENERS, Actions: _opened_actions, Button: _opened_button},
+    row_types=frozenset((Button,)),
+    write_row=_adding(button_row),
+)

@@ -35,8 +35,9 @@ from connectors.teams.cards.write_state import (
     Element,
     Writing,
     plain,
+    with_rules,
 )
-from connectors.teams.cards.write_text import document_elements, line_element, with_rules
+from connectors.teams.cards.write_text import document_elements, line_element
 
 TIME = ":time"
 PEOPLE = "graph.microsoft.com/users"
@@ -77,11 +78,11 @@ def _one_of_many(value: str) -> str:
 
 def input_elements(writing: Writing, node: Input) -> list[Element]:
     """The input, what is said of it below, and a button beside it when it tells at once."""
-    if writing.rendering.token is None:
+    if not writing.is_heard:
         return _foreign(writing, node)
     if node.disabled:
         return _as_text(writing, node, "input_disabled", "what it holds")
-    heard = writing.token(node.at) or ""
+    heard = writing.token(node.at)
     asked = _asked(writing, node, writing.own_id(heard or "input"))
     writing.inputs += 1
     _note_several(writing, node, heard, asked[0])

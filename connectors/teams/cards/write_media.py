@@ -61,7 +61,7 @@ def _unseen(writing: Writing, node: Image) -> list[Element]:
         writing.files.append((title, node.asset))
         return [] if title is None else [title]
     told = degrade.image_as_prose(node, node.link)
-    address = told_address(writing.rendering.url_of(node.asset))
+    address = told_address(writing.url_of(node.asset))
     what = " ".join(one for one in (_words(node, ""), address) if one) or "an image"
     writing.lose(node.at, "image_as_link", what, "a link" if node.asset.page else "its name")
     return document_elements(told.text, writing, None, node.at)
@@ -107,7 +107,7 @@ def _image_set(writing: Writing, nodes: Sequence[Image | Player]) -> Element:
 
 def player(writing: Writing, node: Player) -> list[Element]:
     """A player for what Teams plays, else its picture and a link."""
-    url = sound_url(writing.rendering.url_of(node.asset))
+    url = sound_url(writing.url_of(node.asset))
     for source in (url, node.link):
         if source.lower().startswith("https:") and _is_played(source):
             _lose_addresses(writing, node, url, sound_url(source), sound_url(node.link))
@@ -188,7 +188,7 @@ def named_file(node: File, url: str) -> Document:
 
 def file(writing: Writing, node: File) -> list[Element]:
     """Its name as a link; it travels with the message where we hold it and may send it."""
-    url = sound_url(writing.rendering.url_of(node.asset))
+    url = sound_url(writing.url_of(node.asset))
     found = document_elements(named_file(node, url), writing, None, node.at)
     if not url:
         if writing.travels(node.asset):

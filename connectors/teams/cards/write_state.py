@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from bridge.content.cards.rendering import Rendering
 from bridge.content.cards.tree import Asset, Node
+from bridge.content.cards.writing import CardWriting
 from bridge.content.text.graphemes import cluster_start
 from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.tree import Inline, Text
 from bridge.content.text.urls import safe_url
-from bridge.model import Loss
 
 Element = dict[str, Any]
 """JSON under construction: an element, an action, a run of text. Built, measured, then sent."""
 
 Line = tuple[Inline, ...]
 
-MAX_DEPTH = 12  # cards within cards; what lies deeper stands side by side
 TITLE_LIMIT = 200  # of a button, an option, a hint: clients show one line
 LABEL_LIMIT = 1000  # of what stands above an input
 VALUE_LIMIT = 3000  # of what an input holds, and of a URL: a card has room for about 12,000
@@ -44,16 +42,15 @@ _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(slots=True)
-class Writing:
-    """- `shows`: a button may open a card here.
+class Writing(CardWriting[Element]):
+    """One card on its way to Teams.
+
+    - `shows`: a button may open a card here.
     - `presses`, `sends`: what tells the author alone, and with the inputs of the card.
     - `inputs`, `waiting_inputs`: all, and those that no button of their own sends.
     - `many`, `typed`: the tokens of inputs where several may be chosen, or written.
     """
 
-    rendering: Rendering
-    write: Callable[[Writing, Iterable[Node]], list[Element]]
-    losses: list[Loss] = field(default_factory=list[Loss])
     files: list[tuple[Element | None, Asset]] = field(
         default_factory=list[tuple[Element | None, Asset]]
     )
@@ -65,26 +62,14 @@ class Writing:
     waiting_inputs: int = 0
     submits: int = 0
     toggles: int = 0
-    depth: int = 0
     shows: bool = True
     _ids: dict[str, int] = field(default_factory=dict[str, int])
     _named: dict[str, str] = field(default_factory=dict[str, str])
     _standing: set[str] = field(default_factory=set[str])
 
     def elements(self, nodes: Iterable[Node]) -> list[Element]:
-        """The nodes one level further down."""
-        self.depth += 1
-        try:
-            return self.write(self, nodes)
-        finally:
-            self.depth -= 1
-
-    def lose(self, at: str, kind: str, what: str, shown_as: str = "") -> None:
-        self.losses.append(Loss(path=at, kind=kind, what=what, shown_as=shown_as))
-
-    def token(self, at: str) -> str | None:
-        """Who hears of the action that stood there; None when nobody does."""
-        return None if self.rendering.token is None else self.rendering.token(at)
+        """The elements of these nodes, one level further down."""
+        return with_rules(self.collect(nodes))
 
     def own_id(self, wanted: str) -> str:
         """This id, or the next like it that nothing else has."""
@@ -126,13 +111,9 @@ class Writing:
         """The link to the original, where there is one."""
         return sound_url(self.rendering.origin) if self.rendering.origin else ""
 
-    def travels(self, asset: Asset) -> bool:
-        """Whether it goes with the message as a file."""
-        return self.rendering.travels(asset)
-
     def picture(self, asset: Asset) -> str:
         """Where clients fetch this picture; empty when they cannot."""
-        url = self.rendering.url_of(asset)
+        url = self.url_of(asset)
         if url[:5] == "data:":
             return url if len(url) <= _DATA_LIMIT and _DATA.match(url) else ""
         safe = sound_url(url) if url[:4].lower() == "http" else ""
@@ -154,6 +135,33 @@ def together(elements: list[Element]) -> Element | str:
     if not elements:
         return "drop"
     return elements[0] if len(elements) == 1 else {"type": "Container", "items": elements}
+
+
+def with_rules(elements: list[Element]) -> list[Element]:
+    """Each rule becomes a line above what follows; one that nothing follows stands alone."""
+    if "" not in [element["type"] for element in elements]:
+        return elements
+    found: list[Element] = []
+    rule: Element | None = None
+    for element in elements:
+        if element["type"] == "":
+            found += [_bare(rule)] if rule is not None else []
+            rule = element
+        elif rule is not None:
+            element.update(_line(rule))
+            found.append(element)
+            rule = None
+        else:
+            found.append(element)
+    return [*found, _bare(rule)] if rule is not None else found
+
+
+def _line(rule: Element) -> Element:
+    return {name: value for name, value in rule.items() if name != "type"}
+
+
+def _bare(rule: Element) -> Element:
+    return {"type": "Container", "items": [], **_line(rule)}
 
 
 def sound_url(url: str) -> str:

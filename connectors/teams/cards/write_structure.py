@@ -31,14 +31,13 @@ from bridge.content.text.tree import Paragraph
 from connectors.teams.cards.write_actions import is_overflow
 from connectors.teams.cards.write_media import picture
 from connectors.teams.cards.write_presses import action_set, fold
-from connectors.teams.cards.write_state import Element, Writing
+from connectors.teams.cards.write_state import Element, Writing, with_rules
 from connectors.teams.cards.write_text import (
     document_elements,
     hidden,
     line_element,
     line_markdown,
     table,
-    with_rules,
 )
 
 _BOLD: Element = {"weight": "bolder"}
@@ -227,12 +226,12 @@ def _rows(items: Sequence[LabelledValue]) -> Iterator[Sequence[LabelledValue]]:
 
 def _facts(writing: Writing, items: Sequence[LabelledValue]) -> list[Element] | None:
     facts: list[Element] = []
-    known = len(writing.losses)
+    before = writing.mark()
     for one in items:
         title = line_markdown(one.label, writing, one.at) if one.label else None
         value = _line(writing, one) if title else None
         if value is None or len(value) > _LONGEST_FACT:
-            del writing.losses[known:]
+            writing.back_to(before)
             return None
         facts.append({"title": title, "value": value})
     return facts

@@ -38,7 +38,7 @@ from connectors.teams.cards.write_runs import (
     to_markdown,
     with_line_ends,
 )
-from connectors.teams.cards.write_state import Element, Line, Writing
+from connectors.teams.cards.write_state import Element, Line, Writing, with_rules
 
 MAX_DEPTH = 6  # lists and quotes that lie deeper are written side by side
 RULE: Element = {"type": "", "separator": True}
@@ -89,11 +89,11 @@ def line_markdown(
         return paragraph(only.value) if needs_care(only.value) else only.value
     if any(isinstance(node, Break) for node in line):
         return None
-    known = len(writing.losses)
+    before = writing.mark()
     runs = runs_of(line, writing, at)
     text = to_markdown(runs if moments else in_words(runs))
     if text is None or "\n" in text:
-        del writing.losses[known:]  # it will be written in another way
+        writing.back_to(before)  # it will be written in another way
         return None
     return text
 
@@ -191,10 +191,10 @@ class _Blocks:
         """Markdown for what it says; None for what needs an element of its own."""
         match block:
             case Paragraph(children) if not (block.subtle or _is_spoiler(children)):
-                known = len(self._writing.losses)
+                before = self._writing.mark()
                 text = to_markdown(runs_of(children, self._writing, self._at))
                 if text is None:
-                    del self._writing.losses[known:]  # it is written again, as runs
+                    self._writing.back_to(before)  # it is written again, as runs
                 return text
             case List(items, start):
                 return self._simple_list(items, start)
@@ -203,11 +203,11 @@ class _Blocks:
 
     def _simple_list(self, items: Sequence[ListItem], start: int | None) -> str | None:
         lines: list[str] = []
-        known = len(self._writing.losses)
+        before = self._writing.mark()
         for number, item in enumerate(items):
             line = self._simple_item(item)
             if line is None:
-                del self._writing.losses[known:]  # all items are written again, in another way
+                self._writing.back_to(before)  # all items are written again, in another way
                 return None
             if line or start is not None:
                 lines.append(f"{_mark(start, number)} {line}".rstrip())
@@ -261,13 +261,13 @@ class _Blocks:
         alike."""
         found: list[Element] = []
         simple: list[str] = []
-        known = len(self._writing.losses)
+        before = self._writing.mark()
         firsts = [_first_line(item) for item in items]
         lines = [self._simple_item(ListItem((line,), item.checked))
                  for line, item in zip(firsts, items, strict=True)]  # fmt: skip
         alike = None not in lines
         if not alike:
-            del self._writing.losses[known:]  # all items are written again, in another way
+            self._writing.back_to(before)  # all items are written again, in another way
         for number, (item, first, line) in enumerate(zip(items, firsts, lines, strict=True)):
             mark = _mark(start, number)
             if alike:
@@ -400,30 +400,3 @@ def without_header(found: Element) -> None:
         for item in cell["items"]:
             if item["type"] == "TextBlock":
                 item.setdefault("weight", "default")
-
-
-def with_rules(elements: list[Element]) -> list[Element]:
-    """Each rule becomes a line above what follows; one that nothing follows stands alone."""
-    if "" not in [element["type"] for element in elements]:
-        return elements
-    found: list[Element] = []
-    rule: Element | None = None
-    for element in elements:
-        if element["type"] == "":
-            found += [_bare(rule)] if rule is not None else []
-            rule = element
-        elif rule is not None:
-            element.update(_line(rule))
-            found.append(element)
-            rule = None
-        else:
-            found.append(element)
-    return [*found, _bare(rule)] if rule is not None else found
-
-
-def _line(rule: Element) -> Element:
-    return {name: value for name, value in rule.items() if name != "type"}
-
-
-def _bare(rule: Element) -> Element:
-    return {"type": "Container", "items": [], **_line(rule)}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bridge.content.cards.tree import Fields, LabelledValue, Prose
+from bridge.content.cards.tree import Card, Fields, LabelledValue, Prose
 from bridge.content.text.tree import (
     Break,
     Broadcast,
@@ -240,7 +240,7 @@ _INLINES = st.recursive(
 
 @given(st.lists(_INLINES, min_size=1, max_size=4).map(tuple))
 def test_markdown_is_read_as_it_was_meant(run: tuple[Inline, ...]) -> None:
-    found = to_markdown(runs_of(run, start(HEARD)))
+    found = to_markdown(runs_of(run, start(Card(()), HEARD)))
 
     if found is not None:
         assert _read(found) == _meant(run)
@@ -250,7 +250,7 @@ def _meant(run: tuple[Inline, ...]) -> list[tuple[str, bool, bool, bool]]:
     """Each character with its styles, but for white space, which marks may leave out."""
     return [
         (char, bool(bits & BOLD), bool(bits & ITALIC), bool(url))
-        for text_, bits, url in runs_of(run, start(HEARD))
+        for text_, bits, url in runs_of(run, start(Card(()), HEARD))
         for char in text_
         if not char.isspace()
     ]
