@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
+from bridge.content.cards.bodies import Body
 from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text
+from bridge.content.messages.calls import calls_in_slots, copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.names import cut_name
@@ -55,7 +58,7 @@ from connectors.discord.capabilities import (
 from connectors.discord.commands import ANSWER
 from connectors.discord.feedback import with_question
 from connectors.discord.marks import encode_mark
-from connectors.discord.rich import Body, rich_bodies
+from connectors.discord.rich import rich_bodies
 from connectors.discord.text import escape, text_to_discord
 
 WEBHOOK_POST, WEBHOOK_EDIT, WEBHOOK_DELETE = "webhook.execute", "webhook.edit", "webhook.delete"
@@ -77,39 +80,26 @@ _URL = re.compile(r"https?://[^\s\"<>]{1,2040}")
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
     """Posts go on where a broken one stopped; edits change, add and take away copies."""
     operation = delivery.operation
-    copies = [copy for copy in delivery.copies if not copy.deleted]
-    standing = {copy.slot: copy for copy in copies}
     match operation:
         case EditMessage(to=to) if to is not None:
             return Encoded(calls=())  # an answer to one person stays as it was said
         case PostMessage(byline=byline) | EditMessage(byline=byline):
             bodies, losses = _bodies(delivery, byline, cards, files)
-            editing = isinstance(operation, EditMessage)
-            calls = _write(delivery, byline, bodies, standing, editing=editing)
-            return Encoded(calls=tuple(calls), losses=losses)
+            return Encoded(calls=tuple(_calls(delivery, byline, bodies)), losses=losses)
         case DeleteMessage():
+            copies = standing_copies(delivery)
             return Encoded(calls=tuple(_delete(delivery, copy) for copy in copies))
         case mark:
             return encode_mark(delivery, mark)
 
 
-def _write(
-    delivery: Delivery,
-    byline: Byline,
-    bodies: Sequence[Body],
-    standing: dict[int, Receipt],
-    *,
-    editing: bool,
-) -> Iterator[Call]:
-    thread = next((copy.thread for copy in standing.values() if copy.thread), delivery.thread)
-    for slot, body in enumerate(bodies):
-        if slot not in standing:
-            yield _post(delivery, byline, slot, body, thread)
-        elif editing:
-            yield _edit(delivery, standing[slot], body)
-    if editing:
-        surplus = [copy for slot, copy in sorted(standing.items()) if slot >= len(bodies)]
-        yield from (_delete(delivery, copy) for copy in surplus)
+def _calls(delivery: Delivery, byline: Byline, bodies: Sequence[Body]) -> Iterator[Call]:
+    copies = standing_copies(delivery)
+    thread = next((copy.thread for copy in copies if copy.thread), delivery.thread)
+    return calls_in_slots(
+        delivery, bodies, post=lambda slot, body: _post(delivery, byline, slot, body, thread),
+        edit=partial(_edit, delivery), delete=partial(_delete, delivery),
+    )  # fmt: skip
 
 
 def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: str | None) -> Call:
@@ -132,32 +122,19 @@ def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: st
         elif byline.color is not None:
             body["avatar_url"] = f"{_STAND_INS}/{byline.color % 6}.png"
     rule = MESSAGE_CREATE if direct else WEBHOOK_EXECUTE
-    return Call(
-        kind="post",
-        method=BOT_POST if direct else WEBHOOK_POST,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=slot,
-        thread=thread,
-        budgets=_budgets(delivery, rule),
-        body=body,
-        files=shown.files,
-    )
+    return post_call(
+        delivery, slot, method=BOT_POST if direct else WEBHOOK_POST, body=body,
+        rate_limits=_rate_limits(delivery, rule), thread=thread, files=shown.files,
+    )  # fmt: skip
 
 
 def _answer(delivery: Delivery, command: str, slot: int, shown: Body) -> Call:
     """To a command, for the asker alone."""
-    operation = delivery.operation
-    return Call(
-        kind="post",
-        method=ANSWER,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=slot,
-        native_id=command,
-        budgets=_budgets(delivery, WEBHOOK_EXECUTE),
-        body={**shown.content, "allowed_mentions": NO_PINGS},
-    )
+    body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": NO_PINGS}
+    return post_call(
+        delivery, slot, method=ANSWER, body=body,
+        rate_limits=_rate_limits(delivery, WEBHOOK_EXECUTE), thread=None, native_id=command,
+    )  # fmt: skip
 
 
 def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
@@ -165,18 +142,12 @@ def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
     operation = delivery.operation
     agent = isinstance(operation, EditMessage) and operation.byline.agent and _is_text(shown)
     quiet: dict[str, JsonValue] = {"flags": SUPPRESS_EMBEDS} if agent else {}
-    return Call(
-        kind="edit",
+    return copy_call(
+        delivery, copy, "edit",
         method=BOT_EDIT if ids.is_direct(operation.channel) else WEBHOOK_EDIT,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=_budgets(delivery, MESSAGE_EDIT),
         body={**_emptied(shown), **shown.content, **quiet, "allowed_mentions": _allowed(delivery)},
-        files=shown.files,
-    )
+        rate_limits=_rate_limits(delivery, MESSAGE_EDIT), files=shown.files,
+    )  # fmt: skip
 
 
 def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
@@ -211,20 +182,13 @@ def _delete(delivery: Delivery, copy: Receipt) -> Call:
     operation = delivery.operation
     original = isinstance(operation, DeleteMessage) and operation.original
     by_bot = original or ids.is_direct(operation.channel)
-    return Call(
-        kind="delete",
-        method=BOT_DELETE if by_bot else WEBHOOK_DELETE,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=_budgets(delivery, MESSAGE_EDIT),
-        body={},
-    )
+    return copy_call(
+        delivery, copy, "delete", method=BOT_DELETE if by_bot else WEBHOOK_DELETE, body={},
+        rate_limits=_rate_limits(delivery, MESSAGE_EDIT),
+    )  # fmt: skip
 
 
-def _budgets(delivery: Delivery, rule: str) -> tuple[RateLimitKey, ...]:
+def _rate_limits(delivery: Delivery, rule: str) -> tuple[RateLimitKey, ...]:
     """The narrowest limit first: it waits when Discord does not say which was hit."""
     operation = delivery.operation
     return (

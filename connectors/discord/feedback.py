@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from bridge.content.cards.bodies import Body
 from bridge.model import Loss, Sense
 from connectors.discord.cards.schemas import ACTION_ROW, BUTTON
-from connectors.discord.rich import Body
 
 _PREFIX = "bridge.feedback:"
 _SENSES: dict[str, Sense] = {f"{_PREFIX}good": "good", f"{_PREFIX}bad": "bad"}

@@ -6,6 +6,9 @@ Source: docs, resources/message (2026-08).
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
+from bridge.content.messages.calls import copy_call
 from bridge.model import (
     AccountId,
     AddReaction,
@@ -53,19 +56,12 @@ def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
     if method is None or not delivery.copies:
         return Encoded(calls=())
     copy = delivery.copies[0]
-    is_reaction = isinstance(mark, AddReaction | RemoveReaction)
-    call = Call(
-        kind="other",
-        method=method,
-        operation=mark.id,
-        channel=mark.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=(
-            RateLimitKey(rule=REACTION if is_reaction else PIN, of=mark.channel.channel),
-            RateLimitKey(rule=GLOBAL, of=mark.account),
-        ),
-        body={"emoji": mark.emoji} if isinstance(mark, AddReaction | RemoveReaction) else {},
+    body: dict[str, JsonValue] = {}
+    if isinstance(mark, AddReaction | RemoveReaction):
+        body["emoji"] = mark.emoji
+    rate_limits = (
+        RateLimitKey(rule=REACTION if body else PIN, of=mark.channel.channel),
+        RateLimitKey(rule=GLOBAL, of=mark.account),
     )
+    call = copy_call(delivery, copy, "other", method=method, body=body, rate_limits=rate_limits)
     return Encoded(calls=(call,))

@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
+from typing import Literal
 
 from pydantic import JsonValue
 
+from bridge.content.cards.bodies import Body
 from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text, text_to_markdown
+from bridge.content.messages.calls import copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.names import cut_name
@@ -49,7 +52,7 @@ from connectors.slack.capabilities import (
 )
 from connectors.slack.feedback import with_question
 from connectors.slack.marks import encode_mark
-from connectors.slack.rich import Body, rich_bodies
+from connectors.slack.rich import rich_bodies
 from connectors.slack.text import text_to_mrkdwn
 
 # A preview of a link into Slack shows what our bot may see, whoever wrote the link, and the link to
@@ -76,7 +79,7 @@ def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = No
             bodies, losses = _bodies(delivery, cards, files)
             return Encoded(calls=tuple(_edits(delivery, operation, bodies)), losses=losses)
         case DeleteMessage():
-            calls = tuple(_delete(delivery, copy) for copy in _standing(delivery))
+            calls = tuple(_delete(delivery, copy) for copy in standing_copies(delivery))
             return Encoded(calls=calls)
         case mark:
             return encode_mark(delivery, mark)
@@ -113,7 +116,7 @@ def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> It
             yield _post(delivery, operation, slot, body)
         above.append(copy)
     wanted = {slot for slot, _ in slotted}
-    for copy in _standing(delivery):
+    for copy in standing_copies(delivery):
         if copy.slot not in wanted:
             yield _delete(delivery, copy)
 
@@ -127,10 +130,6 @@ def _slotted(bodies: list[Body]) -> list[tuple[int, Body]]:
 def _stands_below(files: Receipt, above: list[Receipt | None]) -> bool:
     """Whether all that is said above these files was there before them."""
     return all(one is not None and one.native_id < files.native_id for one in above)
-
-
-def _standing(delivery: Delivery) -> list[Receipt]:
-    return [copy for copy in delivery.copies if not copy.deleted]
 
 
 def _bodies(
@@ -276,16 +275,10 @@ def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, s
         body["thread_ts"] = delivery.thread
         if isinstance(operation, PostMessage) and operation.broadcast:
             body["reply_broadcast"] = True
-    return Call(
-        kind="post",
-        method=method,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=slot,
+    return post_call(
+        delivery, slot, method=method, body=body, rate_limits=_post_limits(operation),
         thread=delivery.thread,
-        budgets=_post_limits(operation),
-        body=body,
-    )
+    )  # fmt: skip
 
 
 def _post_limits(operation: PostMessage | EditMessage) -> tuple[RateLimitKey, ...]:
@@ -308,17 +301,11 @@ def _share(
     """Files under a line with their author's name: Slack lets nobody share in another's name."""
     author = _name(operation.byline.name) or _NAMELESS
     comment = text_to_mrkdwn((Paragraph((Strong((Text(author),)),)),))
-    return Call(
-        kind="post",
-        method=SHARE_FILES,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=slot,
-        thread=delivery.thread,
-        budgets=_post_limits(operation),
+    return post_call(
+        delivery, slot, method=SHARE_FILES,
         body={"channel": operation.channel.channel, "initial_comment": comment},
-        files=shown.files,
-    )
+        rate_limits=_post_limits(operation), thread=delivery.thread, files=shown.files,
+    )  # fmt: skip
 
 
 def _update(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
@@ -338,23 +325,17 @@ def _delete(delivery: Delivery, copy: Receipt) -> Call:
 def _on_copy(
     delivery: Delivery,
     copy: Receipt,
-    kind: str,
+    kind: Literal["edit", "delete"],
     method: str,
-    budget: str,
+    rule: str,
     body: dict[str, JsonValue],
 ) -> Call:
     operation = delivery.operation
-    return Call(
-        kind=kind,  # pyright: ignore[reportArgumentType]  # "edit" or "delete", from just above
-        method=method,
-        operation=operation.id,
-        channel=operation.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=(RateLimitKey(rule=budget, of=operation.account),),
+    return copy_call(
+        delivery, copy, kind, method=method,
         body={"channel": operation.channel.channel, "ts": copy.native_id, **body},
-    )
+        rate_limits=(RateLimitKey(rule=rule, of=operation.account),),
+    )  # fmt: skip
 
 
 def _harmless() -> dict[str, JsonValue]:

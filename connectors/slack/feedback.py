@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
+from bridge.content.cards.bodies import Body
 from bridge.model import Event, FeedbackGiven, Loss
 from connectors.slack import ids
 from connectors.slack.capabilities import BLOCKS_PER_MESSAGE
 from connectors.slack.json_values import Json, text_at
 from connectors.slack.payload import Payload
-from connectors.slack.rich import Body
 
 ELEMENT = "feedback_buttons"
 _ACTION = "bridge.feedback"

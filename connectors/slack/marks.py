@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from bridge.content.messages.calls import copy_call
 from bridge.errors import FormRefused, Refused
 from bridge.model import (
     AddReaction,
-    Call,
     Delivery,
     Encoded,
     Loss,
@@ -57,17 +57,8 @@ def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
             lost = Loss(path="", kind="reaction_unknown", what=mark.emoji, shown_as="a note")
             return Encoded(calls=(), losses=(lost,))
         body["name"] = name
-    call = Call(
-        kind="other",
-        method=method,
-        operation=mark.id,
-        channel=mark.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=(RateLimitKey(rule=method, of=mark.account),),
-        body=body,
-    )
+    rate_limits = (RateLimitKey(rule=method, of=mark.account),)
+    call = copy_call(delivery, copy, "other", method=method, body=body, rate_limits=rate_limits)
     return Encoded(calls=(call,))
 
 

@@ -7,10 +7,12 @@ need an entity: only people of the delivery's counterparts get one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from bridge.content.cards.reader import NO_CARDS, Cards, is_rich
 from bridge.content.markdown import markdown_to_text
+from bridge.content.messages.calls import calls_in_slots, copy_call, post_call, standing_copies
 from bridge.content.messages.parts import message_text
 from bridge.content.safety.mentions import with_counterparts
 from bridge.content.text.split import split_text, utf16_length
@@ -47,18 +49,18 @@ from connectors.teams.text import text_to_teams
 def encode(
     delivery: Delivery, app_id: str, cards: Cards = NO_CARDS, files: Files | None = None
 ) -> Encoded:
-    """The native calls of one delivery; `app_id` is whose budget they count against."""
+    """The native calls of one delivery; `app_id` is whose rate limits they count against."""
     operation = delivery.operation
     match operation:
         case PostMessage(byline=byline) | EditMessage(byline=byline):
             bodies, losses = _bodies(delivery, byline, cards, files)
-            return _written(delivery, bodies, losses, app_id)
+            return Encoded(calls=tuple(_calls(delivery, bodies, app_id)), losses=losses)
         case DeleteMessage():
-            return Encoded(
-                calls=tuple(_delete(delivery, copy, app_id) for copy in _standing(delivery))
-            )
+            rate_limits = _rate_limits(operation.channel, app_id)
+            copies = standing_copies(delivery)
+            return Encoded(calls=tuple(_delete(delivery, rate_limits, copy) for copy in copies))
         case mark:
-            return encode_mark(delivery, mark, _budgets(delivery, app_id))
+            return encode_mark(delivery, mark, _rate_limits(operation.channel, app_id))
 
 
 def typing_call(channel: ChannelRef, app_id: str) -> Call | None:
@@ -70,7 +72,7 @@ def typing_call(channel: ChannelRef, app_id: str) -> Call | None:
         method="POST",
         operation=OperationId("typing"),
         channel=channel,
-        budgets=_budgets_in(channel, app_id),
+        budgets=_rate_limits(channel, app_id),
         body={"type": "typing"},
     )
 
@@ -120,28 +122,6 @@ def _has_native_tables(delivery: Delivery) -> bool:
         return False
     languages = {one.language for one in _nodes(document) if isinstance(one, CodeBlock)}
     return all(map(knows_language, languages))
-
-
-def _written(
-    delivery: Delivery, bodies: list[Body], losses: tuple[Loss, ...], app_id: str
-) -> Encoded:
-    """Post what is not there yet, edit what is; copies beyond the last part are taken away."""
-    copies = {copy.slot: copy for copy in _standing(delivery)}
-    editing = isinstance(delivery.operation, EditMessage)
-    calls: list[Call] = []
-    for slot, body in enumerate(bodies):
-        if slot not in copies:
-            calls.append(_post(delivery, slot, body, app_id))
-        elif editing:
-            calls.append(_edit(delivery, copies[slot], body, app_id))
-    if editing:
-        surplus = [copy for slot, copy in copies.items() if slot >= len(bodies)]
-        calls += [_delete(delivery, copy, app_id) for copy in surplus]
-    return Encoded(calls=tuple(calls), losses=losses)
-
-
-def _standing(delivery: Delivery) -> list[Receipt]:
-    return [copy for copy in delivery.copies if not copy.deleted]
 
 
 # --- text ---------------------------------------------------------------------------------------
@@ -253,59 +233,32 @@ _INNER = ("children", "blocks", "items", "header", "rows")  # where nodes hold o
 # --- calls --------------------------------------------------------------------------------------
 
 
-def _post(delivery: Delivery, slot: int, body: Body, app_id: str) -> Call:
-    operation = delivery.operation
-    return Call(
-        kind="post",
-        method="POST",
-        operation=operation.id,
-        channel=operation.channel,
-        slot=slot,
-        thread=delivery.thread,
-        budgets=_budgets(delivery, app_id),
-        body=body,
-    )
+def _calls(delivery: Delivery, bodies: list[Body], app_id: str) -> Iterator[Call]:
+    rate_limits = _rate_limits(delivery.operation.channel, app_id)
+
+    def post(slot: int, body: Body) -> Call:
+        return post_call(
+            delivery, slot, method="POST", body=body, rate_limits=rate_limits,
+            thread=delivery.thread,
+        )  # fmt: skip
+
+    def edit(copy: Receipt, body: Body) -> Call:
+        whole = body | {"id": copy.native_id}
+        return copy_call(delivery, copy, "edit", method="PUT", body=whole, rate_limits=rate_limits)
+
+    delete = partial(_delete, delivery, rate_limits)
+    return calls_in_slots(delivery, bodies, post=post, edit=edit, delete=delete)
 
 
-def _edit(delivery: Delivery, copy: Receipt, body: Body, app_id: str) -> Call:
-    operation = delivery.operation
-    return Call(
-        kind="edit",
-        method="PUT",
-        operation=operation.id,
-        channel=operation.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=_budgets(delivery, app_id),
-        body=body | {"id": copy.native_id},
-    )
-
-
-def _delete(delivery: Delivery, copy: Receipt, app_id: str) -> Call:
-    operation = delivery.operation
-    return Call(
-        kind="delete",
-        method="DELETE",
-        operation=operation.id,
-        channel=operation.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=_budgets(delivery, app_id),
-        body={},
-    )
+def _delete(delivery: Delivery, rate_limits: tuple[RateLimitKey, ...], copy: Receipt) -> Call:
+    return copy_call(delivery, copy, "delete", method="DELETE", body={}, rate_limits=rate_limits)
 
 
 def _activity(text: str) -> Body:
     return {"type": "message", "textFormat": "markdown", "text": text}
 
 
-def _budgets(delivery: Delivery, app_id: str) -> tuple[RateLimitKey, ...]:
-    return _budgets_in(delivery.operation.channel, app_id)
-
-
-def _budgets_in(channel: ChannelRef, app_id: str) -> tuple[RateLimitKey, ...]:
+def _rate_limits(channel: ChannelRef, app_id: str) -> tuple[RateLimitKey, ...]:
     return (
         RateLimitKey(rule=CONVERSATION, of=f"{app_id} {channel.key}"),
         RateLimitKey(rule=APP_AND_TENANT, of=f"{app_id} {channel.workspace}"),

@@ -7,9 +7,9 @@ Nobody can pin by the Bot Framework.
 
 from __future__ import annotations
 
+from bridge.content.messages.calls import copy_call
 from bridge.model import (
     AddReaction,
-    Call,
     Delivery,
     Encoded,
     Loss,
@@ -28,7 +28,7 @@ def takes_reaction(emoji: str) -> bool:
     return emoji_to_reaction(emoji) is not None
 
 
-def encode_mark(delivery: Delivery, mark: Mark, budgets: tuple[RateLimitKey, ...]) -> Encoded:
+def encode_mark(delivery: Delivery, mark: Mark, rate_limits: tuple[RateLimitKey, ...]) -> Encoded:
     """One request on the first of the copies that stand there."""
     if isinstance(mark, NoteReactions) or not delivery.copies:
         return Encoded(calls=())
@@ -40,15 +40,8 @@ def encode_mark(delivery: Delivery, mark: Mark, budgets: tuple[RateLimitKey, ...
         lost = Loss(path="", kind="reaction_unknown", what=mark.emoji, shown_as="a note")
         return Encoded(calls=(), losses=(lost,))
     copy = delivery.copies[0]
-    call = Call(
-        kind="other",
-        method="PUT" if isinstance(mark, AddReaction) else "DELETE",
-        operation=mark.id,
-        channel=mark.channel,
-        slot=copy.slot,
-        thread=copy.thread,
-        native_id=copy.native_id,
-        budgets=budgets,
-        body={REACTION: kind},
+    method = "PUT" if isinstance(mark, AddReaction) else "DELETE"
+    call = copy_call(
+        delivery, copy, "other", method=method, body={REACTION: kind}, rate_limits=rate_limits
     )
     return Encoded(calls=(call,))

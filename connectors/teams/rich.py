@@ -13,17 +13,18 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from bridge.content.cards.bodies import native_payloads, rendering_of
 from bridge.content.cards.json_tree import at_pointer
 from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Card
-from bridge.content.cards.walk import actions_of, is_interactive
+from bridge.content.cards.walk import actions_of
 from bridge.content.messages.authors import workspace_in
-from bridge.content.messages.metadata import has_summary, select_parts
+from bridge.content.messages.metadata import has_summary
 from bridge.content.safety.mentions import with_counterparts
 from bridge.model import ChannelRef, Counterparts, Loss
 from bridge.model.operations import NO_COUNTERPARTS
 from bridge.ports.files import Files
-from bridge.uacs import Message, StructuredDataPart
+from bridge.uacs import Message
 from connectors.teams.above import Above
 from connectors.teams.cards import as_copy, write_card
 from connectors.teams.cards.schemas import CARDS
@@ -42,26 +43,26 @@ def rich_bodies(
     channel: ChannelRef,
     cards: Cards,
     files: Files | None,
-    known: Counterparts = NO_COUNTERPARTS,
+    counterparts: Counterparts = NO_COUNTERPARTS,
     *,
     apart: bool = False,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     """In the chat of one person files that we hold follow what names them. With `apart` no body has
     text and attachments at once, which Teams refuses in an edit."""
     card, losses = cards.read(message)
-    if (body := _as_it_came(message, card, cards, known)) is not None:
+    if (body := _as_it_came(message, card, cards, counterparts)) is not None:
         whole = _under(body, above, apart=apart)
         if not (apart and whole.get("text")):
             return [whole], losses
-    card = with_counterparts(card, known)
-    url_of = {} if files is None else {"url_of": files.url_of}
-    uploads = files is not None and is_personal(channel)
-    written = write_card(card, cards.rendering(message, uploads=uploads, **url_of), apart=apart)
+    card = with_counterparts(card, counterparts)
+    url_of, uploads = None if files is None else files.url_of, is_personal(channel)
+    rendering = rendering_of(message, cards, url_of, uploads=uploads)
+    written = write_card(card, rendering, apart=apart)
     bodies: list[Body] = []
-    for one in written.messages:
+    for native in written.messages:
         over = above.without_quote() if bodies else above
-        bodies.append(_under(dict(one.body), over, apart=apart))
-        bodies += questions(one.files, channel.channel, cards.key)
+        bodies.append(_under(dict(native.body), over, apart=apart))
+        bodies += questions(native.files, channel.channel, cards.key)
     if bodies and has_summary(message):
         bodies[0] = {**bodies[0], "summary": " ".join(card.summary.split())[:_LONGEST_SUMMARY]}
     return bodies, (*losses, *written.losses)
@@ -71,8 +72,8 @@ def _under(body: Body, above: Above, *, apart: bool) -> Body:
     """The message with its author: in the card where it is one, or the first of several where no
     text may stand beside them; else in the text."""
     text, attachments = body.get("text"), body.get("attachments")
-    one = isinstance(attachments, list) and (apart or len(attachments) == 1)
-    if not text and one and (authored := _with_author(attachments, above)) is not None:
+    leads = isinstance(attachments, list) and (apart or len(attachments) == 1)
+    if not text and leads and (authored := _with_author(attachments, above)) is not None:
         return {"type": "message", **body, "attachments": authored}
     lines = [*above.lines(), *([text] if isinstance(text, str) and text else [])]
     return {**body, "type": "message", "textFormat": "markdown", "text": "\n\n".join(lines)}
@@ -105,23 +106,20 @@ def _with_tokens(
     return marked
 
 
-def _as_it_came(message: Message, card: Card, cards: Cards, known: Counterparts) -> Body | None:
-    """The cards themselves with their mentions as the rule has them, where Teams' own are all
-    there is to show and each of their actions reaches its author."""
-    if is_interactive(card.nodes) and cards.live_tokens(message) is None:
-        return None
+def _as_it_came(
+    message: Message, card: Card, cards: Cards, counterparts: Counterparts
+) -> Body | None:
+    """Teams' own cards with their mentions as the rule has them, where they may be shown."""
     token_of = cards.live_tokens(message)
     attachments: list[JsonValue] = []
-    for index, part in select_parts(message, CARDS):
-        if not isinstance(part, StructuredDataPart) or part.schema_id not in CARDS:
-            return None
+    for index, part in native_payloads(message, card, cards, CARDS):
         kind = _ADAPTIVE if part.schema_id == f"{_ADAPTIVE}+json" else part.schema_id
         content = cast("JsonValue", part.data)
         if token_of is not None:
             content = _with_tokens(content, f"/content/{index}/data", card, token_of)
         attachments.append({"contentType": kind, "content": content})
-    if not attachments or not cards.may_go_as_it_came(message):
+    if not attachments:
         return None
     tenant = workspace_in(message, PLATFORM)
-    copied = as_copy({"attachments": attachments}, cards.rule(message, known), tenant)
+    copied = as_copy({"attachments": attachments}, cards.rule(message, counterparts), tenant)
     return cast("Body", copied) if len(str(copied)) <= _LARGEST_CARD else None

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge.content.cards.bodies import Body
 from bridge.content.cards.reader import Cards
 from bridge.content.markdown import markdown_to_text
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
@@ -45,7 +46,6 @@ from connectors.slack.capabilities import CAPABILITIES, NOTIFICATION, TEXT_LIMIT
 from connectors.slack.encode import encode
 from connectors.slack.feedback import with_question
 from connectors.slack.ids import channel_ref
-from connectors.slack.rich import Body
 from connectors.slack.status import working_call
 from connectors.slack.streams import METHODS as STREAMS
 from connectors.slack.text import text_to_mrkdwn
