@@ -20,15 +20,16 @@ _SECONDARY = 2
 
 
 def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
-    """The buttons below the last of these, if there is room."""
+    """The bodies with the buttons below the last one, if there is one that has room."""
+    if not bodies:
+        return bodies, (_not_asked("it says nothing"),)
     last = bodies[-1]
     components = last.content.get("components")
     known = list(components) if isinstance(components, list) else []
     in_v2 = "flags" in last.content
     full = _count(known) > _MOST_COMPONENTS - 3 if in_v2 else len(known) >= _MOST_ROWS
     if full:
-        why = "nothing: it has as many components as a message may have"
-        return bodies, (Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=why),)
+        return bodies, (_not_asked("it has as many components as a message may have"),)
     content: dict[str, JsonValue] = {**last.content, "components": [*known, _question()]}
     return [*bodies[:-1], Body(content, last.files)], ()
 
@@ -52,10 +53,14 @@ def _count(components: list[JsonValue]) -> int:
     """With all that is nested in them."""
     count, waiting = 0, list(components)
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
+        component = waiting.pop()
+        if isinstance(component, dict):
             count += 1
             for name in ("components", "accessory"):
-                inner = one.get(name)
+                inner = component.get(name)
                 waiting += inner if isinstance(inner, list) else [inner]
     return count
+
+
+def _not_asked(why: str) -> Loss:
+    return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {why}")

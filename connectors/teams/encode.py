@@ -89,7 +89,8 @@ def _bodies(
     bodies, losses = found
     bodies = [with_mentions(body, known) for body in bodies]
     if delivery.feedback:
-        bodies = with_question(bodies)
+        bodies, unasked = with_question(bodies)
+        losses = (*losses, *unasked)
     if not byline.agent:
         return bodies, losses
     cited = [with_citations(marked_as_ai(body), delivery.sources) for body in bodies]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from bridge.model import Event, FeedbackGiven, Sense
+from bridge.model import Event, FeedbackGiven, Loss, Sense
 from connectors.teams.activity import Activity, Json, object_of, string
 from connectors.teams.rich import Body
 
@@ -17,13 +17,16 @@ _INVOKE = "message/submitAction"
 _SENSES: dict[str, Sense] = {"like": "good", "dislike": "bad"}
 
 
-def with_question(bodies: list[Body]) -> list[Body]:
-    """The thumbs below the last of these."""
+def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
+    """The bodies with the thumbs below the last one, if there is one."""
+    if not bodies:
+        why = "nothing: it says nothing"
+        return bodies, (Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=why),)
     last = bodies[-1]
     data = last.get("channelData")
     known = data if isinstance(data, dict) else {}
     asked: Body = {**last, "channelData": {**known, "feedbackLoop": {"type": "default"}}}
-    return [*bodies[:-1], asked]
+    return [*bodies[:-1], asked], ()
 
 
 def is_feedback(json: Json) -> bool:

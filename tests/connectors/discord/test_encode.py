@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from bridge.content.cards.json import SCHEMA_ID, card_to_json
+from bridge.content.cards.reader import Cards
+from bridge.content.cards.tree import Card
 from bridge.content.text.split import utf16_length
 from bridge.model import (
     AccountId,
@@ -28,13 +31,15 @@ from bridge.model import (
     Receipt,
     RoomId,
 )
-from bridge.uacs import Actor, Message, TextPart
+from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
+from connectors.discord import cards as codec
 from connectors.discord.encode import encode, webhook_name
 from connectors.discord.ids import channel_ref
 from tests.connectors.discord.payloads import CHANNEL, GUILD, WHERE
 
 DIRECT = channel_ref(None, CHANNEL)
 NOBODY: JsonValue = {"parse": []}
+CARDS = Cards.over([codec], bytes(32))  # type: ignore[list-item]
 
 
 def delivery(
@@ -66,6 +71,17 @@ def delivery(
 
 def contents(encoded: Encoded) -> list[Any]:
     return [call.body.get("content") for call in encoded.calls]
+
+
+def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
+    made = delivery("", feedback=True)
+    empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
+    message = made.message.model_copy(update={"content": (empty,)})
+
+    encoded = encode(made.model_copy(update={"message": message}), CARDS)
+
+    assert encoded.calls == ()
+    assert [loss.kind for loss in encoded.losses] == ["feedback_not_asked"]
 
 
 def test_a_post_is_one_webhook_call_with_name_and_picture() -> None:

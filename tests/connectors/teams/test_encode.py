@@ -289,6 +289,17 @@ HERO = StructuredDataPart(
 SAID = TextPart(text="Let me look.")
 
 
+def test_a_message_that_says_nothing_asks_for_no_feedback() -> None:
+    made = delivery("", feedback=True)
+    empty = StructuredDataPart(schema_id=SCHEMA_ID, data=cast("Any", card_to_json(Card(()))))
+    message = made.message.model_copy(update={"content": (empty,)})
+
+    encoded = encode(made.model_copy(update={"message": message}), APP_ID, CARDS)
+
+    assert encoded.calls == ()
+    assert [loss.kind for loss in encoded.losses] == ["feedback_not_asked"]
+
+
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("content", [
     pytest.param((SAID, CALL), id="text and a box"),
