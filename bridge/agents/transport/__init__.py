@@ -1,0 +1,1 @@
+"""HTTP requests to agent APIs, and their failures as errors of the bridge."""
