@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.agents.lines import Written
+from bridge.agents.codec.prompt import Written
 from bridge.uacs import Conversation, Message
 
 MESSAGES_OF = {

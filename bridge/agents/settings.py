@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
-from bridge.agents.schemas import check_schema
+from bridge.agents.codec.schemas import check_schema
 from bridge.errors import AgentError
 from bridge.model.secret_refs import SecretRef
 

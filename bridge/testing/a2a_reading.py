@@ -10,9 +10,9 @@ from pydantic import JsonValue
 
 from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.write import API
-from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
-from bridge.agents.native import state
-from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
+from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.codec.messages import Said, answer_of, conversation_of, iso_seconds
+from bridge.agents.codec.native_parts import state
 from bridge.errors import CodecError
 from bridge.uacs import ContentPart, Conversation, Message
 

@@ -21,11 +21,11 @@ import bridge.agents.openai_responses.write as responses_write
 from bridge.agents.acp.stream import Stream as AcpStream
 from bridge.agents.ailoy.stream import Stream as AiloyStream
 from bridge.agents.anthropic.stream import Stream as AnthropicStream
+from bridge.agents.codec.prompt import Written
+from bridge.agents.codec.stream_reader import StreamReader
 from bridge.agents.gemini.stream import Stream as GeminiStream
-from bridge.agents.lines import Written
 from bridge.agents.openai_chat.stream import Stream as ChatStream
 from bridge.agents.openai_responses.stream import Stream as ResponsesStream
-from bridge.agents.streams import StreamReader
 from bridge.uacs import Conversation, Message
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bridge.agents.acp.agent import agent_type
 from bridge.agents.acp.read import message_parts, read_request, read_response
 from bridge.agents.acp.write import path_name, write_request, write_response
-from bridge.agents.memory import is_memory
+from bridge.agents.turn.server_memory import is_memory
 from bridge.content.messages.agent_parts import CITATIONS, REASONING, VALUE
 from bridge.errors import CodecError
 from bridge.model.turns import (

@@ -20,10 +20,10 @@ from bridge.model.turns import (
 )
 from bridge.router.turns.answer import Answer as GrowingAnswer
 from bridge.uacs import ImagePart, MediaSource, TextPart, read_message, write
+from tests.agents.model.test_agent import told as steering
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import room, said, text_of, turn
 from tests.agents.test_acp import answer, answered, build, run
-from tests.agents.test_model_agent import told as steering
 from tests.agents.vendors import JSON
 
 SOURCE: Any = {"name": "/src/a.py", "content_type": "text/x-python", "content": "cHJpbnQoKQ==",

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.agents.native import state
-from bridge.agents.schemas import lowered
+from bridge.agents.codec.native_parts import state
+from bridge.agents.codec.schemas import lowered
 from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE
 from bridge.content.messages.parts import message_text
 from bridge.errors import AgentError, CodecError, PlatformError

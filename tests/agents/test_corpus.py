@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bridge.agents.deltas import deltas_of
-from bridge.agents.faults import failure_of, fault_of
+from bridge.agents.codec.deltas import deltas_of
+from bridge.agents.transport.api_errors import failure_of, fault_of
 from bridge.content.messages.agent_parts import STATE
 from bridge.errors import PlatformError, Refused
 from bridge.model.turns import AgentEvent, TurnDone

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bridge.agents.openai_chat.read import read_response
 from bridge.agents.openai_chat.thoughts import Reread, Thought, Thoughts, split_thoughts
 from bridge.agents.openai_chat.write import write_response
-from bridge.agents.paragraphs import Paragraphs
+from bridge.agents.turn.paragraphs import Paragraphs
 from bridge.content.messages.agent_parts import REASONING
 from bridge.model.turns import (
     AgentEvent,
@@ -26,9 +26,9 @@ from bridge.model.turns import (
 )
 from bridge.router.turns.answer import Answer as RoomAnswer
 from bridge.uacs import ImagePart, TextPart
+from tests.agents.model.test_agent import told
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.talking import answer, build, nothing, room, said, text_of, tools, turn
-from tests.agents.test_model_agent import told
 from tests.agents.vendors import VENDORS, chat_chunk
 
 CHAT = VENDORS["openai-chat"]

@@ -15,7 +15,7 @@ import pytest
 from aiohttp.http_writer import HttpVersion11, StreamWriter
 from multidict import CIMultiDict
 
-from bridge.agents.http import Patience, Request, open_http
+from bridge.agents.transport.http import Patience, Request, open_http
 from bridge.errors import Refused, Unavailable, Unsettled
 from bridge.runtime.clock import SystemClock
 from connectors.discord import rest as discord

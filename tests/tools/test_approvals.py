@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from pydantic import JsonValue
 
-from bridge.agents.history import within
+from bridge.agents.turn.history import within
 from bridge.model import actor_id_of
 from bridge.uacs import ToolResultPart
 from tests.router.conftest import RouterRig

@@ -17,18 +17,18 @@ from pydantic import JsonValue
 from bridge.agents.a2a.settings import A2aSettings
 from bridge.agents.a2a.stream import Stream
 from bridge.agents.a2a.write import API, write_request
-from bridge.agents.faults import without_keys
-from bridge.agents.files import inline_files
-from bridge.agents.heard import Heard
-from bridge.agents.history import continuing, within
-from bridge.agents.http import Http, Request, bearer
-from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import with_notice
-from bridge.agents.memory import memory_part, remembered
-from bridge.agents.paragraphs import Paragraphs
-from bridge.agents.probe import probe
-from bridge.agents.records import record_of, refusal
-from bridge.agents.running import key_of, one_turn, tried
+from bridge.agents.codec.json_values import Json, arr, obj, patched, text
+from bridge.agents.codec.prompt import with_notice
+from bridge.agents.transport.api_errors import without_keys
+from bridge.agents.transport.http import Http, Request, bearer
+from bridge.agents.transport.probe import probe
+from bridge.agents.turn.answer_record import record_of, refusal
+from bridge.agents.turn.history import continuing, within
+from bridge.agents.turn.inline_files import inline_files
+from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.paragraphs import Paragraphs
+from bridge.agents.turn.run import key_of, one_turn, tried
+from bridge.agents.turn.server_memory import memory_part, remembered
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
 from bridge.model.turns import (
     AgentEvent,

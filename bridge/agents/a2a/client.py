@@ -31,9 +31,9 @@ from google.protobuf.message import Message
 from pydantic import JsonValue
 
 from bridge.agents.a2a.lenient import lenient_client
-from bridge.agents.faults import fault_of
-from bridge.agents.http import Http, Request, bearer, translated
-from bridge.agents.json_values import Json, obj
+from bridge.agents.codec.json_values import Json, obj
+from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.http import Http, Request, bearer, translated
 from bridge.errors import AgentError, NotFound, Refused, Unavailable, Unsettled
 
 for _name in ("a2a", "a2a.client"):

@@ -13,9 +13,9 @@ import orjson
 import structlog
 from pydantic import JsonValue
 
-from bridge.agents.http import read_events, read_json, server_sent
-from bridge.agents.json_values import text
-from bridge.agents.streams import BROKEN, DONE
+from bridge.agents.codec.json_values import text
+from bridge.agents.codec.stream_reader import BROKEN, DONE
+from bridge.agents.transport.http import read_events, read_json, server_sent
 from bridge.errors import AgentError
 
 log = structlog.get_logger()

@@ -8,10 +8,10 @@ from pydantic import JsonValue
 
 from bridge.agents.a2a import write
 from bridge.agents.a2a.write import API, JSON
-from bridge.agents.json_values import Json, obj, patch_of, text
-from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, media_part, seen_type, url_source
-from bridge.agents.native import Piece, state
+from bridge.agents.codec.json_values import Json, obj, patch_of, text
+from bridge.agents.codec.media import guessed_type, media_part, seen_type, url_source
+from bridge.agents.codec.native_parts import Piece, state
+from bridge.agents.codec.prompt import Line
 from bridge.content.messages.agent_parts import VALUE
 from bridge.uacs import (
     ContentPart,

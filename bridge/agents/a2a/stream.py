@@ -9,8 +9,8 @@ from pydantic import JsonValue
 
 from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.write import JSON
-from bridge.agents.json_values import Json, arr, obj, text, without
-from bridge.agents.streams import Ending
+from bridge.agents.codec.json_values import Json, arr, obj, text, without
+from bridge.agents.codec.stream_reader import Ending
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, PlanStep, TextDelta
 from bridge.uacs import ContentPart, TextPart, write

@@ -13,11 +13,19 @@ from collections.abc import Iterator, Sequence
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, obj, patched, text
-from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, request_settings, view
-from bridge.agents.media import MediaPart
-from bridge.agents.memory import without_memory
-from bridge.agents.native import Piece, pieces_of, reasoning_text
+from bridge.agents.codec.json_values import Json, obj, patched, text
+from bridge.agents.codec.media import MediaPart
+from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
+from bridge.agents.codec.prompt import (
+    MEDIA,
+    Line,
+    Written,
+    as_text,
+    kept_response,
+    request_settings,
+    view,
+)
+from bridge.agents.turn.server_memory import without_memory
 from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT, VALUE
 from bridge.model import Loss
 from bridge.uacs import (

@@ -19,18 +19,18 @@ from bridge.agents.acp.schema import faults, fitted, missing
 from bridge.agents.acp.settings import AcpSettings
 from bridge.agents.acp.stream import Stream
 from bridge.agents.acp.write import API, items_of, write_request
-from bridge.agents.files import inline_files
-from bridge.agents.heard import Heard
-from bridge.agents.history import continuing, within
-from bridge.agents.http import Http, Request, bearer
-from bridge.agents.json_values import Json, arr, obj, text
-from bridge.agents.lines import with_notice
-from bridge.agents.memory import memory_part, remembered
-from bridge.agents.paragraphs import Paragraphs
-from bridge.agents.probe import probe
-from bridge.agents.records import record_of
-from bridge.agents.running import key_of, one_turn, tried
-from bridge.agents.streams import BROKEN
+from bridge.agents.codec.json_values import Json, arr, obj, text
+from bridge.agents.codec.prompt import with_notice
+from bridge.agents.codec.stream_reader import BROKEN
+from bridge.agents.transport.http import Http, Request, bearer
+from bridge.agents.transport.probe import probe
+from bridge.agents.turn.answer_record import record_of
+from bridge.agents.turn.history import continuing, within
+from bridge.agents.turn.inline_files import inline_files
+from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.paragraphs import Paragraphs
+from bridge.agents.turn.run import key_of, one_turn, tried
+from bridge.agents.turn.server_memory import memory_part, remembered
 from bridge.content.messages.negotiation import told as in_words
 from bridge.errors import AgentError, BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone

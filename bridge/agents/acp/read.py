@@ -14,11 +14,11 @@ from pydantic import JsonValue
 
 from bridge.agents.acp import write
 from bridge.agents.acp.write import API, JSON, MADE_ID, PLAIN
-from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
-from bridge.agents.lines import Line
-from bridge.agents.media import media_part, url_source
-from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, answer_of, conversation_of, iso_seconds
+from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.codec.media import media_part, url_source
+from bridge.agents.codec.messages import Said, answer_of, conversation_of, iso_seconds
+from bridge.agents.codec.native_parts import Piece, cited, reasoning, state
+from bridge.agents.codec.prompt import Line
 from bridge.content.messages.agent_parts import VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (

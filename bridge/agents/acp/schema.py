@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bridge.agents.acp.write import PLAIN
-from bridge.agents.json_values import Json, arr, obj, text
+from bridge.agents.codec.json_values import Json, arr, obj, text
 from bridge.content.messages.negotiation import Accepted, takes, told
 from bridge.model import Loss
 

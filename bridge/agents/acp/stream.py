@@ -8,9 +8,9 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.acp.read import file_name, part_parts
-from bridge.agents.faults import fault_of
-from bridge.agents.json_values import Json, arr, obj, text, without
-from bridge.agents.streams import Ending
+from bridge.agents.codec.json_values import Json, arr, obj, text, without
+from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.transport.api_errors import fault_of
 from bridge.content.messages.negotiation import is_name
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolAnswered, ToolCalled

@@ -14,12 +14,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import MEDIA, Line, Written, as_text, kept_response, request_settings, view
-from bridge.agents.media import MediaPart, document_of, name_of
-from bridge.agents.memory import without_memory
-from bridge.agents.native import Piece, pieces_of, reasoning_text
-from bridge.agents.results import with_texts
+from bridge.agents.codec.json_values import Json, arr, obj, patched, text
+from bridge.agents.codec.media import MediaPart, document_of, name_of
+from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
+from bridge.agents.codec.prompt import (
+    MEDIA,
+    Line,
+    Written,
+    as_text,
+    kept_response,
+    request_settings,
+    view,
+)
+from bridge.agents.codec.tool_results import with_texts
+from bridge.agents.turn.server_memory import without_memory
 from bridge.content.messages.agent_parts import CITATIONS, VALUE
 from bridge.content.messages.negotiation import is_name
 from bridge.model import Loss

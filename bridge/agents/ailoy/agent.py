@@ -6,10 +6,10 @@ from bridge.agents.ailoy.read import read_response, read_usage
 from bridge.agents.ailoy.settings import AiloySettings
 from bridge.agents.ailoy.stream import Stream
 from bridge.agents.ailoy.write import API, write_request
-from bridge.agents.http import bearer
-from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgentType
+from bridge.agents.codec.json_values import Json
+from bridge.agents.model.agent import Api, ModelAgentType
 from bridge.agents.settings import ModelSettings
+from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:

@@ -13,13 +13,13 @@ from pydantic import JsonValue
 
 from bridge.agents.ailoy import write
 from bridge.agents.ailoy.write import API
-from bridge.agents.call_ids import Calls
-from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
-from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, seen_type, url_source
-from bridge.agents.native import Piece, reasoning, state, with_fields
-from bridge.agents.reading import Said, answer_of, conversation_of, read_arguments, usage_of
-from bridge.agents.tools import read_tool
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.codec.media import guessed_type, seen_type, url_source
+from bridge.agents.codec.messages import Said, answer_of, conversation_of, read_arguments, usage_of
+from bridge.agents.codec.native_parts import Piece, reasoning, state, with_fields
+from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.content.messages.agent_parts import DOCUMENT, VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (

@@ -8,11 +8,11 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.ailoy.read import VERBATIM, block_parts, call_parts, message_parts
-from bridge.agents.call_ids import Calls
-from bridge.agents.faults import fault_of
-from bridge.agents.json_values import Json, arr, obj, text, without
-from bridge.agents.native import events_of, reasoning, state
-from bridge.agents.streams import DONE, Ending
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, obj, text, without
+from bridge.agents.codec.native_parts import events_of, reasoning, state
+from bridge.agents.codec.stream_reader import DONE, Ending
+from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import ContentPart, StructuredDataPart, TextPart

@@ -9,8 +9,8 @@ from bridge.agents.anthropic.read import read_moderation, read_response, read_us
 from bridge.agents.anthropic.settings import AnthropicSettings
 from bridge.agents.anthropic.stream import Stream
 from bridge.agents.anthropic.write import API, write_request
-from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgentType
+from bridge.agents.codec.json_values import Json
+from bridge.agents.model.agent import Api, ModelAgentType
 from bridge.agents.settings import ModelSettings
 
 _MOST_TOKENS = 8192

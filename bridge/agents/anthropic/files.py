@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bridge.agents.anthropic.write import IMAGES, PDF
-from bridge.agents.forms import form
-from bridge.agents.http import Http, Request
-from bridge.agents.json_values import obj, text
-from bridge.agents.media import MediaPart
+from bridge.agents.codec.json_values import obj, text
+from bridge.agents.codec.media import MediaPart
+from bridge.agents.model.uploads import FileApi, Kept, Uploaded
 from bridge.agents.settings import ModelSettings
-from bridge.agents.uploads import FileApi, Kept, Uploaded
+from bridge.agents.transport.http import Http, Request
+from bridge.agents.transport.multipart import form
 from bridge.errors import AgentError
 from bridge.uacs import FilePart, ImagePart, MediaSource
 

@@ -12,13 +12,13 @@ from pydantic import JsonValue
 
 from bridge.agents.anthropic import write
 from bridge.agents.anthropic.write import API, PDF
-from bridge.agents.call_ids import Calls
-from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
-from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, url_source
-from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, answer_of, conversation_of, moderation_of, usage_of
-from bridge.agents.tools import read_tool
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.codec.media import guessed_type, url_source
+from bridge.agents.codec.messages import Said, answer_of, conversation_of, moderation_of, usage_of
+from bridge.agents.codec.native_parts import Piece, cited, reasoning, state
+from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.errors import CodecError
 from bridge.uacs import (

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.agents.anthropic.read import block_parts
-from bridge.agents.call_ids import Calls
-from bridge.agents.faults import fault_of
-from bridge.agents.json_values import Json, arr, number, obj, text, without
-from bridge.agents.native import events_of
-from bridge.agents.reading import read_arguments
-from bridge.agents.streams import Ending
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, number, obj, text, without
+from bridge.agents.codec.messages import read_arguments
+from bridge.agents.codec.native_parts import events_of
+from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import TextPart

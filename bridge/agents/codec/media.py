@@ -8,7 +8,7 @@ import mimetypes
 import re
 from urllib.parse import urlsplit
 
-from bridge.agents.native import Piece
+from bridge.agents.codec.native_parts import Piece
 from bridge.content.media.types import HEAD, kind_of, sniffed_type
 from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.errors import InvalidUacs

@@ -12,9 +12,9 @@ from typing import cast
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, number, text
-from bridge.agents.lines import Voice
-from bridge.agents.speakers import UNMARKED, agent_id, instructions_id
+from bridge.agents.codec.json_values import Json, number, text
+from bridge.agents.codec.prompt import Voice
+from bridge.agents.codec.speakers import UNMARKED, agent_id, instructions_id
 from bridge.errors import InvalidUacs
 from bridge.model.times import datetime_of
 from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart, to_timestamp

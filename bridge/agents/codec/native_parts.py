@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, obj, patch_of, patched, without
-from bridge.agents.speakers import as_quote
+from bridge.agents.codec.json_values import Json, obj, patch_of, patched, without
+from bridge.agents.codec.speakers import as_quote
 from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE, is_unshown
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata, select_parts
 from bridge.model import Loss

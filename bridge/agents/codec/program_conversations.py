@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import obj
-from bridge.agents.speakers import UNMARKED, agent_id, instructions_id, shown_name
+from bridge.agents.codec.json_values import obj
+from bridge.agents.codec.speakers import UNMARKED, agent_id, instructions_id, shown_name
 from bridge.model import Loss
 from bridge.uacs import Actor, Conversation, Message
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import Calls
-from bridge.agents.json_values import Json, obj
-from bridge.agents.media import as_file_text, document_of, name_of
-from bridge.agents.native import Piece, others_pieces, pieces_of
-from bridge.agents.speakers import (
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, obj
+from bridge.agents.codec.media import as_file_text, document_of, name_of
+from bridge.agents.codec.native_parts import Piece, others_pieces, pieces_of
+from bridge.agents.codec.speakers import (
     NOTICE,
     THREADS_NOTICE,
     UNMARKED,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, obj
+from bridge.agents.codec.json_values import Json, obj
 from bridge.content.cards.json_tree import pointer
 from bridge.content.messages.agent_parts import VALUE
 from bridge.errors import AgentError

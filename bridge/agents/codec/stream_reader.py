@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json
+from bridge.agents.codec.json_values import Json
 from bridge.model.turns import AgentEvent
 
 DONE = "[DONE]"

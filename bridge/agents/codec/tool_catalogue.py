@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import JsonValue, ValidationError
 
-from bridge.agents.json_values import Json, arr, obj, patch_of, patched, text
+from bridge.agents.codec.json_values import Json, arr, obj, patch_of, patched, text
 from bridge.model import Loss
 from bridge.uacs import (
     AudioPart,

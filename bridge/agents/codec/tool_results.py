@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, arr, obj, text
-from bridge.agents.media import as_file_text
+from bridge.agents.codec.json_values import Json, arr, obj, text
+from bridge.agents.codec.media import as_file_text
 from bridge.content.messages.agent_parts import DOCUMENT
 
 

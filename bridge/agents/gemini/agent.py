@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from bridge.agents.codec.json_values import Json
 from bridge.agents.gemini.files import FILES
 from bridge.agents.gemini.read import read_moderation, read_response, read_usage
 from bridge.agents.gemini.settings import GeminiSettings
 from bridge.agents.gemini.stream import Stream
 from bridge.agents.gemini.write import API, write_request
-from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgentType
+from bridge.agents.model.agent import Api, ModelAgentType
 from bridge.agents.settings import ModelSettings
 
 

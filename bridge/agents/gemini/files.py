@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from bridge.agents.http import Http, Request
-from bridge.agents.json_values import Json, obj, text
+from bridge.agents.codec.json_values import Json, obj, text
+from bridge.agents.model.uploads import FileApi, Kept, Uploaded
 from bridge.agents.settings import ModelSettings
-from bridge.agents.uploads import FileApi, Kept, Uploaded
+from bridge.agents.transport.http import Http, Request
 from bridge.errors import AgentError
 from bridge.uacs import MediaSource
 

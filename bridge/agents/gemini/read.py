@@ -9,15 +9,15 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import Calls
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
+from bridge.agents.codec.media import media_part, url_source
+from bridge.agents.codec.messages import Said, answer_of, conversation_of, moderation_of, usage_of
+from bridge.agents.codec.native_parts import Piece, cited, reasoning, state
+from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.agents.gemini import write
 from bridge.agents.gemini.write import API
-from bridge.agents.json_values import Json, arr, obj, patch_of, text, without
-from bridge.agents.lines import Line
-from bridge.agents.media import media_part, url_source
-from bridge.agents.native import Piece, cited, reasoning, state
-from bridge.agents.reading import Said, answer_of, conversation_of, moderation_of, usage_of
-from bridge.agents.tools import read_tool
 from bridge.errors import CodecError
 from bridge.uacs import (
     ContentPart,

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import native_id
-from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import (
+from bridge.agents.codec.call_ids import native_id
+from bridge.agents.codec.json_values import Json, arr, obj, patched, text
+from bridge.agents.codec.media import MediaPart, as_file_text, name_of, text_in
+from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.codec.prompt import (
     Line,
     Written,
     as_text,
@@ -21,11 +23,9 @@ from bridge.agents.lines import (
     request_settings,
     view,
 )
-from bridge.agents.media import MediaPart, as_file_text, name_of, text_in
-from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
-from bridge.agents.results import with_texts
-from bridge.agents.schemas import lowered
-from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.schemas import lowered
+from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.tool_results import with_texts
 from bridge.content.messages.agent_parts import CITATIONS
 from bridge.model import Loss
 from bridge.uacs import (

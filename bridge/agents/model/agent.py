@@ -14,32 +14,32 @@ import orjson
 import structlog
 from pydantic import JsonValue
 
-from bridge.agents.dialects import Dialect, fitted, learned
-from bridge.agents.files import inline_files
-from bridge.agents.heard import Heard
-from bridge.agents.history import within
-from bridge.agents.http import Http, Request
-from bridge.agents.json_values import Json, obj, patched, text
-from bridge.agents.lines import Written, has_speakers, speakers_notice
-from bridge.agents.paragraphs import Paragraphs
-from bridge.agents.probe import probe
-from bridge.agents.records import record_of, refusal
-from bridge.agents.running import key_of, one_turn, tried
-from bridge.agents.schemas import read_answer
-from bridge.agents.settings import ModelSettings
-from bridge.agents.show_card import shown as shown_card
-from bridge.agents.show_card import tool as show_card_tool
-from bridge.agents.show_card import with_presses
-from bridge.agents.speakers import (
+from bridge.agents.codec.json_values import Json, obj, patched, text
+from bridge.agents.codec.prompt import Written, has_speakers, speakers_notice
+from bridge.agents.codec.schemas import read_answer
+from bridge.agents.codec.speakers import (
     TOOLS_NOTICE,
     UNMARKED,
     agent_id,
     instructions_id,
 )
-from bridge.agents.streams import BROKEN, Ending, StreamReader, TellsThoughts
-from bridge.agents.tools import media_of, no_such_tool, tool_names, tools_of
-from bridge.agents.transcripts import Transcripts
-from bridge.agents.uploads import FileApi, Uploads
+from bridge.agents.codec.stream_reader import BROKEN, Ending, StreamReader, TellsThoughts
+from bridge.agents.codec.tool_catalogue import media_of, no_such_tool, tool_names, tools_of
+from bridge.agents.model.dialects import Dialect, fitted, learned
+from bridge.agents.model.show_card import shown as shown_card
+from bridge.agents.model.show_card import tool as show_card_tool
+from bridge.agents.model.show_card import with_presses
+from bridge.agents.model.transcripts import Transcripts
+from bridge.agents.model.uploads import FileApi, Uploads
+from bridge.agents.settings import ModelSettings
+from bridge.agents.transport.http import Http, Request
+from bridge.agents.transport.probe import probe
+from bridge.agents.turn.answer_record import record_of, refusal
+from bridge.agents.turn.history import within
+from bridge.agents.turn.inline_files import inline_files
+from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.paragraphs import Paragraphs
+from bridge.agents.turn.run import key_of, one_turn, tried
 from bridge.content.messages.tool_names import SHOW_CARD
 from bridge.errors import AgentError, PlatformError, Refused
 from bridge.model import Loss

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, without
+from bridge.agents.codec.json_values import Json, without
 from bridge.errors import PlatformError, Refused, Unavailable
 
 _ALTERNATE = re.compile(r"\balternat(?:e|ing)\b|unexpected role '?\w+'? after role", re.IGNORECASE)

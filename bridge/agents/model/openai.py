@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bridge.agents.forms import form
-from bridge.agents.http import Http, Request, bearer
-from bridge.agents.json_values import number, obj, text
+from bridge.agents.codec.json_values import number, obj, text
+from bridge.agents.model.uploads import FileApi, Kept, Uploaded
 from bridge.agents.settings import ModelSettings
-from bridge.agents.uploads import FileApi, Kept, Uploaded
+from bridge.agents.transport.http import Http, Request, bearer
+from bridge.agents.transport.multipart import form
 from bridge.errors import AgentError
 from bridge.uacs import FilePart, ImagePart, MediaSource
 

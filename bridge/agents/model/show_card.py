@@ -14,8 +14,8 @@ from typing import Any, cast
 import orjson
 from pydantic import JsonValue, ValidationError
 
-from bridge.agents.json_values import Json
-from bridge.agents.schemas import fault_of
+from bridge.agents.codec.json_values import Json
+from bridge.agents.codec.schemas import fault_of
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.interactions import Interaction, told
 from bridge.content.cards.json import SCHEMA_ID, card_from_json, card_schema, card_to_json

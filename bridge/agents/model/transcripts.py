@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import structlog
 
-from bridge.agents.faults import without_keys
-from bridge.agents.forms import form
-from bridge.agents.http import Http, Request, bearer
-from bridge.agents.json_values import obj, text
-from bridge.agents.running import key_of
+from bridge.agents.codec.json_values import obj, text
 from bridge.agents.settings import ModelSettings
+from bridge.agents.transport.api_errors import without_keys
+from bridge.agents.transport.http import Http, Request, bearer
+from bridge.agents.transport.multipart import form
+from bridge.agents.turn.run import key_of
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.model import Loss

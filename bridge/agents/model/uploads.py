@@ -14,11 +14,11 @@ from typing import Any
 import orjson
 import structlog
 
-from bridge.agents.faults import without_keys
-from bridge.agents.http import Http
-from bridge.agents.json_values import obj, text
-from bridge.agents.media import MediaPart
+from bridge.agents.codec.json_values import obj, text
+from bridge.agents.codec.media import MediaPart
 from bridge.agents.settings import ModelSettings
+from bridge.agents.transport.api_errors import without_keys
+from bridge.agents.transport.http import Http
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.model.blob_ids import sha256_of

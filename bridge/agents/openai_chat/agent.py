@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from bridge.agents.dialects import Dialect
-from bridge.agents.http import bearer
-from bridge.agents.json_values import Json, arr, obj, text
-from bridge.agents.model_agent import Api, ModelAgentType
+from bridge.agents.codec.json_values import Json, arr, obj, text
+from bridge.agents.model.agent import Api, ModelAgentType
+from bridge.agents.model.dialects import Dialect
+from bridge.agents.model.openai import CHAT_FILES
 from bridge.agents.openai_chat.fit import MESSAGE_MEMBERS, fitted
 from bridge.agents.openai_chat.presets import PRESETS
 from bridge.agents.openai_chat.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_chat.settings import OpenAIChatSettings
 from bridge.agents.openai_chat.stream import Stream
 from bridge.agents.openai_chat.write import API, SOUNDS, write_request
-from bridge.agents.openai_files import CHAT_FILES
 from bridge.agents.settings import ModelSettings
+from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
-from bridge.agents.dialects import Dialect
-from bridge.agents.json_values import Json, arr, obj, text, without
-from bridge.agents.speakers import name_header
+from bridge.agents.codec.json_values import Json, arr, obj, text, without
+from bridge.agents.codec.speakers import name_header
+from bridge.agents.model.dialects import Dialect
 
 MESSAGE_MEMBERS = frozenset(
     ("name", "reasoning_content", "reasoning", "refusal", "audio", "annotations", "images")

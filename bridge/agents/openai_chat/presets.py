@@ -1,7 +1,7 @@
 """Known servers of Chat Completions: where they are, which key they want, what they do not take.
 
 Read from their documentation and issue trackers in 2026-11. A server's refusals are learned from as
-well (`bridge.agents.dialects`): what stands here saves the first refused request.
+well (`bridge.agents.model.dialects`): what stands here saves the first refused request.
 """
 
 from __future__ import annotations

@@ -9,14 +9,9 @@ from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, arr, number, obj, patch_of, text, without
-from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, read_data_url, url_source
-from bridge.agents.native import cited, pieces_of, reasoning, state, with_fields
-from bridge.agents.openai_chat import write
-from bridge.agents.openai_chat.thoughts import Thought, split_thoughts
-from bridge.agents.openai_chat.write import API, REASONING_KEYS, SOUNDS
-from bridge.agents.reading import (
+from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
+from bridge.agents.codec.media import guessed_type, read_data_url, url_source
+from bridge.agents.codec.messages import (
     Said,
     answer_of,
     conversation_of,
@@ -25,7 +20,12 @@ from bridge.agents.reading import (
     read_arguments,
     usage_of,
 )
-from bridge.agents.tools import read_tool
+from bridge.agents.codec.native_parts import cited, pieces_of, reasoning, state, with_fields
+from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.tool_catalogue import read_tool
+from bridge.agents.openai_chat import write
+from bridge.agents.openai_chat.thoughts import Thought, split_thoughts
+from bridge.agents.openai_chat.write import API, REASONING_KEYS, SOUNDS
 from bridge.errors import CodecError
 from bridge.uacs import (
     AudioPart,

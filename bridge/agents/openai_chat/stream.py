@@ -8,14 +8,14 @@ from itertools import takewhile
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import MADE_ID
-from bridge.agents.faults import fault_of
-from bridge.agents.json_values import Json, arr, number, obj, patched, text, without
-from bridge.agents.native import events_of
+from bridge.agents.codec.call_ids import MADE_ID
+from bridge.agents.codec.json_values import Json, arr, number, obj, patched, text, without
+from bridge.agents.codec.messages import read_arguments
+from bridge.agents.codec.native_parts import events_of
+from bridge.agents.codec.stream_reader import DONE, Ending
 from bridge.agents.openai_chat.read import message_parts, thought_parts
 from bridge.agents.openai_chat.thoughts import Piece, Reread, Thoughts
-from bridge.agents.reading import read_arguments
-from bridge.agents.streams import DONE, Ending
+from bridge.agents.transport.api_errors import fault_of
 from bridge.content.messages.agent_parts import STATE
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta, TextReplaced

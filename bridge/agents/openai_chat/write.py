@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import Line, Written, as_text, kept_response, request_settings, view
-from bridge.agents.media import as_file_text, data_url, text_in
-from bridge.agents.native import Piece, cut_at_results, pieces_of, reasoning_text
-from bridge.agents.results import text_of_result
-from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.json_values import Json, arr, obj, patched, text
+from bridge.agents.codec.media import as_file_text, data_url, text_in
+from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.codec.prompt import Line, Written, as_text, kept_response, request_settings, view
+from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.tool_results import text_of_result
 from bridge.model import Loss
 from bridge.uacs import (
     AudioPart,

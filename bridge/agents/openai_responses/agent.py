@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from bridge.agents.http import bearer
-from bridge.agents.json_values import Json
-from bridge.agents.model_agent import Api, ModelAgentType
-from bridge.agents.openai_files import RESPONSES_FILES
+from bridge.agents.codec.json_values import Json
+from bridge.agents.model.agent import Api, ModelAgentType
+from bridge.agents.model.openai import RESPONSES_FILES
 from bridge.agents.openai_responses.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_responses.settings import OpenAIResponsesSettings
 from bridge.agents.openai_responses.stream import Stream
 from bridge.agents.openai_responses.write import API, write_request
 from bridge.agents.settings import ModelSettings
+from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:

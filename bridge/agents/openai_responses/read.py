@@ -9,14 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import Calls
-from bridge.agents.json_values import Json, arr, number, obj, patch_of, text, without
-from bridge.agents.lines import Line
-from bridge.agents.media import guessed_type, read_data_url, url_source
-from bridge.agents.native import Piece, cited, reasoning, state, with_fields
-from bridge.agents.openai_responses import write
-from bridge.agents.openai_responses.write import API
-from bridge.agents.reading import (
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
+from bridge.agents.codec.media import guessed_type, read_data_url, url_source
+from bridge.agents.codec.messages import (
     Said,
     answer_of,
     conversation_of,
@@ -24,7 +20,11 @@ from bridge.agents.reading import (
     read_arguments,
     usage_of,
 )
-from bridge.agents.tools import read_tool
+from bridge.agents.codec.native_parts import Piece, cited, reasoning, state, with_fields
+from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.tool_catalogue import read_tool
+from bridge.agents.openai_responses import write
+from bridge.agents.openai_responses.write import API
 from bridge.content.messages.agent_parts import CITATIONS, STATE
 from bridge.errors import CodecError
 from bridge.uacs import (

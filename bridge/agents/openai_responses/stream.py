@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import Calls
-from bridge.agents.faults import fault_of
-from bridge.agents.json_values import Json, arr, number, obj, text, without
-from bridge.agents.native import events_of
+from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.json_values import Json, arr, number, obj, text, without
+from bridge.agents.codec.native_parts import events_of
+from bridge.agents.codec.stream_reader import Ending
 from bridge.agents.openai_responses.read import block_parts, item_parts
-from bridge.agents.streams import Ending
+from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import ContentPart, TextPart

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.call_ids import native_id
-from bridge.agents.json_values import Json, arr, obj, patched, text
-from bridge.agents.lines import (
+from bridge.agents.codec.call_ids import native_id
+from bridge.agents.codec.json_values import Json, arr, obj, patched, text
+from bridge.agents.codec.media import as_file_text, data_url, text_in
+from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
+from bridge.agents.codec.prompt import (
     Line,
     Written,
     as_text,
@@ -22,10 +24,8 @@ from bridge.agents.lines import (
     view,
     with_call_ids,
 )
-from bridge.agents.media import as_file_text, data_url, text_in
-from bridge.agents.native import Piece, pieces_of, reasoning_text
-from bridge.agents.results import text_of_result
-from bridge.agents.tools import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.tool_results import text_of_result
 from bridge.content.messages.agent_parts import CITATIONS
 from bridge.model import Loss
 from bridge.uacs import (

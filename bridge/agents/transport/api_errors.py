@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import obj, text
+from bridge.agents.codec.json_values import obj, text
 from bridge.errors import (
     AgentError,
     AuthFailed,

@@ -17,9 +17,9 @@ import httpx
 import orjson
 from pydantic import JsonValue
 
-from bridge.agents.faults import fault_of
-from bridge.agents.json_values import Json, arr, obj
-from bridge.agents.streams import BROKEN, DONE
+from bridge.agents.codec.json_values import Json, arr, obj
+from bridge.agents.codec.stream_reader import BROKEN, DONE
+from bridge.agents.transport.api_errors import fault_of
 from bridge.content.safety.open_addresses import is_open
 from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettled
 

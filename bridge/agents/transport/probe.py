@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bridge.agents.http import Patience, Request, open_http
 from bridge.agents.settings import TurnSettings
+from bridge.agents.transport.http import Patience, Request, open_http
 from bridge.errors import (
     AuthFailed,
     ConfigError,

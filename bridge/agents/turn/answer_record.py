@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 from pydantic import JsonValue
 
-from bridge.agents.json_values import Json
-from bridge.agents.lines import DEMOTED
-from bridge.agents.speakers import instructions_id
-from bridge.agents.tools import tool_names
+from bridge.agents.codec.json_values import Json
+from bridge.agents.codec.prompt import DEMOTED
+from bridge.agents.codec.speakers import instructions_id
+from bridge.agents.codec.tool_catalogue import tool_names
 from bridge.model import Loss
 from bridge.uacs import Conversation, Message, write
 

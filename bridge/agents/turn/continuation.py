@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bridge.agents.deltas import deltas_of
-from bridge.agents.speakers import agent_id
+from bridge.agents.codec.deltas import deltas_of
+from bridge.agents.codec.speakers import agent_id
 from bridge.model.turns import AgentEvent, ToolAnswered, ToolCalled, TurnDone
 from bridge.uacs import (
     Accumulator,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bridge.agents.json_values import Json, obj
-from bridge.agents.speakers import agent_id
+from bridge.agents.codec.json_values import Json, obj
+from bridge.agents.codec.speakers import agent_id
 from bridge.content.messages.agent_parts import STATE
 from bridge.content.messages.conversation_window import Window
 from bridge.content.messages.metadata import KEY

@@ -9,10 +9,10 @@ from contextlib import aclosing
 
 import structlog
 
-from bridge.agents.faults import failure_of
-from bridge.agents.heard import Heard, Stopped, TookTooLong, listening
-from bridge.agents.http import Http, Patience, open_http
 from bridge.agents.settings import TurnSettings
+from bridge.agents.transport.api_errors import failure_of
+from bridge.agents.transport.http import Http, Patience, open_http
+from bridge.agents.turn.inputs import Heard, Stopped, TookTooLong, listening
 from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
 from bridge.model.secret_refs import SecretRef
 from bridge.model.turns import AgentEvent, AgentInput, TurnDone, TurnFailed

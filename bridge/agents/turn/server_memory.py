@@ -12,10 +12,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bridge.agents.history import stands_unchanged
-from bridge.agents.json_values import Json, obj, text
-from bridge.agents.native import state
-from bridge.agents.speakers import agent_id, is_edited
+from bridge.agents.codec.json_values import Json, obj, text
+from bridge.agents.codec.native_parts import state
+from bridge.agents.codec.speakers import agent_id, is_edited
+from bridge.agents.turn.history import stands_unchanged
 from bridge.content.messages.agent_parts import STATE
 from bridge.uacs import ContentPart, Conversation, Message, StructuredDataPart, write
 

@@ -10,17 +10,17 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from bridge.agents.continuing import answer_of, continued, unanswered
-from bridge.agents.files import inline_files
-from bridge.agents.heard import Heard
-from bridge.agents.history import within
-from bridge.agents.http import Answer, Http, Patience, Request, open_http, read_json
-from bridge.agents.paragraphs import Paragraphs
-from bridge.agents.probe import probe
-from bridge.agents.records import record_of
-from bridge.agents.running import one_turn, tried
-from bridge.agents.streams import DONE
-from bridge.agents.tools import no_such_tool, tool_names
+from bridge.agents.codec.stream_reader import DONE
+from bridge.agents.codec.tool_catalogue import no_such_tool, tool_names
+from bridge.agents.transport.http import Answer, Http, Patience, Request, open_http, read_json
+from bridge.agents.transport.probe import probe
+from bridge.agents.turn.answer_record import record_of
+from bridge.agents.turn.continuation import answer_of, continued, unanswered
+from bridge.agents.turn.history import within
+from bridge.agents.turn.inline_files import inline_files
+from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.paragraphs import Paragraphs
+from bridge.agents.turn.run import one_turn, tried
 from bridge.agents.webhook.read import Stream, read_answer
 from bridge.agents.webhook.settings import WebhookSettings
 from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, key_of, sign

@@ -12,9 +12,9 @@ from typing import cast, get_args
 import orjson
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from bridge.agents.faults import without_keys
-from bridge.agents.json_values import Json, obj, text
-from bridge.agents.streams import DONE
+from bridge.agents.codec.json_values import Json, obj, text
+from bridge.agents.codec.stream_reader import DONE
+from bridge.agents.transport.api_errors import without_keys
 from bridge.errors import AgentError
 from bridge.model.turns import (
     AgentEvent,

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from bridge.agents.json_values import Json
-from bridge.agents.speakers import agent_id
+from bridge.agents.codec.json_values import Json
+from bridge.agents.codec.speakers import agent_id
 from bridge.content.messages.agent_parts import is_unshown
 from bridge.content.messages.metadata import (
     BridgeMetadata,

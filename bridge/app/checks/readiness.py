@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import structlog
 
-from bridge.agents.http import Request, bearer
-from bridge.agents.probe import probe
 from bridge.agents.settings import TurnSettings
+from bridge.agents.transport.http import Request, bearer
+from bridge.agents.transport.probe import probe
 from bridge.app.build import DIRECT, Bridge
 from bridge.app.checks.accounts import check_account
 from bridge.app.checks.needs import wrong_public_url

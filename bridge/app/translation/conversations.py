@@ -10,10 +10,15 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.agents.codecs import MESSAGES_OF, codec_of
-from bridge.agents.native import STATE_OF_ANOTHER
-from bridge.agents.programs import ASSISTANT, as_program, assistant_of, settings_losses
-from bridge.agents.speakers import UNMARKED
+from bridge.agents.codec.native_parts import STATE_OF_ANOTHER
+from bridge.agents.codec.program_conversations import (
+    ASSISTANT,
+    as_program,
+    assistant_of,
+    settings_losses,
+)
+from bridge.agents.codec.speakers import UNMARKED
+from bridge.agents.conversation_codecs import MESSAGES_OF, codec_of
 from bridge.app.translation.json_text import write_json
 from bridge.app.translation.uacs import as_codec_error
 from bridge.errors import CodecError, InvalidUacs

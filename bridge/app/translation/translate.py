@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from bridge.agents.lines import DEMOTED
-from bridge.agents.speakers import shown_name
+from bridge.agents.codec.prompt import DEMOTED
+from bridge.agents.codec.speakers import shown_name
 from bridge.app.translation.conversations import (
     APIS,
     conversation_of,

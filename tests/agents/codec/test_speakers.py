@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.agents.speakers import escaped, header, legal_name, quoted, unescaped
+from bridge.agents.codec.speakers import escaped, header, legal_name, quoted, unescaped
 from bridge.uacs import Actor, Conversation, Message
 from tests.agents.apis import ALL_CODECS as CODECS
 from tests.agents.talking import room, said

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from bridge.agents.heard import Heard
+from bridge.agents.turn.inputs import Heard
 from bridge.app.settings.file import settings_of
 from bridge.errors import ConfigError
 from bridge.model.refs import ActorId

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from llmock.pytest_plugin import LLMock
 
-from bridge.agents.show_card import shown, tool, with_presses
+from bridge.agents.model.show_card import shown, tool, with_presses
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.json import SCHEMA_ID
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata

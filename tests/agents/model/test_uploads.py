@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from bridge.agents.forms import form
+from bridge.agents.transport.multipart import form
 from bridge.model.turns import AgentEvent, TurnDone, TurnFailed
 from bridge.ports.fetch import Fetcher
 from bridge.ports.files import Files

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from bridge.agents.faults import failure_of, fault_of, retry_after
-from bridge.agents.http import translated
+from bridge.agents.transport.api_errors import failure_of, fault_of, retry_after
+from bridge.agents.transport.http import translated
 from bridge.errors import (
     AgentError,
     AuthFailed,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.agents.a2a.agent import agent_type as a2a
-from bridge.agents.http import server_sent
+from bridge.agents.transport.http import server_sent
 from bridge.errors import AgentError
 from bridge.model.turns import ToolCalled, TurnDone, TurnFailed
 from tests.agents.model_server import Answer, model_server, sse
@@ -58,7 +58,7 @@ async def test_an_event_that_ends_with_a_bare_cr_does_not_wait_for_the_next_piec
 async def test_lines_without_an_end_of_the_event_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bridge.agents.http._LARGEST_EVENT", 1000)
+    monkeypatch.setattr("bridge.agents.transport.http._LARGEST_EVENT", 1000)
 
     with pytest.raises(AgentError, match="too large"):
         await _data(*[b"data: word word word\n"] * 100)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from bridge.agents.codecs import MESSAGES_OF, codec_of
+from bridge.agents.conversation_codecs import MESSAGES_OF, codec_of
 from bridge.app.translation.lines import translate_lines
 from bridge.app.translation.translate import formats, translate
 from bridge.content.messages.agent_parts import REASONING

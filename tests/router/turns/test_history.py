@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from bridge.agents.speakers import header
+from bridge.agents.codec.speakers import header
 from bridge.content.cards.reader import NO_CARDS
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.model import ActorId, MessageId, Person, Place, RoomId, TurnId, message_id_of

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 import pytest
 
-from bridge.agents.speakers import header
+from bridge.agents.codec.speakers import header
 from bridge.content.cards.interactions import action_token
 from bridge.content.cards.reader import Cards
 from bridge.model import MessageId

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridge.agents.speakers import header
+from bridge.agents.codec.speakers import header
 from bridge.content.messages.llm_tokens import tokens_of
 from bridge.model import ActorId, MessageId, TurnId
 from bridge.model.admission import Admission
