@@ -22,7 +22,6 @@ from bridge.agents.codec.prompt import (
     kept_response,
     request_settings,
     view,
-    with_call_ids,
 )
 from bridge.agents.codec.schemas import lowered
 from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
@@ -58,7 +57,7 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     body = request_settings(conversation, agent, API)
     if (system := _system(seen.lines, seen.losses)) is not None:
         body["system"] = system
-    body["messages"] = _messages(with_call_ids(seen.lines), seen.losses)
+    body["messages"] = _messages(seen.lines, seen.losses)
     if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
         body["tools"] = tools
     if seen.wanted is not None:

@@ -95,31 +95,6 @@ class View:
     losses: list[Loss]
 
 
-def with_call_ids(lines: Sequence[Line]) -> list[Line]:
-    """Lines in which every call of the agent has an id, for APIs that want one. Results without an
-    id answer, in order, the calls that had none."""
-    calls = Calls("unnamed")
-    waiting: deque[str] = deque()
-
-    def identified(piece: Piece) -> Piece:
-        match piece.part:
-            case ToolCallPart(id="", name=name) as part:
-                waiting.append(calls.call(name, ""))
-                return replace(piece, part=part.model_copy(update={"id": waiting[-1]}))
-            case ToolResultPart(tool_call_id="") as part if waiting:
-                answered = {"tool_call_id": waiting.popleft()}
-                return replace(piece, part=part.model_copy(update=answered))
-            case _:
-                return piece
-
-    return [
-        replace(line, pieces=tuple(map(identified, line.pieces)))
-        if line.voice in ("agent", "tool")
-        else line
-        for line in lines
-    ]
-
-
 @dataclass(frozen=True)
 class Written:
     """A request for an API, and what of the conversation it does not say."""
@@ -144,7 +119,7 @@ def view(conversation: Conversation, agent: str, api: str) -> View:
         lines.append(line)
     part = wanted.part if wanted else None
     return View(
-        tuple(lines),
+        tuple(_with_call_ids(lines)),
         part if isinstance(part, RequestedResponseFormatPart) else None,
         dict(wanted.fields) if wanted else {},
         losses,
@@ -179,6 +154,31 @@ def _line(
         what = f"{actor.role} {shown_name(actor)}"
         losses.append(Loss(path=f"{at}/actor", kind=DEMOTED, what=what, shown_as="user"))
     return Line("user", others_pieces(message, losses, at), header(message, twins), name)
+
+
+def _with_call_ids(lines: Sequence[Line]) -> list[Line]:
+    """Give an id to every call of the agent that has none, and the same id, in order, to the
+    results without one. APIs that need no ids do not write these (`native_id`)."""
+    calls = Calls("unnamed")
+    waiting: deque[str] = deque()
+
+    def identified(piece: Piece) -> Piece:
+        match piece.part:
+            case ToolCallPart(id="", name=name) as part:
+                waiting.append(calls.call(name, ""))
+                return replace(piece, part=part.model_copy(update={"id": waiting[-1]}))
+            case ToolResultPart(tool_call_id="") as part if waiting:
+                answered = {"tool_call_id": waiting.popleft()}
+                return replace(piece, part=part.model_copy(update=answered))
+            case _:
+                return piece
+
+    return [
+        replace(line, pieces=tuple(map(identified, line.pieces)))
+        if line.voice in ("agent", "tool")
+        else line
+        for line in lines
+    ]
 
 
 def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:

@@ -22,7 +22,6 @@ from bridge.agents.codec.prompt import (
     kept_response,
     request_settings,
     view,
-    with_call_ids,
 )
 from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
 from bridge.agents.codec.tool_results import text_of_result
@@ -48,7 +47,7 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     """The body of `POST /responses`."""
     seen = view(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    lines = with_call_ids(seen.lines)
+    lines = list(seen.lines)
     if lines and lines[0].voice == "instructions" and not _role_of(lines[0]):
         body["instructions"] = _plain(lines.pop(0), seen.losses)
     stored = body.get("store") is not False
