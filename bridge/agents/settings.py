@@ -48,6 +48,11 @@ class TurnSettings(BaseModel):
         PriceSettings(), description="what its tokens cost; budgets of money need them"
     )
 
+    @property
+    def inline_bytes(self) -> int:
+        """The limit of `inline_mb` in bytes."""
+        return int(self.inline_mb * 1_000_000)
+
 
 class RemoteSettings(TurnSettings):
     """... and where it is reached, with which key."""

@@ -53,7 +53,6 @@ log = structlog.get_logger()
 
 _CANCEL_SECONDS = 2.0
 _SIGN_IN = "It waits until it is allowed in elsewhere. Say something here when that is done."
-_END: Json = {}
 
 
 @dataclass
@@ -188,7 +187,7 @@ class A2aAgent:
         """A part of the room as one message, and the record of it."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
-        limit = int(settings.inline_mb * 1_000_000)
+        limit = settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
         told = with_notice(room, self.name) if whole else room
         written = write_request(told, self.name)
@@ -219,8 +218,8 @@ class A2aAgent:
         reader, task.card = task.reader, peer.card
         try:
             try:
-                async with aclosing(peer.send(task.params)) as events:
-                    while (event := await heard.first(anext(events, _END))) is not _END:
+                async with aclosing(heard.each(peer.send(task.params))) as events:
+                    async for event in events:
                         for said in reader.take(event):
                             yield said
             except (Unavailable, Unsettled):

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.write import JSON
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
-from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, PlanStep, TextDelta
 from bridge.uacs import ContentPart, TextPart, write
@@ -63,7 +63,7 @@ class Stream:
 
     def end(self) -> Sequence[AgentEvent]:
         if self.is_at_work:
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         if self._said or self.state == "TASK_STATE_FAILED":
             return ()
         said = "\n\n".join(filter(None, map(str.strip, self._progress.values())))

@@ -14,19 +14,20 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, obj, patched, text
-from bridge.agents.codec.media import MediaPart
 from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
-    MEDIA,
     Line,
     Written,
     as_text,
     kept_response,
+    no_format,
+    no_instructions,
     request_settings,
     view,
 )
 from bridge.agents.turn.server_memory import without_memory
 from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT, VALUE
+from bridge.content.messages.parts import MediaPart
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,
@@ -51,14 +52,11 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     parts: list[JsonValue] = []
     for line in seen.lines:
         if line.voice == "instructions":
-            path = line.pieces[0].path if line.pieces else ""
-            what = "this API has no instructions"
-            seen.losses.append(Loss(path=path, kind="instructions", what=what))
+            seen.losses.append(no_instructions(line))
         else:
             parts += _line(line, agent, seen.losses)
     if seen.wanted is not None:
-        what = "the format that is wanted of the answer"
-        seen.losses.append(Loss(path="/requested_response_format", kind="format", what=what))
+        seen.losses.append(no_format())
     message: JsonValue = patched({"role": "ROLE_USER", "parts": parts}, rest)
     return Written({**body, "message": message}, tuple(seen.losses))
 
@@ -118,7 +116,7 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
     match piece.part:
         case TextPart(text=said):
             return _text(line.text(said)) if said or piece.fields else None
-        case part if isinstance(part, MEDIA):
+        case part if isinstance(part, MediaPart):
             return _media(piece, part, line, losses)
         case RequestedResponseFormatPart():
             return None

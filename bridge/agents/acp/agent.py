@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import orjson
 import structlog
-from pydantic import JsonValue
 
 from bridge.agents.acp.schema import faults, fitted, missing
 from bridge.agents.acp.settings import AcpSettings
@@ -42,7 +41,6 @@ log = structlog.get_logger()
 
 Headers = Mapping[str, str]
 _CANCEL_SECONDS = 2.0
-_END: JsonValue = "end of the stream, which no event is"
 
 
 @dataclass
@@ -196,7 +194,7 @@ class AcpAgent:
         the agent accepts nothing of it, and where it lacks what the agent requires."""
         settings = self._settings
         room = within(conversation, self.name, settings.history_tokens)
-        limit = int(settings.inline_mb * 1_000_000)
+        limit = settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
         told = with_notice(room, self.name) if whole else room
         written = write_request(told, self.name)
@@ -226,8 +224,8 @@ class AcpAgent:
     ) -> AsyncGenerator[AgentEvent]:
         request = Request(f"{self._settings.base_url}{run.path}", headers, run.body)
         try:
-            async with aclosing(http.events(request)) as events:
-                while (event := await heard.first(anext(events, _END))) is not _END:
+            async with aclosing(heard.each(http.events(request))) as events:
+                async for event in events:
                     if event == BROKEN:
                         log.warning("agent_stream_broken", agent=self.name, lines=1)
                     for said in run.reader.take(event):

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bridge.agents.acp.read import file_name, part_parts
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
-from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.agents.transport.api_errors import fault_of
 from bridge.content.messages.negotiation import is_name
 from bridge.errors import AgentError
@@ -48,7 +48,7 @@ class Stream:
 
     def end(self) -> Sequence[AgentEvent]:
         if not self.is_over:
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         return ()
 
     @property

@@ -15,14 +15,15 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, arr, obj, patched, text
-from bridge.agents.codec.media import MediaPart, document_of, name_of
+from bridge.agents.codec.media import document_of, name_of
 from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
-    MEDIA,
     Line,
     Written,
     as_text,
     kept_response,
+    no_format,
+    no_instructions,
     request_settings,
     view,
 )
@@ -30,6 +31,7 @@ from bridge.agents.codec.tool_results import with_texts
 from bridge.agents.turn.server_memory import without_memory
 from bridge.content.messages.agent_parts import CITATIONS, VALUE
 from bridge.content.messages.negotiation import is_name
+from bridge.content.messages.parts import MediaPart
 from bridge.model import Loss
 from bridge.uacs import (
     Conversation,
@@ -59,8 +61,7 @@ def write_request(conversation: Conversation, agent: str) -> Written:
     messages = [one for line in seen.lines for one in _messages(line, agent, seen.losses)]
     body["input"] = list(messages)
     if seen.wanted is not None:
-        what = "the format that is wanted of the answer"
-        seen.losses.append(Loss(path="/requested_response_format", kind="format", what=what))
+        seen.losses.append(no_format())
     return Written(body, tuple(seen.losses))
 
 
@@ -77,8 +78,7 @@ def _role(agent: str) -> str:
 
 def _messages(line: Line, agent: str, losses: list[Loss]) -> Iterator[JsonValue]:
     if line.voice == "instructions":
-        path = line.pieces[0].path if line.pieces else ""
-        losses.append(Loss(path=path, kind="instructions", what="this API has no instructions"))
+        losses.append(no_instructions(line))
         return
     role = f"agent/{_role(agent)}" if line.voice in ("agent", "tool") else "user"
     yield from _runs(line, line.pieces, role, losses)
@@ -141,7 +141,7 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
     match piece.part:
         case TextPart(text=said):
             return _text(line.text(said)) if said or piece.fields else None
-        case part if isinstance(part, MEDIA):
+        case part if isinstance(part, MediaPart):
             return _media(piece, part, line, losses)
         case RequestedResponseFormatPart():
             return None

@@ -6,21 +6,21 @@ from bridge.agents.ailoy.read import read_response, read_usage
 from bridge.agents.ailoy.settings import AiloySettings
 from bridge.agents.ailoy.stream import Stream
 from bridge.agents.ailoy.write import API, write_request
-from bridge.agents.codec.json_values import Json
+from bridge.agents.codec.json_values import Json, present
 from bridge.agents.model.agent import Api, ModelAgentType
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:
-    body: Json = {"stream": True}
-    if settings.model:
-        body["model"] = settings.model
-    if settings.temperature is not None:
-        body["temperature"] = settings.temperature
-    if settings.max_tokens is not None:
-        body["max_tokens"] = settings.max_tokens
-    return body
+    return {
+        "stream": True,
+        **present(
+            model=settings.model or None,
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+        ),
+    }
 
 
 def address(settings: ModelSettings) -> str:

@@ -11,7 +11,7 @@ from bridge.agents.ailoy.read import VERBATIM, block_parts, call_parts, message_
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.native_parts import events_of, reasoning, state
-from bridge.agents.codec.stream_reader import DONE, Ending
+from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY, Ending
 from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
@@ -53,7 +53,7 @@ class Stream:
     def end(self) -> Sequence[AgentEvent]:
         begun = self._message or self._contents or self._calls
         if not self._complete and (self._wrapped or not begun):
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         events = self._begin()
         events += self._close()
         calls = Calls(text(self._message.get("id")) or "answer")

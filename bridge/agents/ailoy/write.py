@@ -14,7 +14,13 @@ from pydantic import JsonValue
 from bridge.agents.codec.call_ids import native_id
 from bridge.agents.codec.json_values import Json, obj, patched, text
 from bridge.agents.codec.media import as_file_text, text_in
-from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.codec.native_parts import (
+    Piece,
+    cut_at_results,
+    pieces_of,
+    reasoning_text,
+    with_message_fields,
+)
 from bridge.agents.codec.prompt import (
     Line,
     Written,
@@ -24,7 +30,14 @@ from bridge.agents.codec.prompt import (
     request_settings,
     view,
 )
-from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.schemas import allows_any_object
+from bridge.agents.codec.tool_catalogue import (
+    legal_tool_name,
+    name_and_description,
+    schema_of,
+    tools_of,
+    write_tools,
+)
 from bridge.agents.codec.tool_results import with_documents
 from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT, VALUE
 from bridge.model import Loss
@@ -72,17 +85,14 @@ def write_response(message: Message, agent: str) -> Json:
 
 
 def response_format(part: RequestedResponseFormatPart) -> Json:
-    if not part.schema_ or part.schema_ == {"type": "object"}:
+    if allows_any_object(part.schema_):
         return {"type": "json_object"}
     return {"type": "json_schema", "schema": dict(part.schema_)}
 
 
 def tool(one: Json) -> Json:
     """As the seed has it, with what it `returns`."""
-    written: Json = {"name": legal_tool_name(text(one.get("name")))}
-    if "description" in one:
-        written["description"] = one["description"]
-    written["parameters"] = schema_of(one)
+    written: Json = {**name_and_description(one), "parameters": schema_of(one)}
     return {**written, "returns": one["returns"]} if "returns" in one else written
 
 
@@ -98,7 +108,7 @@ def _messages(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Itera
     if line.voice == "instructions":
         yield _message(line, list(line.pieces), "system", names, losses)
         return
-    for results, run in cut_at_results(line.pieces, _is_result):
+    for results, run in cut_at_results(line.pieces):
         if results and line.voice != "user":
             yield from _results(run, names)
             continue
@@ -110,10 +120,6 @@ def _messages(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Itera
 
 def _says(run: Sequence[Piece]) -> bool:
     return any(isinstance(one.part, TextPart) or one.message for one in run)
-
-
-def _is_result(piece: Piece) -> bool:
-    return isinstance(piece.part, ToolResultPart)
 
 
 def _results(run: Sequence[Piece], names: Mapping[str, str]) -> list[JsonValue]:
@@ -166,10 +172,7 @@ def _message(
     said["contents"] = _headed(line.header, contents) if line.header and contents else contents
     if calls:
         said["tool_calls"] = calls
-    for piece in run:
-        if piece.message is not None:
-            said = obj(patched(said, dict(piece.message)))
-    return said
+    return with_message_fields(said, run)
 
 
 def _headed(header: str, contents: list[JsonValue]) -> list[JsonValue]:

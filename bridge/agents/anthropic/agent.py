@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from bridge.agents.anthropic.files import FILES, VERSION
+from bridge.agents.anthropic.files import FILES, headers
 from bridge.agents.anthropic.read import read_moderation, read_response, read_usage
 from bridge.agents.anthropic.settings import AnthropicSettings
 from bridge.agents.anthropic.stream import Stream
@@ -29,10 +29,6 @@ def request_of(settings: ModelSettings) -> Json:
 
 def address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/v1/messages"
-
-
-def headers(key: str) -> dict[str, str]:
-    return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
 
 def model_address(settings: ModelSettings) -> str:

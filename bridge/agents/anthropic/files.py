@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bridge.agents.anthropic.write import IMAGES, PDF
 from bridge.agents.codec.json_values import obj, text
-from bridge.agents.codec.media import MediaPart
 from bridge.agents.model.uploads import FileApi, Kept, Uploaded
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.http import Http, Request
 from bridge.agents.transport.multipart import form
+from bridge.content.messages.parts import MediaPart
 from bridge.errors import AgentError
 from bridge.uacs import FilePart, ImagePart, MediaSource
 
@@ -16,11 +16,15 @@ VERSION = "2023-06-01"
 BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
+def headers(key: str) -> dict[str, str]:
+    """Return the headers of every request: the API's version, and the key where there is one."""
+    return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+
 async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
     kind, body = form({}, kept.name, kept.media_type, kept.content)
-    headers = {"content-type": kind, "anthropic-version": VERSION, **BETA,
-               **({"x-api-key": key} if key else {})}  # fmt: skip
-    found = obj(await http.json(Request(f"{settings.base_url}/v1/files", headers, body)))
+    own = {"content-type": kind, **BETA, **headers(key)}
+    found = obj(await http.json(Request(f"{settings.base_url}/v1/files", own, body)))
     if not text(found.get("id")):
         raise AgentError("its API took a file and gave no id for it")
     return Uploaded(MediaSource(file_id=text(found["id"])))

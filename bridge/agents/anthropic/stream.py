@@ -11,7 +11,7 @@ from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, number, obj, text, without
 from bridge.agents.codec.messages import read_arguments
 from bridge.agents.codec.native_parts import events_of
-from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
@@ -55,7 +55,7 @@ class Stream:
 
     def end(self) -> Sequence[AgentEvent]:
         if not self._stopped:
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         return ()
 
     @property

@@ -18,13 +18,21 @@ from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, r
 from bridge.agents.codec.prompt import (
     Line,
     Written,
+    as_short_content,
     as_text,
     kept_response,
+    moved_to_top,
     request_settings,
     view,
 )
 from bridge.agents.codec.schemas import lowered
-from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.tool_catalogue import (
+    legal_tool_name,
+    name_and_description,
+    schema_of,
+    tools_of,
+    write_tools,
+)
 from bridge.agents.codec.tool_results import blocks_of, with_documents, with_texts
 from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT
 from bridge.model import Loss
@@ -81,10 +89,7 @@ def output_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json
 
 
 def tool(one: Json) -> Json:
-    written: Json = {"name": legal_tool_name(text(one.get("name")))}
-    if "description" in one:
-        written["description"] = one["description"]
-    return {**written, "input_schema": schema_of(one)}
+    return {**name_and_description(one), "input_schema": schema_of(one)}
 
 
 def _system(lines: Sequence[Line], losses: list[Loss]) -> JsonValue:
@@ -96,10 +101,8 @@ def _system(lines: Sequence[Line], losses: list[Loss]) -> JsonValue:
         if line.voice == "instructions" and not _own_role(line):
             blocks += _blocks(line, line.pieces, losses)
             if begun:
-                what = "instructions in the middle of the conversation"
-                losses.append(Loss(path=line.pieces[0].path, kind="moved", what=what,
-                                   shown_as="at the top"))  # fmt: skip
-    return _short(blocks) if blocks else None
+                losses.append(moved_to_top(line))
+    return as_short_content(blocks, "text") if blocks else None
 
 
 def _messages(lines: Sequence[Line], losses: list[Loss]) -> list[JsonValue]:
@@ -112,7 +115,7 @@ def _messages(lines: Sequence[Line], losses: list[Loss]) -> list[JsonValue]:
                 last = obj(messages[-1])
                 last["content"] = [*arr(last["content"]), *content]
                 continue
-            messages.append({"role": role, "content": _short(content)})
+            messages.append({"role": role, "content": as_short_content(content, "text")})
             results_last = results
     return messages
 
@@ -130,7 +133,7 @@ def _runs(line: Line, losses: list[Loss]) -> Iterator[tuple[str, bool, list[Json
         if blocks:
             yield "user", line.voice == "tool", blocks
         return
-    for results, run in cut_at_results(line.pieces, is_result):
+    for results, run in cut_at_results(line.pieces):
         if blocks := _sayable(_blocks(line, run, losses)):
             yield ("user" if results else "assistant"), results, blocks
 
@@ -148,17 +151,6 @@ def _own_role(line: Line) -> str:
     """The role that instructions had in the middle of a request of this API."""
     found = (text((one.message or {}).get("role")) for one in line.pieces)
     return next(filter(None, found), "")
-
-
-def is_result(piece: Piece) -> bool:
-    return isinstance(piece.part, ToolResultPart)
-
-
-def _short(blocks: list[JsonValue]) -> JsonValue:
-    """One plain text as a string, as people write it by hand."""
-    only = obj(blocks[0]) if len(blocks) == 1 else {}
-    plain = only.keys() == {"type", "text"} and only["type"] == "text"
-    return only["text"] if plain else list(blocks)
 
 
 def _blocks(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[JsonValue]:

@@ -34,6 +34,11 @@ def without(value: Mapping[str, JsonValue], *keys: str) -> Json:
     return {key: one for key, one in value.items() if key not in keys}
 
 
+def present(**members: JsonValue) -> Json:
+    """Return the members that are not None."""
+    return {key: value for key, value in members.items() if value is not None}
+
+
 def patch_of(base: JsonValue, original: Mapping[str, JsonValue]) -> Json:
     """What turns `base` into `original`, as a JSON merge patch (RFC 7386).
 

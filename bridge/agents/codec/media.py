@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from bridge.agents.codec.native_parts import Piece
 from bridge.content.media.types import HEAD, kind_of, sniffed_type
 from bridge.content.messages.agent_parts import DOCUMENT
+from bridge.content.messages.parts import MediaPart
 from bridge.errors import InvalidUacs
 from bridge.uacs import (
     AudioPart,
@@ -22,7 +23,6 @@ from bridge.uacs import (
     VideoPart,
 )
 
-MediaPart = ImagePart | VideoPart | AudioPart | FilePart
 _DATA = re.compile(r"data:([^;,]+);base64,(.*)", re.DOTALL)
 _TEXTUAL = re.compile(
     r"text/.*|application/(json|xml|yaml|x-yaml|toml|javascript|x-sh|sql|.*\+(json|xml))"
@@ -58,6 +58,25 @@ def url_source(url: str) -> MediaSource | None:
         return MediaSource(url=url)
     except InvalidUacs:
         return None
+
+
+def image_of_url(url: str) -> ImagePart | None:
+    """Return the image of a data URL or of another address; None where it is no image."""
+    if inline := read_data_url(url):
+        kind, content = inline
+        is_image = kind.startswith("image/")
+        return ImagePart(source=MediaSource(base64=content), media_type=kind) if is_image else None
+    source = url_source(url)
+    return ImagePart(source=source, media_type=guessed_type(url, "image/*")) if source else None
+
+
+def file_of_data_url(url: str) -> FilePart | None:
+    """Return the file of a data URL; None for another address, and for text, which the writers
+    send as text."""
+    inline = read_data_url(url)
+    if inline is None or inline[0].startswith("text/"):
+        return None
+    return FilePart(source=MediaSource(base64=inline[1]), media_type=inline[0])
 
 
 def seen_type(content: str, fallback: str) -> str:

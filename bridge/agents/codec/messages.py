@@ -155,5 +155,10 @@ def read_arguments(value: JsonValue) -> Json | None:
     return found if isinstance(found, dict) else None
 
 
+def write_arguments(arguments: object) -> str:
+    """Return a call's arguments as JSON in a string."""
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+
+
 def _refuse(word: str) -> object:
     raise ValueError(f"{word} is no JSON")

@@ -8,7 +8,7 @@ the content as `message`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import orjson
@@ -26,6 +26,7 @@ from bridge.uacs import (
     StructuredDataPart,
     TextPart,
     ToolCallPart,
+    ToolResultPart,
     write,
 )
 
@@ -139,15 +140,13 @@ def _attach(found: list[Piece], fields: Json) -> None:
         return
 
 
-def cut_at_results(
-    pieces: Iterable[Piece], is_result: Callable[[Piece], bool]
-) -> Iterator[tuple[bool, list[Piece]]]:
+def cut_at_results(pieces: Iterable[Piece]) -> Iterator[tuple[bool, list[Piece]]]:
     """Runs of pieces: with each whether they are results of tools. What belongs to a message
     (`message`) belongs to the run before it."""
     run: list[Piece] = []
     kind = False
     for piece in pieces:
-        result = kind if piece.message is not None else is_result(piece)
+        result = isinstance(piece.part, ToolResultPart) if piece.message is None else kind
         if run and result != kind:
             yield kind, run
             run = []
@@ -155,6 +154,14 @@ def cut_at_results(
         run.append(piece)
     if run:
         yield kind, run
+
+
+def with_message_fields(body: Json, pieces: Iterable[Piece]) -> Json:
+    """Return the API's message with the members that its original had beside its content."""
+    for piece in pieces:
+        if piece.message is not None:
+            body = obj(patched(body, dict(piece.message)))
+    return body
 
 
 def events_of(parts: Iterable[ContentPart]) -> list[AgentEvent]:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from bridge.agents.codec.call_ids import Calls
-from bridge.agents.codec.json_values import Json, obj
+from bridge.agents.codec.json_values import Json, arr, obj
 from bridge.agents.codec.media import as_file_text, document_of, name_of
 from bridge.agents.codec.native_parts import Piece, others_pieces, pieces_of
 from bridge.agents.codec.speakers import (
@@ -27,29 +27,24 @@ from bridge.agents.codec.speakers import (
     legal_name,
     shown_name,
 )
-from bridge.content.messages.parts import parts_text
+from bridge.content.messages.parts import MediaPart, parts_text
 from bridge.content.text.look_alikes import skeleton
 from bridge.model import Loss
 from bridge.uacs import (
     Actor,
-    AudioPart,
     ContentPart,
     Conversation,
-    FilePart,
-    ImagePart,
     Message,
     RequestedResponseFormatPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    VideoPart,
 )
 
 Voice = Literal["instructions", "user", "agent", "tool"]
 DEMOTED = "role_demoted"
 """The kind of loss where somebody in a room is told as a person who is none: in a room nobody but
 the agent itself speaks as an assistant, and nobody gives instructions."""
-MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
 
 @dataclass(frozen=True)
@@ -236,7 +231,39 @@ def as_text(piece: Piece, losses: list[Loss], why: str = "") -> str:
 
 
 def _named(part: ContentPart) -> str:
-    return f"{part.type} {part.media_type}" if isinstance(part, MEDIA) else part.type
+    return f"{part.type} {part.media_type}" if isinstance(part, MediaPart) else part.type
+
+
+def with_header(header: str, content: JsonValue, block: Json) -> JsonValue:
+    """Return the content of a message under its header line: joined to a string, before a list as
+    the `block` that holds the header."""
+    return f"{header}\n{content}" if isinstance(content, str) else [block, *arr(content)]
+
+
+def as_short_content(blocks: Sequence[JsonValue], *text_types: str) -> JsonValue:
+    """Return one plain text block as a string, anything else as the list of blocks."""
+    only = obj(blocks[0]) if len(blocks) == 1 else {}
+    plain = only.keys() == {"type", "text"} and only["type"] in text_types
+    return only["text"] if plain else list(blocks)
+
+
+def moved_to_top(line: Line) -> Loss:
+    """Return the loss of instructions from the middle of a conversation that an API has at the top
+    alone."""
+    what = "instructions in the middle of the conversation"
+    return Loss(path=line.pieces[0].path, kind="moved", what=what, shown_as="at the top")
+
+
+def no_instructions(line: Line) -> Loss:
+    """Return the loss of instructions that an API has no place for."""
+    path = line.pieces[0].path if line.pieces else ""
+    return Loss(path=path, kind="instructions", what="this API has no instructions")
+
+
+def no_format() -> Loss:
+    """Return the loss of a requested answer format that an API has no place for."""
+    what = "the format that is wanted of the answer"
+    return Loss(path="/requested_response_format", kind="format", what=what)
 
 
 def request_settings(conversation: Conversation, agent: str, api: str) -> Json:

@@ -49,6 +49,11 @@ def _lower(value: JsonValue, without: Collection[str], losses: list[Loss], at: s
     return value
 
 
+def allows_any_object(schema: Mapping[str, JsonValue]) -> bool:
+    """Return whether the schema says no more than "an object": an API's JSON mode then suffices."""
+    return not schema or schema == {"type": "object"}
+
+
 def read_answer(said: str, schema: Mapping[str, JsonValue]) -> StructuredDataPart:
     """The text of an answer -> its value, judged. Raises AgentError with a reason for the model."""
     try:

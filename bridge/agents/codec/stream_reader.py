@@ -29,6 +29,10 @@ class Ending:
     words: str = ""
 
 
+ENDED_EARLY = "the stream ended before the answer did"
+"""The text of the AgentError that readers raise where a stream ends within an answer."""
+
+
 class StreamReader(Protocol):
     """The events of one streamed answer, in order. An answer that came as a whole is one event.
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pydantic import JsonValue, ValidationError
 
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, patched, text
+from bridge.content.messages.parts import MediaPart
 from bridge.model import Loss
 from bridge.uacs import (
     AudioPart,
@@ -65,6 +66,12 @@ def read_tool(native: JsonValue, neutral: Json, api: str, write: Callable[[Json]
     return {**tool, "native": {api: patch}} if patch else tool
 
 
+def name_and_description(tool: Mapping[str, JsonValue]) -> Json:
+    """Return the members of a tool that all APIs write alike; the name is made legal."""
+    named: Json = {"name": legal_tool_name(text(tool.get("name")))}
+    return {**named, "description": tool["description"]} if "description" in tool else named
+
+
 def legal_tool_name(name: str) -> str:
     """As all APIs take it: letters, digits, _ and -, at most 64."""
     return _ILLEGAL.sub("_", name)[:64] or "_"
@@ -76,11 +83,11 @@ def no_such_tool(call: ToolCallPart) -> ToolResultPart:
     return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
 
 
-def media_of(result: ToolResultPart) -> list[ImagePart | AudioPart | VideoPart | FilePart]:
+def media_of(result: ToolResultPart) -> list[MediaPart]:
     """The pictures, sounds, films and files of a result with parts."""
     content = result.content
     listed = content.get("parts") if isinstance(content, Mapping) else None
-    found: list[ImagePart | AudioPart | VideoPart | FilePart] = []
+    found: list[MediaPart] = []
     for one in listed if isinstance(listed, (list, tuple)) else ():
         kind = _MEDIA.get(str(one.get("type"))) if isinstance(one, Mapping) else None
         if kind is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from bridge.agents.codec.json_values import Json
-from bridge.agents.gemini.files import FILES
+from bridge.agents.codec.json_values import Json, present
+from bridge.agents.gemini.files import FILES, headers
 from bridge.agents.gemini.read import read_moderation, read_response, read_usage
 from bridge.agents.gemini.settings import GeminiSettings
 from bridge.agents.gemini.stream import Stream
@@ -15,11 +15,7 @@ from bridge.agents.settings import ModelSettings
 
 
 def request_of(settings: ModelSettings) -> Json:
-    config: Json = {}
-    if settings.temperature is not None:
-        config["temperature"] = settings.temperature
-    if settings.max_tokens is not None:
-        config["maxOutputTokens"] = settings.max_tokens
+    config = present(temperature=settings.temperature, maxOutputTokens=settings.max_tokens)
     return {"generationConfig": config} if config else {}
 
 
@@ -31,10 +27,6 @@ def model_address(settings: ModelSettings) -> str:
     """Models of one's own have a collection in their name: `tunedModels/...`."""
     model = settings.model if "/" in settings.model else f"models/{settings.model}"
     return f"{settings.base_url}/v1beta/{quote(model, safe='/')}"
-
-
-def headers(key: str) -> dict[str, str]:
-    return {"x-goog-api-key": key} if key else {}
 
 
 API_OF = Api(

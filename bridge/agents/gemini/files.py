@@ -18,8 +18,13 @@ from bridge.uacs import MediaSource
 _LOOKS = 60  # at a file that is not ready, one a second
 
 
+def headers(key: str) -> dict[str, str]:
+    """Return the header that shows the key; none without a key."""
+    return {"x-goog-api-key": key} if key else {}
+
+
 async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
-    own: dict[str, str] = {"x-goog-api-key": key} if key else {}
+    own = headers(key)
     file = await _sent(http, await _announced(http, settings, own, kept), own, kept)
     for _ in range(_LOOKS):
         if text(file.get("state")) != "PROCESSING":

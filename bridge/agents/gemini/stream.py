@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.native_parts import events_of
-from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.agents.gemini.read import block_parts, sources_of
 from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
@@ -56,7 +56,7 @@ class Stream:
 
     def end(self) -> Sequence[AgentEvent]:
         if not self._blocked() and not text(self._candidate.get("finishReason")):
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         reason = text(self._candidate.get("finishReason"))
         if reason and reason not in _GOOD and reason not in _REFUSALS:
             raise AgentError(f"its model ended with {reason}")

@@ -11,22 +11,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import JsonValue
 
 from bridge.agents.codec.call_ids import native_id
-from bridge.agents.codec.json_values import Json, arr, obj, patched, text
-from bridge.agents.codec.media import MediaPart, as_file_text, name_of, text_in
-from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, reasoning_text
+from bridge.agents.codec.json_values import Json, arr, obj, patched
+from bridge.agents.codec.media import as_file_text, name_of, text_in
+from bridge.agents.codec.native_parts import (
+    Piece,
+    cut_at_results,
+    pieces_of,
+    reasoning_text,
+    with_message_fields,
+)
 from bridge.agents.codec.prompt import (
     Line,
     Written,
     as_text,
     call_names,
     kept_response,
+    moved_to_top,
     request_settings,
     view,
 )
-from bridge.agents.codec.schemas import lowered
-from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.schemas import allows_any_object, lowered
+from bridge.agents.codec.tool_catalogue import (
+    legal_tool_name,
+    name_and_description,
+    schema_of,
+    tools_of,
+    write_tools,
+)
 from bridge.agents.codec.tool_results import with_texts
 from bridge.content.messages.agent_parts import CITATIONS
+from bridge.content.messages.parts import MediaPart
 from bridge.model import Loss
 from bridge.uacs import (
     AudioPart,
@@ -92,17 +106,14 @@ def write_response(message: Message, agent: str) -> Json:
 def response_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:
     """The members of `generationConfig` that ask for this format."""
     config: Json = {"responseMimeType": "application/json"}
-    if part.schema_ and part.schema_ != {"type": "object"}:
+    if not allows_any_object(part.schema_):
         config["responseJsonSchema"] = lowered(part.schema_, _UNSUPPORTED, losses)
     return config
 
 
 def tool(one: Json) -> Json:
     """A function declaration."""
-    written: Json = {"name": legal_tool_name(text(one.get("name")))}
-    if "description" in one:
-        written["description"] = one["description"]
-    return {**written, "parametersJsonSchema": schema_of(one)}
+    return {**name_and_description(one), "parametersJsonSchema": schema_of(one)}
 
 
 def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
@@ -122,36 +133,26 @@ def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
 def _system(lines: Sequence[Line], names: Mapping[str, str], losses: list[Loss]) -> JsonValue:
     """All instructions, as they stand at the top; None without any."""
     parts: list[JsonValue] = []
-    fields: JsonValue = {}
+    content: Json = {}
     begun = False
     for line in lines:
         begun = begun or line.voice != "instructions"
         if line.voice == "instructions":
             parts += _parts(line, line.pieces, names, losses)
-            for piece in line.pieces:
-                fields = patched(fields, dict(piece.message or {}))
+            content = with_message_fields(content, line.pieces)
             if begun:
-                what = "instructions in the middle of the conversation"
-                losses.append(Loss(path=line.pieces[0].path, kind="moved", what=what,
-                                   shown_as="at the top"))  # fmt: skip
-    return {**obj(fields), "parts": parts} if parts else None
+                losses.append(moved_to_top(line))
+    return {**content, "parts": parts} if parts else None
 
 
 def _contents(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Iterator[JsonValue]:
-    for results, run in cut_at_results(line.pieces, is_result):
+    for results, run in cut_at_results(line.pieces):
         role = "model" if line.voice == "agent" and not results else "user"
         parts = list(_parts(line, run, names, losses))
         if line.header:
             parts.insert(0, _text(line.header))
         if parts:
-            content: JsonValue = {"role": role, "parts": parts}
-            for piece in run:
-                content = patched(content, dict(piece.message or {}))
-            yield content
-
-
-def is_result(piece: Piece) -> bool:
-    return isinstance(piece.part, ToolResultPart)
+            yield with_message_fields({"role": role, "parts": parts}, run)
 
 
 def _parts(

@@ -193,7 +193,7 @@ class ModelAgent:
             room, told = await transcripts.given(room, http)
         if uploads is not None:
             room = await uploads.given(room, http)
-        limit = int(self._settings.inline_mb * 1_000_000)
+        limit = self._settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
         return room, (*told, *losses)
 
@@ -305,8 +305,8 @@ class ModelAgent:
         return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
 
     async def _events(self, one: _Round, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
-        async with aclosing(self._accepted(one, heard, http)) as events:
-            while (event := await heard.first(anext(events, _END))) is not _END:
+        async with aclosing(heard.each(self._accepted(one, heard, http))) as events:
+            async for event in events:
                 one.broken += event == BROKEN
                 for said in one.reader.take(event):
                     yield _sound(said, one.broken)
@@ -381,13 +381,12 @@ class ModelAgent:
             return []
         said = _message("bridge", "system", (TextPart(text=_TOOL_FILES), *parts))
         held = conversation.model_copy(update={"messages": (said,)})
-        limit = int(self._settings.inline_mb * 1_000_000)
+        limit = self._settings.inline_bytes
         return list((await inline_files(held, self._tools.files, limit))[0].messages)
 
 
 _BROKEN_CALLS = "a part of its answer could not be read, so its calls of tools are not made"
 _TOOL_FILES = "Files that the tools answered with, in their order:"
-_END: JsonValue = "end of the stream, which no event is"
 
 
 def _broken(lines: int) -> Loss:

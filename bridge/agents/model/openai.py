@@ -1,6 +1,8 @@
-"""Files of OpenAI's `/files`, for both of its APIs."""
+"""What OpenAI's two APIs share: the address of a model, and the files of `/files`."""
 
 from __future__ import annotations
+
+from urllib.parse import quote
 
 from bridge.agents.codec.json_values import number, obj, text
 from bridge.agents.model.uploads import FileApi, Kept, Uploaded
@@ -12,6 +14,11 @@ from bridge.uacs import FilePart, ImagePart, MediaSource
 
 _DAYS = 30 * 86_400  # seconds; asked for, so that nothing stays for ever
 _PDF = "application/pdf"
+
+
+def model_address(settings: ModelSettings) -> str:
+    """Return the address at which both APIs describe the model."""
+    return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
 
 
 async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:

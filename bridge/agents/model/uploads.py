@@ -15,11 +15,11 @@ import orjson
 import structlog
 
 from bridge.agents.codec.json_values import obj, text
-from bridge.agents.codec.media import MediaPart
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.api_errors import without_keys
 from bridge.agents.transport.http import Http
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
+from bridge.content.messages.parts import MediaPart
 from bridge.errors import BridgeError, StoreError
 from bridge.model.blob_ids import sha256_of
 from bridge.ports.agent import AgentTools

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
-from bridge.agents.codec.json_values import Json, arr, obj, text
+from bridge.agents.codec.json_values import Json, arr, obj, present, text
 from bridge.agents.model.agent import Api, ModelAgentType
 from bridge.agents.model.dialects import Dialect
-from bridge.agents.model.openai import CHAT_FILES
+from bridge.agents.model.openai import CHAT_FILES, model_address
 from bridge.agents.openai_chat.fit import MESSAGE_MEMBERS, fitted
 from bridge.agents.openai_chat.presets import PRESETS
 from bridge.agents.openai_chat.read import read_moderation, read_response, read_usage
@@ -24,8 +22,7 @@ def request_of(settings: ModelSettings) -> Json:
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    if settings.temperature is not None:
-        body["temperature"] = settings.temperature
+    body |= present(temperature=settings.temperature)
     if settings.max_tokens is not None and isinstance(settings, OpenAIChatSettings):
         body[settings.max_tokens_name] = settings.max_tokens
     return body
@@ -50,10 +47,6 @@ def _stream(dialect: Dialect, request: Json) -> Stream:
     calls = (obj(call) for one in messages for call in arr(one.get("tool_calls")))
     taken = {text(call.get("id")) for call in calls}
     return Stream(thinks_first=dialect.thinks_first, taken=taken)
-
-
-def model_address(settings: ModelSettings) -> str:
-    return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
 
 
 API_OF = Api(

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
+from bridge.agents.codec.prompt import with_header
 from bridge.agents.codec.speakers import name_header
 from bridge.agents.model.dialects import Dialect
 
@@ -46,11 +47,11 @@ def _fitted(message: Json, dialect: Dialect) -> Json:
 
 
 def _headed(message: Json, header: str) -> Json:
-    content = message.get("content")
-    rest = without(message, "name")
-    if isinstance(content, str):
-        return {**rest, "content": f"{header}\n{content}"}
-    return {**rest, "content": [{"type": "text", "text": header}, *arr(content)]}
+    block: Json = {"type": "text", "text": header}
+    return {
+        **without(message, "name"),
+        "content": with_header(header, message.get("content"), block),
+    }
 
 
 def _joined(messages: Iterable[Json]) -> list[Json]:

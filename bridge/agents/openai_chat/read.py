@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
-from bridge.agents.codec.media import guessed_type, read_data_url, url_source
+from bridge.agents.codec.media import file_of_data_url, image_of_url
 from bridge.agents.codec.messages import (
     Said,
     answer_of,
@@ -32,7 +32,6 @@ from bridge.uacs import (
     ContentPart,
     Conversation,
     FilePart,
-    ImagePart,
     MediaSource,
     Message,
     RequestedResponseFormatPart,
@@ -236,13 +235,7 @@ def _text(block: Json) -> ContentPart | None:
 
 
 def _image(block: Json) -> ContentPart | None:
-    url = text(obj(block.get("image_url")).get("url"))
-    if inline := read_data_url(url):
-        kind, content = inline
-        is_image = kind.startswith("image/")
-        return ImagePart(source=MediaSource(base64=content), media_type=kind) if is_image else None
-    source = url_source(url)
-    return ImagePart(source=source, media_type=guessed_type(url, "image/*")) if source else None
+    return image_of_url(text(obj(block.get("image_url")).get("url")))
 
 
 def _sound(block: Json) -> ContentPart | None:
@@ -257,10 +250,7 @@ def _file(block: Json) -> ContentPart | None:
     if file_id := text(one.get("file_id")):
         kind = "application/octet-stream"
         return FilePart(source=MediaSource(file_id=file_id), media_type=kind)
-    inline = read_data_url(text(one.get("file_data")))
-    if inline is None or inline[0].startswith("text/"):
-        return None
-    return FilePart(source=MediaSource(base64=inline[1]), media_type=inline[0])
+    return file_of_data_url(text(one.get("file_data")))
 
 
 def _thinking(block: Json) -> ContentPart | None:

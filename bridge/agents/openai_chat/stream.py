@@ -12,7 +12,7 @@ from bridge.agents.codec.call_ids import MADE_ID
 from bridge.agents.codec.json_values import Json, arr, number, obj, patched, text, without
 from bridge.agents.codec.messages import read_arguments
 from bridge.agents.codec.native_parts import events_of
-from bridge.agents.codec.stream_reader import DONE, Ending
+from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY, Ending
 from bridge.agents.openai_chat.read import message_parts, thought_parts
 from bridge.agents.openai_chat.thoughts import Piece, Reread, Thoughts
 from bridge.agents.transport.api_errors import fault_of
@@ -56,7 +56,7 @@ class Stream:
 
     def end(self) -> Sequence[AgentEvent]:
         if not self._complete and not text(self._choice.get("finish_reason")):
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         events = self._say(self._thoughts.end())
         parts = message_parts(self._whole_message(), "0")
         early = [part for part in self._early if part in parts]

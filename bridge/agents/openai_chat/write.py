@@ -6,16 +6,38 @@ and the calls of others. All of it is told in `Loss`es.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, arr, obj, patched, text
 from bridge.agents.codec.media import as_file_text, data_url, text_in
-from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, reasoning_text
-from bridge.agents.codec.prompt import Line, Written, as_text, kept_response, request_settings, view
-from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.messages import write_arguments
+from bridge.agents.codec.native_parts import (
+    Piece,
+    cut_at_results,
+    pieces_of,
+    reasoning_text,
+    with_message_fields,
+)
+from bridge.agents.codec.prompt import (
+    Line,
+    Written,
+    as_short_content,
+    as_text,
+    kept_response,
+    request_settings,
+    view,
+    with_header,
+)
+from bridge.agents.codec.schemas import allows_any_object
+from bridge.agents.codec.tool_catalogue import (
+    legal_tool_name,
+    name_and_description,
+    schema_of,
+    tools_of,
+    write_tools,
+)
 from bridge.agents.codec.tool_results import text_of_result
 from bridge.model import Loss
 from bridge.uacs import (
@@ -62,7 +84,7 @@ def write_response(message: Message, agent: str) -> Json:
 
 def response_format(part: RequestedResponseFormatPart) -> Json:
     """JSON mode where the schema says nothing, else the schema."""
-    if not part.schema_ or part.schema_ == {"type": "object"}:
+    if allows_any_object(part.schema_):
         return {"type": "json_object"}
     schema = dict(part.schema_)
     name = legal_tool_name(text(schema.get("title")) or "answer")
@@ -70,10 +92,8 @@ def response_format(part: RequestedResponseFormatPart) -> Json:
 
 
 def tool(one: Json) -> Json:
-    function: Json = {"name": legal_tool_name(text(one.get("name")))}
-    if "description" in one:
-        function["description"] = one["description"]
-    return {"type": "function", "function": {**function, "parameters": schema_of(one)}}
+    function: Json = {**name_and_description(one), "parameters": schema_of(one)}
+    return {"type": "function", "function": function}
 
 
 def _messages(line: Line, losses: list[Loss]) -> list[JsonValue]:
@@ -88,7 +108,7 @@ def _messages(line: Line, losses: list[Loss]) -> list[JsonValue]:
 
 def _instructions(line: Line, losses: list[Loss]) -> JsonValue:
     said: Json = {"role": "system", "content": _content(line, line.pieces, losses)}
-    return _with_fields(said, line.pieces)
+    return with_message_fields(said, line.pieces)
 
 
 def _of_user(line: Line, pieces: list[Piece], losses: list[Loss]) -> list[JsonValue]:
@@ -99,20 +119,14 @@ def _of_user(line: Line, pieces: list[Piece], losses: list[Loss]) -> list[JsonVa
     if line.name:
         said["name"] = line.name
     elif line.header:
-        said["content"] = _headed(line.header, content)
-    return [_with_fields(said, pieces)]
-
-
-def _headed(header: str, content: JsonValue) -> JsonValue:
-    if isinstance(content, str):
-        return f"{header}\n{content}"
-    return [{"type": "text", "text": header}, *arr(content)]
+        said["content"] = with_header(line.header, content, _text(line.header))
+    return [with_message_fields(said, pieces)]
 
 
 def _of_agent(line: Line, losses: list[Loss]) -> list[JsonValue]:
     """Calls and their results are messages of their own; so is what is said between them."""
     messages: list[JsonValue] = []
-    for results, run in cut_at_results(line.pieces, _is_result):
+    for results, run in cut_at_results(line.pieces):
         if results:
             messages += _results(run, losses)
         elif line.voice == "agent":
@@ -120,10 +134,6 @@ def _of_agent(line: Line, losses: list[Loss]) -> list[JsonValue]:
         elif any(piece.part is not None for piece in run):
             messages += _of_user(line, run, losses)
     return messages
-
-
-def _is_result(piece: Piece) -> bool:
-    return isinstance(piece.part, ToolResultPart)
 
 
 def _results(run: Sequence[Piece], losses: list[Loss]) -> list[JsonValue]:
@@ -176,7 +186,7 @@ def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Jso
         said["content"] = content
     if calls:
         said["tool_calls"] = calls
-    return obj(_with_fields(said, run))
+    return with_message_fields(said, run)
 
 
 def _with_thoughts(pieces: Sequence[Piece]) -> list[Piece]:
@@ -199,17 +209,9 @@ def _with_thoughts(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def call(part: ToolCallPart) -> Json:
-    arguments = json.dumps(part.arguments, ensure_ascii=False, separators=(",", ":"))
+    arguments = write_arguments(part.arguments)
     function: Json = {"name": legal_tool_name(part.name), "arguments": arguments}
     return {"id": part.id, "type": "function", "function": function}
-
-
-def _with_fields(said: Json, pieces: Sequence[Piece]) -> JsonValue:
-    result: JsonValue = said
-    for piece in pieces:
-        if piece.message is not None:
-            result = patched(result, dict(piece.message))
-    return result
 
 
 def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
@@ -220,12 +222,7 @@ def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonVal
             blocks += [piece.item] if piece.item is not None else []
         elif block_ := block(piece, line, losses):
             blocks.append(piece.onto(block_))
-    if not blocks:
-        return ""
-    only = obj(blocks[0])
-    if len(blocks) == 1 and only.keys() == {"type", "text"} and only["type"] == "text":
-        return only["text"]
-    return blocks
+    return as_short_content(blocks, "text") if blocks else ""
 
 
 def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
-from bridge.agents.codec.json_values import Json
+from bridge.agents.codec.json_values import Json, present
 from bridge.agents.model.agent import Api, ModelAgentType
-from bridge.agents.model.openai import RESPONSES_FILES
+from bridge.agents.model.openai import RESPONSES_FILES, model_address
 from bridge.agents.openai_responses.read import read_moderation, read_response, read_usage
 from bridge.agents.openai_responses.settings import OpenAIResponsesSettings
 from bridge.agents.openai_responses.stream import Stream
@@ -17,25 +15,17 @@ from bridge.agents.transport.http import bearer
 
 def request_of(settings: ModelSettings) -> Json:
     """Nothing is kept at the vendor's: what it thought comes back encrypted, and goes along."""
-    body: Json = {
+    return {
         "model": settings.model,
         "stream": True,
         "store": False,
         "include": ["reasoning.encrypted_content"],
+        **present(temperature=settings.temperature, max_output_tokens=settings.max_tokens),
     }
-    if settings.temperature is not None:
-        body["temperature"] = settings.temperature
-    if settings.max_tokens is not None:
-        body["max_output_tokens"] = settings.max_tokens
-    return body
 
 
 def address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/responses"
-
-
-def model_address(settings: ModelSettings) -> str:
-    return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
 
 
 API_OF = Api(

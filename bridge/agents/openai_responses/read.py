@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
-from bridge.agents.codec.media import guessed_type, read_data_url, url_source
+from bridge.agents.codec.media import file_of_data_url, guessed_type, image_of_url, url_source
 from bridge.agents.codec.messages import (
     Said,
     answer_of,
@@ -241,15 +241,9 @@ def _text(block: Json) -> ContentPart | None:
 
 
 def _image(block: Json) -> ContentPart | None:
-    url, file_id = text(block.get("image_url")), text(block.get("file_id"))
-    if file_id:
+    if file_id := text(block.get("file_id")):
         return ImagePart(source=MediaSource(file_id=file_id), media_type="image/*")
-    if inline := read_data_url(url):
-        kind, content = inline
-        is_image = kind.startswith("image/")
-        return ImagePart(source=MediaSource(base64=content), media_type=kind) if is_image else None
-    source = url_source(url)
-    return ImagePart(source=source, media_type=guessed_type(url, "image/*")) if source else None
+    return image_of_url(text(block.get("image_url")))
 
 
 def _file(block: Json) -> ContentPart | None:
@@ -259,10 +253,7 @@ def _file(block: Json) -> ContentPart | None:
     if url:
         source = url_source(url)
         return FilePart(source=source, media_type=guessed_type(url, _FILE)) if source else None
-    inline = read_data_url(text(block.get("file_data")))
-    if inline is None or inline[0].startswith("text/"):
-        return None
-    return FilePart(source=MediaSource(base64=inline[1]), media_type=inline[0])
+    return file_of_data_url(text(block.get("file_data")))
 
 
 _BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {

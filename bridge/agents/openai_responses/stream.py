@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, number, obj, text, without
 from bridge.agents.codec.native_parts import events_of
-from bridge.agents.codec.stream_reader import Ending
+from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.agents.openai_responses.read import block_parts, item_parts
 from bridge.agents.transport.api_errors import fault_of
 from bridge.errors import AgentError
@@ -52,7 +52,7 @@ class Stream:
 
     def end(self) -> Sequence[AgentEvent]:
         if not self._complete:
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
         return ()
 
     @property

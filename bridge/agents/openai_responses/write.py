@@ -6,7 +6,6 @@ told in `Loss`es.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
@@ -14,16 +13,26 @@ from pydantic import JsonValue
 from bridge.agents.codec.call_ids import native_id
 from bridge.agents.codec.json_values import Json, arr, obj, patched, text
 from bridge.agents.codec.media import as_file_text, data_url, text_in
-from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
+from bridge.agents.codec.messages import write_arguments
+from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text, with_message_fields
 from bridge.agents.codec.prompt import (
     Line,
     Written,
+    as_short_content,
     as_text,
     kept_response,
     request_settings,
     view,
+    with_header,
 )
-from bridge.agents.codec.tool_catalogue import legal_tool_name, schema_of, tools_of, write_tools
+from bridge.agents.codec.schemas import allows_any_object
+from bridge.agents.codec.tool_catalogue import (
+    legal_tool_name,
+    name_and_description,
+    schema_of,
+    tools_of,
+    write_tools,
+)
 from bridge.agents.codec.tool_results import text_of_result
 from bridge.content.messages.agent_parts import CITATIONS
 from bridge.model import Loss
@@ -69,17 +78,14 @@ def write_response(message: Message, agent: str) -> Json:
 
 def text_format(part: RequestedResponseFormatPart) -> Json:
     """JSON mode where the schema says nothing, else the schema."""
-    if not part.schema_ or part.schema_ == {"type": "object"}:
+    if allows_any_object(part.schema_):
         return {"type": "json_object"}
     name = legal_tool_name(text(part.schema_.get("title")) or "answer")
     return {"type": "json_schema", "name": name, "schema": dict(part.schema_)}
 
 
 def tool(one: Json) -> Json:
-    written: Json = {"type": "function", "name": legal_tool_name(text(one.get("name")))}
-    if "description" in one:
-        written["description"] = one["description"]
-    return {**written, "parameters": schema_of(one)}
+    return {"type": "function", **name_and_description(one), "parameters": schema_of(one)}
 
 
 def _plain(line: Line, losses: list[Loss]) -> str:
@@ -111,20 +117,13 @@ def _items(line: Line, losses: list[Loss], stored: bool) -> Iterator[JsonValue]:
     said = _message(role, _content(line, rest, losses), rest)
     content = said["content"]
     if line.header:
-        head: list[JsonValue] = [_text(line.header)]
-        said["content"] = (
-            f"{line.header}\n{content}" if isinstance(content, str) else head + arr(content)
-        )
+        said["content"] = with_header(line.header, content, _text(line.header))
     if content or (line.voice == "user" and any(isinstance(p.part, TextPart) for p in rest)):
         yield said
 
 
 def _message(role: str, content: JsonValue, pieces: Sequence[Piece]) -> Json:
-    said: Json = {"role": role, "content": content}
-    for piece in pieces:
-        if piece.message is not None:
-            said = obj(patched(said, dict(piece.message)))
-    return said
+    return with_message_fields({"role": role, "content": content}, pieces)
 
 
 def _of_agent(line: Line, losses: list[Loss], *, stored: bool) -> Iterator[JsonValue]:
@@ -173,7 +172,7 @@ def _item(piece: Piece, losses: list[Loss], stored: bool) -> JsonValue:
 
 
 def call(part: ToolCallPart) -> Json:
-    arguments = json.dumps(part.arguments, ensure_ascii=False, separators=(",", ":"))
+    arguments = write_arguments(part.arguments)
     call_id, name = native_id(part.id) or part.id, legal_tool_name(part.name)
     return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
 
@@ -206,11 +205,7 @@ def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonVal
             blocks.append(obj(piece.item).get("block", piece.item))
         elif piece.part is not None and (found := block(piece, line, losses)):
             blocks.append(piece.onto(found))
-    if not blocks:
-        return ""
-    only = obj(blocks[0])
-    plain = only.keys() == {"type", "text"} and only["type"] in ("input_text", "output_text")
-    return only["text"] if plain and len(blocks) == 1 else blocks
+    return as_short_content(blocks, "input_text", "output_text") if blocks else ""
 
 
 def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:

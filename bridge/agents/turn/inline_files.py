@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import base64
 
+from bridge.content.messages.parts import MediaPart
 from bridge.errors import FileError
 from bridge.model import Loss
 from bridge.model.blob_ids import sha256_of
 from bridge.ports.files import Files
 from bridge.uacs import (
-    AudioPart,
     ContentPart,
     Conversation,
-    FilePart,
-    ImagePart,
     MediaSource,
     Message,
-    VideoPart,
 )
-
-MediaPart = ImagePart | VideoPart | AudioPart | FilePart
 
 
 async def inline_files(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection
-from contextlib import asynccontextmanager
-from typing import TypeVar
+from contextlib import aclosing, asynccontextmanager
+from typing import TypeVar, cast
 
 from bridge.model.turns import (
     AgentInput,
@@ -102,6 +102,16 @@ class Heard:
             for one in (task, stop):
                 one.cancel()
             await asyncio.gather(task, stop, return_exceptions=True)
+
+    async def each(self, events: AsyncGenerator[_T]) -> AsyncGenerator[_T]:
+        """Yield the events as they come. Raises Stopped and TookTooLong as `first` does; closes
+        the events in any case."""
+        async with aclosing(events):
+            while (event := await self.first(anext(events, _END))) is not _END:
+                yield cast("_T", event)
+
+
+_END = object()
 
 
 @asynccontextmanager

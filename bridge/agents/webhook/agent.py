@@ -149,7 +149,7 @@ class WebhookAgent:
     async def _conversation(self, turn: Turn) -> tuple[Conversation, Sequence[Loss]]:
         settings = self._settings
         room = within(turn.conversation, self.name, settings.history_tokens)
-        limit = int(settings.inline_mb * 1_000_000)
+        limit = settings.inline_bytes
         room, losses = await inline_files(shown_to(room, self.name), self._tools.files, limit)
         for loss in losses:
             log.info("agent_not_given", agent=self.name, turn=turn.id, what=loss.what)
@@ -169,8 +169,8 @@ class WebhookAgent:
         """One request. A repeat has the same id, so that a program answers once."""
         key = await self._key()
         pieces = self._pieces(await self._request(own_id, body), own_id, key, http)
-        async with aclosing(pieces) as events:
-            while (event := await heard.first(anext(events, None))) is not None:
+        async with aclosing(heard.each(pieces)) as events:
+            async for event in events:
                 yield event
 
     async def _request(self, own_id: str, body: bytes) -> Request:

@@ -13,7 +13,7 @@ import orjson
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from bridge.agents.codec.json_values import Json, obj, text
-from bridge.agents.codec.stream_reader import DONE
+from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY
 from bridge.agents.transport.api_errors import without_keys
 from bridge.errors import AgentError
 from bridge.model.turns import (
@@ -154,7 +154,7 @@ class Stream:
 
     def end(self) -> None:
         if not self.ended:
-            raise AgentError("the stream ended before the answer did")
+            raise AgentError(ENDED_EARLY)
 
     def _end(self, event: AgentEvent) -> list[AgentEvent]:
         self.ended = True
