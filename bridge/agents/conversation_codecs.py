@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bridge.agents.codec.prompt import Written
+from bridge.agents.codec.prompt import WrittenRequest
 from bridge.uacs import Conversation, Message
 
 MESSAGES_OF = {
@@ -31,7 +31,7 @@ class ConversationCodec:
 
     read_request: Callable[[JsonValue, str], Conversation]
     read_response: Callable[[JsonValue, str], Message]
-    write_request: Callable[[Conversation, str], Written]
+    write_request: Callable[[Conversation, str], WrittenRequest]
 
 
 @cache

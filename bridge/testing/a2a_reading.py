@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.write import API
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
-from bridge.agents.codec.messages import Said, answer_of, conversation_of, iso_seconds
+from bridge.agents.codec.messages import ReadMessage, conversation_of, iso_seconds, response_message
 from bridge.agents.codec.native_parts import state
 from bridge.errors import CodecError
 from bridge.uacs import ContentPart, Conversation, Message
@@ -27,7 +27,7 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     kept: Json = without(body, "message")
     if rest:
         kept["message"] = rest
-    return conversation_of([Said("user", _parts(message))], agent, API, kept, (), ())
+    return conversation_of([ReadMessage("user", _parts(message))], agent, API, kept, (), ())
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
@@ -48,7 +48,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
     else:
         raise CodecError("", "is neither a task nor a message of this protocol")
     created = iso_seconds(obj(obj(body.get("task")).get("status")).get("timestamp"))
-    return answer_of(parts, agent, API, rest, answer_id=own_id, created=created)
+    return response_message(parts, agent, API, rest, answer_id=own_id, created=created)
 
 
 def task_parts(task: Json) -> list[ContentPart]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import CallToolResult, ToolAnnotations
 
-    from bridge.tools.sending import Sending
+    from bridge.tools.sending import CallDelivery
 
 log = structlog.get_logger()
 
@@ -132,14 +132,14 @@ class McpServer:
     async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
         """One call; what goes wrong is a result, too. A call that the server provably has not run
         is made once more, over the next connection."""
-        from bridge.tools.sending import Sending
+        from bridge.tools.sending import CallDelivery
 
         self.start()
         for _ in range(_MOST_SENDINGS):
             await self._wait(_FIRST_WAIT_S)
             if self._client is None:
                 break
-            sending = Sending()
+            sending = CallDelivery()
             result = await self._called(self._client, tool, call, sending)
             if not sending.never_ran:
                 return result
@@ -148,7 +148,7 @@ class McpServer:
         return _failed(call, why)
 
     async def _called(
-        self, client: Client, tool: Tool, call: ToolCallPart, sending: Sending
+        self, client: Client, tool: Tool, call: ToolCallPart, sending: CallDelivery
     ) -> ToolResultPart:
         from bridge.tools.sending import current
 
@@ -181,7 +181,7 @@ class McpServer:
         """Until it is connected, or the attempt has failed."""
         await _first_of((self._connected, self._failed), seconds)
 
-    def _told(self, error: Exception, sending: Sending) -> str:
+    def _told(self, error: Exception, sending: CallDelivery) -> str:
         """A fault of a call, for the model."""
         from mcp import MCPError
 
@@ -278,12 +278,12 @@ class McpServer:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        from bridge.tools.sending import NotingClient
+        from bridge.tools.sending import TrackingClient
 
         if bearer:
             secrets["Authorization"] = f"Bearer {bearer}"
         timeout = httpx2.Timeout(_CONNECT_S, read=settings.timeout + _LOOK_S)
-        http = NotingClient(secrets, timeout)
+        http = TrackingClient(secrets, timeout)
         await stack.enter_async_context(http)
         return _noted(streamable_http_client(settings.url or "", http_client=http))
 
@@ -405,7 +405,9 @@ class McpServer:
             own_name=told.name,
             description=description[:_LONGEST_DESCRIPTION],
             parameters=schema if isinstance(schema, dict) else {},
-            approval=self._rule() if asks(self._settings, told.name, told.annotations) else None,
+            approval=self._rule()
+            if needs_approval(self._settings, told.name, told.annotations)
+            else None,
         )
 
     def _rule(self) -> ApprovalRule:
@@ -413,7 +415,9 @@ class McpServer:
         return ApprovalRule(settings.approvers, settings.quorum, settings.approval_minutes * 60)
 
 
-def asks(settings: ToolServerSettings, own_name: str, hints: ToolAnnotations | None) -> bool:
+def needs_approval(
+    settings: ToolServerSettings, own_name: str, hints: ToolAnnotations | None
+) -> bool:
     """Whether somebody must allow a call. What says nothing of itself may do anything."""
     match settings.approve:
         case "always":
@@ -441,10 +445,10 @@ def _failed(call: ToolCallPart, text: str) -> ToolResultPart:
 @asynccontextmanager
 async def _noted(transport: Any) -> AsyncGenerator[Any]:
     """The same streams; which calls are taken from us is noted."""
-    from bridge.tools.sending import NotedWrites
+    from bridge.tools.sending import TrackedWrites
 
     async with transport as (read, write):
-        yield read, NotedWrites(write)
+        yield read, TrackedWrites(write)
 
 
 async def _first_of(events: Sequence[asyncio.Event], seconds: float) -> None:

@@ -21,7 +21,7 @@ _LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepa
 
 
 @dataclass
-class Sending:
+class CallDelivery:
     """What is known of one call. `handed`: the transport took it; `turned_away`: the transport
     found no server to send it to, or a server that has forgotten the session (404). `status`: with
     which HTTP status it was answered, 0 where it was not, or not over HTTP."""
@@ -40,11 +40,11 @@ class Sending:
         return self.status >= 500
 
 
-current: ContextVar[Sending | None] = ContextVar("current", default=None)
+current: ContextVar[CallDelivery | None] = ContextVar("current", default=None)
 """The call of this task; the SDK carries the context on to its own tasks."""
 
 
-class NotedWrites:
+class TrackedWrites:
     """The stream that the SDK writes to; notes which calls the transport took."""
 
     def __init__(self, inner: Any) -> None:
@@ -77,7 +77,7 @@ class NotedWrites:
         return await self._inner.__aexit__(exc_type, exc_val, exc_tb)
 
 
-class NotingClient(httpx2.AsyncClient):
+class TrackingClient(httpx2.AsyncClient):
     """Notes which calls found no server, or one that has forgotten the session, and how the others
     were answered."""
 

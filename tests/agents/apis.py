@@ -21,7 +21,7 @@ import bridge.agents.openai_responses.write as responses_write
 from bridge.agents.acp.stream import Stream as AcpStream
 from bridge.agents.ailoy.stream import Stream as AiloyStream
 from bridge.agents.anthropic.stream import Stream as AnthropicStream
-from bridge.agents.codec.prompt import Written
+from bridge.agents.codec.prompt import WrittenRequest
 from bridge.agents.codec.stream_reader import StreamReader
 from bridge.agents.gemini.stream import Stream as GeminiStream
 from bridge.agents.openai_chat.stream import Stream as ChatStream
@@ -34,7 +34,7 @@ class Codec:
     """The pure functions of one API, all ways."""
 
     read_request: Callable[[Any, str], Conversation]
-    write_request: Callable[[Conversation, str], Written]
+    write_request: Callable[[Conversation, str], WrittenRequest]
     read_response: Callable[[Any, str], Message]
     write_response: Callable[[Message, str], Any]
     stream: Callable[[], StreamReader]

@@ -23,7 +23,7 @@ from a2a.types import a2a_pb2 as new
 
 from bridge.agents.a2a.agent import agent_type
 from bridge.agents.a2a.client import as_json, from_json
-from bridge.agents.a2a.lenient import mended
+from bridge.agents.a2a.lenient import repaired
 from bridge.agents.a2a.read import part_parts
 from bridge.agents.a2a.stream import Stream
 from bridge.agents.a2a.write import write_request, write_response
@@ -431,7 +431,7 @@ def test_times_without_a_zone_are_read(given: Any, read: str | None) -> None:
     task = {"status": {"timestamp": given}, "metadata": free, "artifacts": [
         {"parts": [{"data": free}]}]}  # fmt: skip
 
-    found: Any = mended({"task": task})  # pyright: ignore[reportArgumentType]
+    found: Any = repaired({"task": task})  # pyright: ignore[reportArgumentType]
 
     assert found["task"] == {**task, "status": {"timestamp": read}}
 

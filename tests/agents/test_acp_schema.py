@@ -163,7 +163,7 @@ async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs()
     assert "Yes." in str(api.requests[1]["await_resume"])
 
 
-@pytest.mark.parametrize(("gives", "faults"), [
+@pytest.mark.parametrize(("gives", "mismatches"), [
     ([{"content_type": "text/**"}], None),
     ([], None),
     ([{"content_type": "image/*", "required": True}],
@@ -171,10 +171,10 @@ async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs()
       "a part 'image/*' is required, and missing"]),
 ])  # fmt: skip
 async def test_an_answer_that_is_not_as_it_should_be_is_shown_and_noted(
-    gives: Any, faults: Any
+    gives: Any, mismatches: Any
 ) -> None:
     events, _ = await asked(WITH_PICTURE, gives=gives)
 
     assert text_of(events) == "A sky."
     records = [one.record for one in events if isinstance(one, AnswerRecorded)]
-    assert records[-1].get("faults") == faults
+    assert records[-1].get("faults") == mismatches

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.agents.codec.native_parts import state
-from bridge.agents.codec.schemas import lowered
+from bridge.agents.codec.schemas import without_keywords
 from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE
 from bridge.content.messages.parts import message_text
 from bridge.errors import AgentError, CodecError, PlatformError
@@ -317,7 +317,7 @@ def test_keywords_are_left_out_and_properties_of_their_names_are_not() -> None:
     schema: Any = {"type": "object", "minimum": 1, "enum": [{"minimum": 2}],
               "properties": {"minimum": {"type": "integer", "minimum": 3}}}  # fmt: skip
 
-    found = lowered(schema, ("minimum",), losses)
+    found = without_keywords(schema, ("minimum",), losses)
 
     assert found == {"type": "object", "enum": [{"minimum": 2}],
                      "properties": {"minimum": {"type": "integer"}}}  # fmt: skip

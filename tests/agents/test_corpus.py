@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bridge.agents.codec.deltas import deltas_of
-from bridge.agents.transport.api_errors import failure_of, fault_of
+from bridge.agents.transport.api_errors import api_error, turn_failure
 from bridge.content.messages.agent_parts import STATE
 from bridge.errors import PlatformError, Refused
 from bridge.model.turns import AgentEvent, TurnDone
@@ -59,10 +59,10 @@ def of(kind: str, *, answered: bool = True) -> list[Any]:
 @pytest.mark.parametrize("one", refusals())
 def test_an_error_of_an_api_is_one_of_ours(one: Recording) -> None:
     status = one.status if one.status != 200 else None
-    error = fault_of(one.body.get("error", one.body.get("detail")), status)
+    error = api_error(one.body.get("error", one.body.get("detail")), status)
 
     assert isinstance(error, Refused)
-    assert failure_of(error).reason
+    assert turn_failure(error).reason
 
 
 @pytest.mark.parametrize("one", of("request", answered=False))

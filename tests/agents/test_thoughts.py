@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.agents.openai_chat.read import read_response
-from bridge.agents.openai_chat.thoughts import Reread, Thought, Thoughts, split_thoughts
+from bridge.agents.openai_chat.thoughts import (
+    RetroactiveThought,
+    Thought,
+    ThoughtParser,
+    split_thoughts,
+)
 from bridge.agents.openai_chat.write import write_response
 from bridge.agents.turn.paragraphs import Paragraphs
 from bridge.content.messages.agent_parts import REASONING
@@ -78,12 +83,12 @@ def test_how_a_stream_is_cut_changes_nothing(content: str, cuts: set[int], first
 
 
 def _read(pieces: list[str], first: bool) -> list[Any]:
-    thoughts = Thoughts(first=first)
+    thoughts = ThoughtParser(first=first)
     found: list[Any] = []
     read = [one for piece in pieces for one in thoughts.feed(piece)] + thoughts.end()
     for piece in read:
         match piece:
-            case Reread(thought):
+            case RetroactiveThought(thought):
                 found = [thought]
             case str() if found and isinstance(found[-1], str):
                 found[-1] += piece

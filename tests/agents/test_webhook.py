@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from bridge.agents.webhook.agent import agent_type
-from bridge.agents.webhook.signing import check, key_of, sign
+from bridge.agents.webhook.signing import check, sign, signing_key
 from bridge.content.messages.agent_parts import REASONING, STATE
 from bridge.errors import AgentError, ConfigError
 from bridge.model import ActorId, MessageId, RoomId
@@ -351,10 +351,10 @@ async def test_each_event_of_a_stream_is_signed(fault: str) -> None:
 
 
 def test_a_secret_of_standard_webhooks_is_base64() -> None:
-    assert key_of("whsec_aGVsbG8=") == b"hello"
-    assert key_of("hello") == b"hello"
+    assert signing_key("whsec_aGVsbG8=") == b"hello"
+    assert signing_key("hello") == b"hello"
     with pytest.raises(ConfigError):
-        key_of("whsec_hello!")
+        signing_key("whsec_hello!")
 
 
 def test_two_signatures_while_a_secret_changes() -> None:

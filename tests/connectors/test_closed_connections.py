@@ -15,7 +15,7 @@ import pytest
 from aiohttp.http_writer import HttpVersion11, StreamWriter
 from multidict import CIMultiDict
 
-from bridge.agents.transport.http import Patience, Request, open_http
+from bridge.agents.transport.http import Deadlines, Request, open_http
 from bridge.errors import Refused, Unavailable, Unsettled
 from bridge.runtime.clock import SystemClock
 from connectors.discord import rest as discord
@@ -130,7 +130,7 @@ async def test_a_kept_connection_that_the_server_has_closed_is_not_used_again(
 
 
 async def test_nor_does_an_agent_use_it(server: Server) -> None:
-    async with open_http(Patience(connect=5.0, idle=5.0)) as http:
+    async with open_http(Deadlines(connect=5.0, idle=5.0)) as http:
         await http.json(Request(server.url, {}, {}))
         server.close_kept()
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from pydantic import JsonValue
 
-from bridge.agents.turn.history import within
+from bridge.agents.turn.history import readable_window
 from bridge.model import actor_id_of
 from bridge.uacs import ToolResultPart
 from tests.router.conftest import RouterRig
@@ -26,7 +26,7 @@ NOBODY_KNOWS = "This call was interrupted; nobody knows whether it was made."
 
 def told_of_calls(agent: Caller) -> dict[str, JsonValue]:
     """What the agent's model reads, in its latest turn, of the calls of its turns before."""
-    messages = within(agent.turns[-1].conversation, "helper", 100_000).messages
+    messages = readable_window(agent.turns[-1].conversation, "helper", 100_000).messages
     parts = [part for message in messages for part in message.content]
     return {one.tool_call_id: one.content for one in parts if isinstance(one, ToolResultPart)}
 

@@ -21,7 +21,7 @@ from bridge.ports.files import Files
 from bridge.ports.tools import Tool
 from bridge.runtime.clock import SystemClock
 from bridge.testing.memory_blobs import MemoryBlobs
-from bridge.tools.mcp_server import asks
+from bridge.tools.mcp_server import needs_approval
 from bridge.tools.settings import ToolServerSettings
 from bridge.tools.toolbox import McpToolbox, open_toolbox
 from bridge.uacs import ToolCallPart, ToolResultPart
@@ -193,12 +193,12 @@ DESTROYS = ToolAnnotations(destructive_hint=True)
 async def test_which_calls_somebody_must_allow(
     approve: Any, hints: ToolAnnotations | None, asked: bool
 ) -> None:
-    assert asks(stdio(approve=approve), "remove", hints) is asked
+    assert needs_approval(stdio(approve=approve), "remove", hints) is asked
 
 
 async def test_a_star_means_names_with_a_slash_too() -> None:
-    assert asks(stdio(approve=("*remove*",)), "admin/remove_all", READS)
-    assert not asks(stdio(approve=("admin/add",)), "admin/remove_all", READS)
+    assert needs_approval(stdio(approve=("*remove*",)), "admin/remove_all", READS)
+    assert not needs_approval(stdio(approve=("admin/add",)), "admin/remove_all", READS)
 
 
 async def test_a_server_over_http_is_called_and_found_again_when_it_was_away() -> None:

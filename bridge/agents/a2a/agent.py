@@ -22,13 +22,13 @@ from bridge.agents.codec.prompt import with_notice
 from bridge.agents.transport.api_errors import without_keys
 from bridge.agents.transport.http import Http, Request, bearer
 from bridge.agents.transport.probe import probe
-from bridge.agents.turn.answer_record import record_of, refusal
-from bridge.agents.turn.history import continuing, within
+from bridge.agents.turn.answer_record import answer_record, refusal
+from bridge.agents.turn.history import only_new_messages, readable_window
 from bridge.agents.turn.inline_files import inline_files
-from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
-from bridge.agents.turn.run import key_of, one_turn, tried
-from bridge.agents.turn.server_memory import memory_part, remembered
+from bridge.agents.turn.run import api_key_of, run_turn, with_retries
+from bridge.agents.turn.server_memory import memory_of, memory_part
 from bridge.errors import BridgeError, ConfigError, Refused, Unavailable, Unsettled
 from bridge.model.turns import (
     AgentEvent,
@@ -91,16 +91,18 @@ class A2aAgent:
         return found
 
     async def _probe(self, path: str) -> Request:
-        key = await key_of(self._settings.api_key, self._tools.tokens)
+        key = await api_key_of(self._settings.api_key, self._tools.tokens)
         return Request(f"{self._settings.base_url}{path}", bearer(key), method="GET")
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-        return one_turn(self.name, self._settings, inputs, partial(self._answer, turn))
+        return run_turn(self.name, self._settings, inputs, partial(self._answer, turn))
 
-    async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+    async def _answer(
+        self, turn: Turn, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
         """One task, and another for what people said meanwhile. What it needs is asked in the room;
         the answer is the next turn's."""
         task = await self._begun(turn.conversation)
@@ -109,7 +111,9 @@ class A2aAgent:
         paragraphs = Paragraphs()
         while True:
             try:
-                async with aclosing(paragraphs.of(self._tried(task, heard, http))) as events:
+                async with aclosing(
+                    paragraphs.of(self._with_retries(task, inputs, http))
+                ) as events:
                     async for event in events:
                         said = True
                         yield event
@@ -128,7 +132,7 @@ class A2aAgent:
             if task.reader.state == "TASK_STATE_AUTH_REQUIRED":
                 yield TextDelta(text=f"\n\n{_SIGN_IN}" if said else _SIGN_IN)
                 said = True
-            more = heard.new_messages()
+            more = inputs.new_messages()
             if not more:
                 break
             task = await self._next(turn.conversation, task, more)
@@ -161,11 +165,11 @@ class A2aAgent:
     async def _begun(self, conversation: Conversation) -> _Task:
         """A task that waits goes on, a context that knows the room is told what is new, and where
         nothing is known all is told."""
-        known = remembered(conversation, self.name, API)
-        if known is not None and known.unheard:
+        known = memory_of(conversation, self.name, API)
+        if known is not None and known.new_messages:
             context, task = text(known.ids.get("context_id")), text(known.ids.get("task_id"))
             if task or (context and self._settings.contexts):
-                new = continuing(conversation, known.unheard)
+                new = only_new_messages(conversation, known.new_messages)
                 return await self._continued(new, context, task)
         return await self._anew(conversation)
 
@@ -173,7 +177,7 @@ class A2aAgent:
         return _Task(*await self._told(conversation, whole=True))
 
     async def _next(self, conversation: Conversation, task: _Task, more: list[Message]) -> _Task:
-        new = continuing(conversation, more)
+        new = only_new_messages(conversation, more)
         waiting = task.reader.task_id if task.reader.waits else ""
         return await self._continued(new, task.reader.context_id, waiting)
 
@@ -186,7 +190,7 @@ class A2aAgent:
     async def _told(self, conversation: Conversation, *, whole: bool = False) -> tuple[Json, Json]:
         """A part of the room as one message, and the record of it."""
         settings = self._settings
-        room = within(conversation, self.name, settings.history_tokens)
+        room = readable_window(conversation, self.name, settings.history_tokens)
         limit = settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
         told = with_notice(room, self.name) if whole else room
@@ -194,31 +198,35 @@ class A2aAgent:
         losses = (*losses, *written.losses)
         for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
-        record = record_of(API, room, self.name, losses)
+        record = answer_record(API, room, self.name, losses)
         return {"message": written.body["message"]}, record
 
-    def _tried(self, task: _Task, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+    def _with_retries(
+        self, task: _Task, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
         def attempt() -> AsyncGenerator[AgentEvent]:
             task.reader = Stream()
-            return self._events(task, heard, http)
+            return self._events(task, inputs, http)
 
         settings, clock = self._settings, self._tools.clock
         may_repeat = lambda: not task.reader.task_id  # noqa: E731
-        return tried(self.name, attempt, settings.retries, heard, clock, may_repeat)
+        return with_retries(self.name, attempt, settings.retries, inputs, clock, may_repeat)
 
-    async def _events(self, task: _Task, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+    async def _events(
+        self, task: _Task, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
         from bridge.agents.a2a.client import open_peer  # the SDK takes seconds
 
         settings = self._settings
-        key = await key_of(settings.api_key, self._tools.tokens)
+        key = await api_key_of(settings.api_key, self._tools.tokens)
         opening = open_peer(
             settings.base_url, key, settings.hosts, http, streaming=settings.streaming
         )
-        peer = await heard.first(opening)
+        peer = await inputs.first(opening)
         reader, task.card = task.reader, peer.card
         try:
             try:
-                async with aclosing(heard.each(peer.send(task.params))) as events:
+                async with aclosing(inputs.each(peer.send(task.params))) as events:
                     async for event in events:
                         for said in reader.take(event):
                             yield said
@@ -227,8 +235,8 @@ class A2aAgent:
                     raise
                 log.info("agent_stream_lost", agent=self.name, api=API)
             while reader.is_at_work and reader.task_id:
-                await heard.first(self._tools.clock.sleep(settings.poll_seconds))
-                for said in reader.take(await heard.first(peer.task(reader.task_id))):
+                await inputs.first(self._tools.clock.sleep(settings.poll_seconds))
+                for said in reader.take(await inputs.first(peer.task(reader.task_id))):
                     yield said
             for said in reader.end():
                 yield said

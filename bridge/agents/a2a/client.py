@@ -32,7 +32,7 @@ from pydantic import JsonValue
 
 from bridge.agents.a2a.lenient import lenient_client
 from bridge.agents.codec.json_values import Json, obj
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.api_errors import api_error
 from bridge.agents.transport.http import Http, Request, bearer, translated
 from bridge.errors import AgentError, NotFound, Refused, Unavailable, Unsettled
 
@@ -206,7 +206,7 @@ def _of_cause(error: A2AError) -> Exception:
     cause = error.__cause__
     if isinstance(cause, httpx.HTTPStatusError):
         answer = cause.response
-        return fault_of(None, answer.status_code, answer.headers)
+        return api_error(None, answer.status_code, answer.headers)
     if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout):
         return Unavailable("The agent cannot be reached; check `base_url`")
     if isinstance(cause, httpx.TimeoutException):

@@ -14,8 +14,8 @@ import structlog
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import text
-from bridge.agents.codec.stream_reader import BROKEN, DONE
-from bridge.agents.transport.http import read_events, read_json, server_sent
+from bridge.agents.codec.stream_reader import BROKEN_LINE, DONE
+from bridge.agents.transport.http import read_event_stream, read_events, read_json
 from bridge.errors import AgentError
 
 log = structlog.get_logger()
@@ -26,17 +26,17 @@ _Reader = Callable[[httpx.Response], AsyncGenerator[bytes]]
 _UNREAD = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 
 
-def mended(value: JsonValue) -> JsonValue:
+def repaired(value: JsonValue) -> JsonValue:
     """With times as the protocol writes them. A time without a zone is taken for UTC; one that
     cannot be read is left out."""
     match value:
         case dict():
-            found = {key: one if key in _FREE else mended(one) for key, one in value.items()}
+            found = {key: one if key in _FREE else repaired(one) for key, one in value.items()}
             if "timestamp" in found:
                 found["timestamp"] = _time(text(found["timestamp"]))
             return found
         case list():
-            return [mended(one) for one in value]
+            return [repaired(one) for one in value]
         case _:
             return value
 
@@ -98,19 +98,19 @@ async def _whole(answer: httpx.Response) -> AsyncGenerator[bytes]:
 async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
     """Each event with its data on one line and in ASCII: the SDK takes other ends of lines, and the
     line separators of Unicode within a text, for the end of a line. What is no JSON is left out."""
-    async for sent in server_sent(answer.aiter_bytes()):
+    async for sent in read_event_stream(answer.aiter_bytes()):
         if sent.event == "error":
             yield b"event: error\ndata: " + b" ".join(sent.data.splitlines()) + b"\n\n"
             continue
         for event in read_events(sent.data):
-            if event == BROKEN:
+            if event == BROKEN_LINE:
                 log.warning("agent_stream_broken", server=answer.url.host, lines=1)
             elif event != DONE:
-                yield b"data: " + json.dumps(mended(event)).encode() + b"\n\n"
+                yield b"data: " + json.dumps(repaired(event)).encode() + b"\n\n"
 
 
 def _json(body: bytes) -> bytes:
     try:
-        return orjson.dumps(mended(read_json(body)))
+        return orjson.dumps(repaired(read_json(body)))
     except AgentError:
         return body

@@ -11,7 +11,7 @@ from bridge.agents.a2a.write import API, JSON
 from bridge.agents.codec.json_values import Json, obj, patch_of, text
 from bridge.agents.codec.media import guessed_type, media_part, seen_type, url_source
 from bridge.agents.codec.native_parts import Piece, state
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.content.messages.agent_parts import VALUE
 from bridge.uacs import (
     ContentPart,
@@ -21,7 +21,7 @@ from bridge.uacs import (
     TextPart,
 )
 
-_LINE = Line("agent", ())
+_ENTRY = PromptEntry("agent", ())
 _BYTES = "application/octet-stream"
 _UNTOLD = frozenset(
     ("application/vnd.uacs.reasoning+json", "application/vnd.uacs.agent-state+json")
@@ -34,7 +34,7 @@ def part_parts(native: JsonValue) -> list[ContentPart]:
     part = _part(block)
     if part is None:
         return [state(API, item=native)]
-    patch = patch_of(write.part_of(Piece("", part), _LINE, []) or {}, block)
+    patch = patch_of(write.part_of(Piece("", part), _ENTRY, []) or {}, block)
     return [part, state(API, fields=patch)] if patch else [part]
 
 

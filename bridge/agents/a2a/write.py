@@ -16,14 +16,14 @@ from pydantic import JsonValue
 from bridge.agents.codec.json_values import Json, obj, patched, text
 from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_text,
-    kept_response,
     no_format,
     no_instructions,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
 )
 from bridge.agents.turn.server_memory import without_memory
 from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT, VALUE
@@ -44,28 +44,28 @@ API = "a2a"
 JSON = "application/json"
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The params of `SendMessage`: all lines are one message, each under who said it."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     rest = obj(body.pop("message", None))
     parts: list[JsonValue] = []
-    for line in seen.lines:
-        if line.voice == "instructions":
-            seen.losses.append(no_instructions(line))
+    for entry in prompt.entries:
+        if entry.role == "instructions":
+            prompt.losses.append(no_instructions(entry))
         else:
-            parts += _line(line, agent, seen.losses)
-    if seen.wanted is not None:
-        seen.losses.append(no_format())
+            parts += _entry(entry, agent, prompt.losses)
+    if prompt.response_format is not None:
+        prompt.losses.append(no_format())
     message: JsonValue = patched({"role": "ROLE_USER", "parts": parts}, rest)
-    return Written({**body, "message": message}, tuple(seen.losses))
+    return WrittenRequest({**body, "message": message}, tuple(prompt.losses))
 
 
-def _line(line: Line, agent: str, losses: list[Loss]) -> list[JsonValue]:
+def _entry(entry: PromptEntry, agent: str, losses: list[Loss]) -> list[JsonValue]:
     """Its own words, too: what a server was told before, it may have forgotten."""
-    own = line.voice in ("agent", "tool")
-    header = f'[from "{agent}" (you)]' if own else line.header
-    parts = list(_parts(line, line.pieces, losses))
+    own = entry.role in ("agent", "tool")
+    header = f'[from "{agent}" (you)]' if own else entry.header
+    parts = list(_parts(entry, entry.pieces, losses))
     if not header or not parts:
         return list(parts)
     first = parts[0]
@@ -77,8 +77,8 @@ def _line(line: Line, agent: str, losses: list[Loss]) -> list[JsonValue]:
 def write_response(message: Message, agent: str) -> Json:
     """The task, or the message, that would have said this."""
     pieces = pieces_of(without_memory(message), API, [], "")
-    rest = kept_response(message, agent, API)
-    line = Line("agent", ())
+    rest = stored_response(message, agent, API)
+    entry = PromptEntry("agent", ())
     artifacts: list[JsonValue] = []
     said: JsonValue = None
     run: list[Piece] = []
@@ -86,13 +86,13 @@ def write_response(message: Message, agent: str) -> Json:
         if piece.message is None:
             run.append(piece)
             continue
-        whole: Json = {"parts": list(_parts(line, run, []))}
+        whole: Json = {"parts": list(_parts(entry, run, []))}
         run = []
         if "artifact" in piece.message:
             artifacts.append(patched(whole, piece.message["artifact"]))
         else:
             said = patched({"role": "ROLE_AGENT", **whole}, piece.message.get("said") or {})
-    if left := list(_parts(line, run, [])):
+    if left := list(_parts(entry, run, [])):
         said = {"role": "ROLE_AGENT", "parts": list[JsonValue](left)}
     if "message" in rest or not ("task" in rest or artifacts):
         return {"message": said}
@@ -102,28 +102,28 @@ def write_response(message: Message, agent: str) -> Json:
     return {"task": {**task, **({"artifacts": artifacts} if artifacts else {})}}
 
 
-def _parts(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
+def _parts(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
     for piece in pieces:
         if piece.part is None:
             if piece.item is not None:
                 yield obj(piece.item)
-        elif found := part_of(piece, line, losses):
-            yield obj(piece.onto(found))
+        elif found := part_of(piece, entry, losses):
+            yield obj(piece.restored(found))
 
 
-def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     """A part of the protocol; None where there is nothing to say."""
     match piece.part:
         case TextPart(text=said):
-            return _text(line.text(said)) if said or piece.fields else None
+            return _text(entry.text(said)) if said or piece.fields else None
         case part if isinstance(part, MediaPart):
-            return _media(piece, part, line, losses)
+            return _media(piece, part, entry, losses)
         case RequestedResponseFormatPart():
             return None
-        case ToolCallPart() | ToolResultPart() if line.voice != "user":
+        case ToolCallPart() | ToolResultPart() if entry.role != "user":
             losses.append(Loss(path=piece.path, kind="own_tools", what="its calls of tools"))
             return None
-        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
             shown = as_text(piece, losses)
             return _text(shown) if shown else None
         case part if reasoning_text(part) is not None:
@@ -131,22 +131,22 @@ def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
             return None
         case StructuredDataPart(schema_id=schema) as part if schema != DOCUMENT:
             named: Json = {} if schema == VALUE else {"mediaType": schema}
-            return {"data": line.data(orjson.loads(write(part))["data"]), **named}
+            return {"data": entry.data(orjson.loads(write(part))["data"]), **named}
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown)) if shown else None
+            return _text(entry.text(shown)) if shown else None
 
 
 def _text(said: str) -> Json:
     return {"text": said}
 
 
-def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
+def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     source = part.source
-    named: Json = {"filename": name} if (name := line.file_name(piece)) else {}
+    named: Json = {"filename": name} if (name := entry.file_name(piece)) else {}
     if source.base64 is not None:
         return {"raw": source.base64, "mediaType": part.media_type, **named}
     if source.url:
         return {"url": source.url, "mediaType": part.media_type, **named}
     shown = as_text(piece, losses, "its bytes are not here")
-    return _text(line.text(shown)) if shown else None
+    return _text(entry.text(shown)) if shown else None

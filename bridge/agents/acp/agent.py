@@ -14,22 +14,22 @@ from uuid import uuid4
 import orjson
 import structlog
 
-from bridge.agents.acp.schema import faults, fitted, missing
+from bridge.agents.acp.schema import accepted_parts, mismatches, missing
 from bridge.agents.acp.settings import AcpSettings
 from bridge.agents.acp.stream import Stream
 from bridge.agents.acp.write import API, items_of, write_request
 from bridge.agents.codec.json_values import Json, arr, obj, text
 from bridge.agents.codec.prompt import with_notice
-from bridge.agents.codec.stream_reader import BROKEN
+from bridge.agents.codec.stream_reader import BROKEN_LINE
 from bridge.agents.transport.http import Http, Request, bearer
 from bridge.agents.transport.probe import probe
-from bridge.agents.turn.answer_record import record_of
-from bridge.agents.turn.history import continuing, within
+from bridge.agents.turn.answer_record import answer_record
+from bridge.agents.turn.history import only_new_messages, readable_window
 from bridge.agents.turn.inline_files import inline_files
-from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
-from bridge.agents.turn.run import key_of, one_turn, tried
-from bridge.agents.turn.server_memory import memory_part, remembered
+from bridge.agents.turn.run import api_key_of, run_turn, with_retries
+from bridge.agents.turn.server_memory import memory_of, memory_part
 from bridge.content.messages.negotiation import told as in_words
 from bridge.errors import AgentError, BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
@@ -79,9 +79,11 @@ class AcpAgent:
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-        return one_turn(self.name, self._settings, inputs, partial(self._answer, turn))
+        return run_turn(self.name, self._settings, inputs, partial(self._answer, turn))
 
-    async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+    async def _answer(
+        self, turn: Turn, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
         """One run, and another for what people said meanwhile. What it asks is said; the answer is
         the next turn's."""
         headers = await self._headers()
@@ -91,8 +93,8 @@ class AcpAgent:
         paragraphs = Paragraphs()
         while True:
             try:
-                tried = paragraphs.of(self._tried(run, headers, heard, http))
-                async with aclosing(tried) as events:
+                answer = paragraphs.of(self._with_retries(run, headers, inputs, http))
+                async with aclosing(answer) as events:
                     async for event in events:
                         said = True
                         yield event
@@ -107,7 +109,7 @@ class AcpAgent:
                 said = True
                 for one in paragraphs.pass_on(event):
                     yield one
-            more = heard.new_messages()
+            more = inputs.new_messages()
             if not more:
                 break
             run = await self._next(turn.conversation, run, more)
@@ -125,11 +127,11 @@ class AcpAgent:
     async def _begun(self, conversation: Conversation, headers: Headers, http: Http) -> _Run:
         """A run that waits goes on, a session that knows the room is told what is new, and where
         nothing is known all is told."""
-        known = remembered(conversation, self.name, API)
-        if known is not None and known.unheard:
+        known = memory_of(conversation, self.name, API)
+        if known is not None and known.new_messages:
             session = text(known.ids.get("session_id"))
             run_id = text(known.ids.get("run_id"))
-            new = continuing(conversation, known.unheard)
+            new = only_new_messages(conversation, known.new_messages)
             if run_id and await self._waits(run_id, headers, http):
                 return self._resumed(*await self._told(new, resumes=True), session, run_id)
             if (
@@ -164,7 +166,7 @@ class AcpAgent:
 
     async def _next(self, conversation: Conversation, run: _Run, more: list[Message]) -> _Run:
         resumes = run.reader.awaited is not None
-        new, record = await self._told(continuing(conversation, more), resumes=resumes)
+        new, record = await self._told(only_new_messages(conversation, more), resumes=resumes)
         session = run.reader.session_id or run.session
         if resumes:
             return self._resumed(new, record, session, run.reader.run_id)
@@ -193,12 +195,12 @@ class AcpAgent:
         asks (`resumes`) needs not have what the input of a run must have. Raises AgentError where
         the agent accepts nothing of it, and where it lacks what the agent requires."""
         settings = self._settings
-        room = within(conversation, self.name, settings.history_tokens)
+        room = readable_window(conversation, self.name, settings.history_tokens)
         limit = settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
         told = with_notice(room, self.name) if whole else room
         written = write_request(told, self.name)
-        found, unfit = fitted(items_of(written.body, "input"), settings.accepts)
+        found, unfit = accepted_parts(items_of(written.body, "input"), settings.accepts)
         if settings.accepts and not found:
             accepted = " and ".join(map(in_words, settings.accepts))
             raise AgentError(f"it accepts nothing of what was said, only {accepted}")
@@ -207,31 +209,31 @@ class AcpAgent:
         losses = (*losses, *written.losses, *unfit)
         for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
-        record = record_of(API, room, self.name, losses, agent_name=settings.agent_name)
+        record = answer_record(API, room, self.name, losses, agent_name=settings.agent_name)
         return {"input": [*found]}, record
 
-    def _tried(
-        self, run: _Run, headers: Headers, heard: Heard, http: Http
+    def _with_retries(
+        self, run: _Run, headers: Headers, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
         def attempt() -> AsyncGenerator[AgentEvent]:
             run.reader = Stream()
-            return self._events(run, headers, heard, http)
+            return self._events(run, headers, inputs, http)
 
-        return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
+        return with_retries(self.name, attempt, self._settings.retries, inputs, self._tools.clock)
 
     async def _events(
-        self, run: _Run, headers: Headers, heard: Heard, http: Http
+        self, run: _Run, headers: Headers, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
         request = Request(f"{self._settings.base_url}{run.path}", headers, run.body)
         try:
-            async with aclosing(heard.each(http.events(request))) as events:
+            async with aclosing(inputs.each(http.events(request))) as events:
                 async for event in events:
-                    if event == BROKEN:
+                    if event == BROKEN_LINE:
                         log.warning("agent_stream_broken", agent=self.name, lines=1)
                     for said in run.reader.take(event):
                         yield said
             while self._settings.mode == "async" and run.reader.is_at_work:
-                await heard.first(self._tools.clock.sleep(self._settings.poll_seconds))
+                await inputs.first(self._tools.clock.sleep(self._settings.poll_seconds))
                 for said in run.reader.take(await http.json(self._look(run, headers))):
                     yield said
             for said in run.reader.end():
@@ -257,14 +259,14 @@ class AcpAgent:
         """With what the server calls it, and what of the answer does not fit."""
         session = run.reader.session_id or run.session
         record: Json = {**run.record, "session_id": session, "run_id": run.reader.run_id}
-        found = faults(items_of(run.reader.response, "output"), self._settings.gives)
+        found = mismatches(items_of(run.reader.response, "output"), self._settings.gives)
         if found and run.reader.is_over:
             log.warning("answer_does_not_fit", agent=self.name, faults=found)
             record["faults"] = [*found]
         return record
 
     async def _headers(self) -> Headers:
-        return bearer(await key_of(self._settings.api_key, self._tools.tokens))
+        return bearer(await api_key_of(self._settings.api_key, self._tools.tokens))
 
 
 class _Type:

@@ -16,9 +16,9 @@ from bridge.agents.acp import write
 from bridge.agents.acp.write import API, JSON, MADE_ID, PLAIN
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import media_part, url_source
-from bridge.agents.codec.messages import Said, answer_of, conversation_of, iso_seconds
-from bridge.agents.codec.native_parts import Piece, cited, reasoning, state
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.messages import ReadMessage, conversation_of, iso_seconds, response_message
+from bridge.agents.codec.native_parts import Piece, citation_parts, reasoning, state
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.content.messages.agent_parts import VALUE
 from bridge.errors import CodecError
 from bridge.uacs import (
@@ -33,7 +33,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_LINE = Line("agent", ())
+_ENTRY = PromptEntry("agent", ())
 _TEXTS = (PLAIN, "text/markdown")
 _ENCODINGS = ("content_encoding", "contentEncoding")
 
@@ -48,7 +48,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
         parts += message_parts(one, f"agent/{agent}", f"{number}")
     created = iso_seconds(body.get("created_at"))
     rest, own_id = without(body, "output"), text(body.get("run_id"))
-    return answer_of(parts, agent, API, rest, answer_id=own_id, created=created)
+    return response_message(parts, agent, API, rest, answer_id=own_id, created=created)
 
 
 def read_usage(body: Json) -> Json:
@@ -66,13 +66,13 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     return conversation_of(said, agent, API, without(body, "input"), (), ())
 
 
-def _said(message: Json, agent: str, number: str) -> Said:
+def _said(message: Json, agent: str, number: str) -> ReadMessage:
     speaker, _, name = text(message.get("role")).partition("/")
     own = speaker.startswith("agent")
     role = f"agent/{agent}" if own else "user"
     *parts, rest = message_parts(message, role, number)
     kept = parts if rest == state(API, message={}) else [*parts, rest]
-    return Said("agent", kept, name) if own else Said("user", kept)
+    return ReadMessage("agent", kept, name) if own else ReadMessage("user", kept)
 
 
 def message_parts(message: Json, role: str, number: str) -> list[ContentPart]:
@@ -95,7 +95,7 @@ def part_parts(native: JsonValue, number: str) -> list[ContentPart]:
     steps = _steps(details, number)
     if part is None:
         return [*steps, state(API, item=native)]
-    base = write.part_of(Piece("", part), _LINE, []) or {}
+    base = write.part_of(Piece("", part), _ENTRY, []) or {}
     plain = _told(block, "encoding") == "plain" and "content_encoding" not in base
     patch = patch_of(base, without(block, *_ENCODINGS) if plain else block)
     sources = _sources(details)
@@ -123,7 +123,7 @@ def _sources(details: Mapping[str, JsonValue]) -> list[ContentPart]:
     if details.get("kind") != "citation":
         return []
     named = {"title": "title", "url": "url", "quote": "description"}
-    return cited([{key: text(details.get(name)) for key, name in named.items()}])
+    return citation_parts([{key: text(details.get(name)) for key, name in named.items()}])
 
 
 def _part(block: Json) -> ContentPart | None:

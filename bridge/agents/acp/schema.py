@@ -16,7 +16,9 @@ from bridge.model import Loss
 _MOST_FAULTS = 10
 
 
-def fitted(messages: Sequence[Json], schema: Sequence[Accepted]) -> tuple[list[Json], list[Loss]]:
+def accepted_parts(
+    messages: Sequence[Json], schema: Sequence[Accepted]
+) -> tuple[list[Json], list[Loss]]:
     """The messages with the parts that are taken; others are named in words where text is taken."""
     if not schema:
         return list(messages), []
@@ -46,7 +48,7 @@ def missing(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
     return [told(one) for one in wanted if not any(_fits(part, [one]) for part in parts)]
 
 
-def faults(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
+def mismatches(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
     """Why an answer does not fit, in words; the first few."""
     if not schema:
         return []

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from bridge.agents.acp.read import file_name, part_parts
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.api_errors import api_error
 from bridge.content.messages.negotiation import is_name
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolAnswered, ToolCalled
@@ -37,7 +37,7 @@ class Stream:
             case "message.completed":
                 return self._complete(obj(one.get("message")))
             case "error":
-                raise fault_of(one.get("error"))
+                raise api_error(one.get("error"))
             case str(kind) if kind.startswith("run."):
                 return self._take_run(obj(one.get("run")))
             case None if "run_id" in one or "output" in one:
@@ -125,7 +125,7 @@ class Stream:
         self._run = without(run, "output")
         events: list[AgentEvent] = []
         if self._status == "failed":
-            raise fault_of(run.get("error"))
+            raise api_error(run.get("error"))
         if self._status in ("cancelled", "cancelling"):
             raise AgentError("its run was cancelled on its server")
         if self.is_over and not self._messages:

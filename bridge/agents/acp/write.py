@@ -18,16 +18,16 @@ from bridge.agents.codec.json_values import Json, arr, obj, patched, text
 from bridge.agents.codec.media import document_of, name_of
 from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_text,
-    kept_response,
     no_format,
     no_instructions,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
 )
-from bridge.agents.codec.tool_results import with_texts
+from bridge.agents.codec.tool_results import with_document_texts
 from bridge.agents.turn.server_memory import without_memory
 from bridge.content.messages.agent_parts import CITATIONS, VALUE
 from bridge.content.messages.negotiation import is_name
@@ -54,38 +54,40 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 _NO_ROLE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /runs`."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    messages = [one for line in seen.lines for one in _messages(line, agent, seen.losses)]
+    messages = [one for entry in prompt.entries for one in _messages(entry, agent, prompt.losses)]
     body["input"] = list(messages)
-    if seen.wanted is not None:
-        seen.losses.append(no_format())
-    return Written(body, tuple(seen.losses))
+    if prompt.response_format is not None:
+        prompt.losses.append(no_format())
+    return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
     """The run that would have said this."""
     pieces = list(pieces_of(without_memory(message), API, [], ""))
-    base: Json = {"output": list(_runs(Line("agent", ()), pieces, f"agent/{_role(agent)}", []))}
-    return obj(patched(base, kept_response(message, agent, API)))
+    base: Json = {
+        "output": list(_runs(PromptEntry("agent", ()), pieces, f"agent/{_role(agent)}", []))
+    }
+    return obj(patched(base, stored_response(message, agent, API)))
 
 
 def _role(agent: str) -> str:
     return _NO_ROLE.sub("_", agent) or "agent"
 
 
-def _messages(line: Line, agent: str, losses: list[Loss]) -> Iterator[JsonValue]:
-    if line.voice == "instructions":
-        losses.append(no_instructions(line))
+def _messages(entry: PromptEntry, agent: str, losses: list[Loss]) -> Iterator[JsonValue]:
+    if entry.role == "instructions":
+        losses.append(no_instructions(entry))
         return
-    role = f"agent/{_role(agent)}" if line.voice in ("agent", "tool") else "user"
-    yield from _runs(line, line.pieces, role, losses)
+    role = f"agent/{_role(agent)}" if entry.role in ("agent", "tool") else "user"
+    yield from _runs(entry, entry.pieces, role, losses)
 
 
 def _runs(
-    line: Line, pieces: Sequence[Piece], role: str, losses: list[Loss]
+    entry: PromptEntry, pieces: Sequence[Piece], role: str, losses: list[Loss]
 ) -> Iterator[JsonValue]:
     """Messages; one ends where a `message` says what it had beside its parts."""
     run: list[Piece] = []
@@ -93,16 +95,16 @@ def _runs(
         if piece.message is None:
             run.append(piece)
             continue
-        yield patched(_message(line, run, role, losses), dict(piece.message))
+        yield patched(_message(entry, run, role, losses), dict(piece.message))
         run = []
-    said = _message(line, run, role, losses)
+    said = _message(entry, run, role, losses)
     if said["parts"]:
         yield said
 
 
-def _message(line: Line, pieces: Sequence[Piece], role: str, losses: list[Loss]) -> Json:
-    parts = list(_named(_parts(line, pieces, losses)))
-    headed = _headed(line.header, parts) if line.header and parts else parts
+def _message(entry: PromptEntry, pieces: Sequence[Piece], role: str, losses: list[Loss]) -> Json:
+    parts = list(_named(_parts(entry, pieces, losses)))
+    headed = _headed(entry.header, parts) if entry.header and parts else parts
     return {"role": role, "parts": list[JsonValue](headed)}
 
 
@@ -113,7 +115,7 @@ def _headed(header: str, parts: list[Json]) -> list[Json]:
     return [_text(header), *parts]
 
 
-def _parts(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
+def _parts(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[Json]:
     names = {p.part.id: p.part.name for p in pieces if isinstance(p.part, ToolCallPart)}
     for piece in pieces:
         if piece.part is None:
@@ -121,10 +123,10 @@ def _parts(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[
                 yield obj(piece.item)
         elif _is_told(piece):
             continue
-        elif isinstance(piece.part, ToolResultPart) and line.voice != "user":
+        elif isinstance(piece.part, ToolResultPart) and entry.role != "user":
             yield _result(piece.part, names)
-        elif found := part_of(piece, line, losses):
-            yield obj(piece.onto(found))
+        elif found := part_of(piece, entry, losses):
+            yield obj(piece.restored(found))
 
 
 def _is_told(piece: Piece) -> bool:
@@ -136,32 +138,32 @@ def _is_told(piece: Piece) -> bool:
             return piece.fields.get("as") == "step"
 
 
-def part_of(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     """A message part of the API; None where there is nothing to say."""
     match piece.part:
         case TextPart(text=said):
-            return _text(line.text(said)) if said or piece.fields else None
+            return _text(entry.text(said)) if said or piece.fields else None
         case part if isinstance(part, MediaPart):
-            return _media(piece, part, line, losses)
+            return _media(piece, part, entry, losses)
         case RequestedResponseFormatPart():
             return None
-        case ToolCallPart(name=name, arguments=arguments) if line.voice == "agent":
+        case ToolCallPart(name=name, arguments=arguments) if entry.role == "agent":
             return _step(tool_name=name, tool_input=dict(arguments))
-        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
             return None  # the part before has them, as the API gave them
         case StructuredDataPart(schema_id=schema) as part if schema == VALUE:
-            data = line.data(orjson.loads(write(part))["data"])
+            data = entry.data(orjson.loads(write(part))["data"])
             content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
             return {"content_type": JSON, "content": content}
         case part if (document := document_of(part)) is not None:
             title, said = document
             name = path_name(title) or "/document"
-            return {"name": name, "content_type": PLAIN, "content": line.text(said)}
+            return {"name": name, "content_type": PLAIN, "content": entry.text(said)}
         case part if (thought := reasoning_text(part)) is not None:
             return _step(message=thought)
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown)) if shown else None
+            return _text(entry.text(shown)) if shown else None
 
 
 def _text(said: str) -> Json:
@@ -173,14 +175,14 @@ def _step(**what: JsonValue) -> Json:
 
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
-    content = with_texts(part.content)
+    content = with_document_texts(part.content)
     output: JsonValue = content if isinstance(content, dict) else {"result": content}
     if part.is_error:
         output = {"error": content}
     return _step(tool_name=names.get(part.tool_call_id, "tool"), tool_output=output)
 
 
-def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
+def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     source = part.source
     kind = part.media_type
     path = piece.details.path or ""
@@ -192,7 +194,7 @@ def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Jso
     if source.url:
         return {**named, "content_type": kind, "content_url": source.url}
     shown = as_text(piece, losses, "its bytes are not here")
-    return _text(line.text(shown)) if shown else None
+    return _text(entry.text(shown)) if shown else None
 
 
 def path_name(name: str) -> str:
@@ -203,15 +205,15 @@ def path_name(name: str) -> str:
 
 def _named(parts: Iterator[Json]) -> Iterator[Json]:
     """Names are given once in a message: another file of the same name gets a number."""
-    seen: set[str] = set()
+    prompt: set[str] = set()
     for part in parts:
         name = text(part.get("name"))
         number = 2
         stem, dot, end = name.rpartition(".")
-        while name and name in seen:
+        while name and name in prompt:
             name = f"{stem}-{number}{dot}{end}" if stem else f"{end}-{number}"
             number += 1
-        seen.add(name)
+        prompt.add(name)
         yield {**part, "name": name} if name != text(part.get("name")) else part
 
 

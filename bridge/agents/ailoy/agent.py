@@ -27,7 +27,7 @@ def address(settings: ModelSettings) -> str:
     return settings.base_url
 
 
-API_OF = Api(
+MODEL_API = Api(
     name=API,
     write_request=write_request,
     read_response=read_response,
@@ -39,4 +39,4 @@ API_OF = Api(
 )
 
 
-agent_type = ModelAgentType(API_OF, AiloySettings)
+agent_type = ModelAgentType(MODEL_API, AiloySettings)

@@ -16,9 +16,15 @@ from bridge.agents.ailoy.write import API
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import guessed_type, seen_type, url_source
-from bridge.agents.codec.messages import Said, answer_of, conversation_of, read_arguments, usage_of
+from bridge.agents.codec.messages import (
+    ReadMessage,
+    conversation_of,
+    read_arguments,
+    response_message,
+    usage_of,
+)
 from bridge.agents.codec.native_parts import Piece, reasoning, state, with_fields
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.content.messages.agent_parts import DOCUMENT, VALUE
 from bridge.errors import CodecError
@@ -36,7 +42,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_LINE = Line("agent", ())
+_ENTRY = PromptEntry("agent", ())
 VERBATIM = "verbatim"
 DELTA_KINDS = (VERBATIM, "with_string_args", "with_parsed_args")
 """How the functions of deltas are told (ailoy, `PartDeltaFunction`, 2026-11)."""
@@ -52,7 +58,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
     answer = text(said.get("id")) or "answer"
     parts = message_parts(said, Calls(answer))
     rest: Json = {key: one for key, one in wrapped.items() if key != "message" and one is not None}
-    return answer_of(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
+    return response_message(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
 
 
 def read_usage(body: Json) -> Json:
@@ -100,19 +106,21 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return with_fields(API, part, write.response_format(part), native)
 
 
-def _said(message: Json, calls: Calls, names: dict[str, str]) -> Said:
+def _said(message: Json, calls: Calls, names: dict[str, str]) -> ReadMessage:
     """`names` of tools by the ids of the calls so far."""
     match message.get("role"):
         case "system":
-            return Said("instructions", _with_rest(content_parts(message), message, "system"))
+            return ReadMessage(
+                "instructions", _with_rest(content_parts(message), message, "system")
+            )
         case "assistant":
             parts = message_parts(message, calls)
             names.update({one.id: one.name for one in parts if isinstance(one, ToolCallPart)})
-            return Said("agent", parts)
+            return ReadMessage("agent", parts)
         case "tool":
-            return Said("tool", _result(message, calls, names))
+            return ReadMessage("tool", _result(message, calls, names))
         case _:
-            return Said("user", _with_rest(content_parts(message), message, "user"))
+            return ReadMessage("user", _with_rest(content_parts(message), message, "user"))
 
 
 def _with_rest(parts: list[ContentPart], message: Json, role: str) -> list[ContentPart]:
@@ -208,7 +216,7 @@ def block_parts(native: JsonValue) -> list[ContentPart]:
         return [state(API, item=native)]
     if isinstance(part, StructuredDataPart) and not isinstance(block["value"], (dict, list)):
         return [part, state(API, fields={"as": "bare"})]
-    base = write.block(Piece("", part), _LINE, []) or {}
+    base = write.block(Piece("", part), _ENTRY, []) or {}
     return with_fields(API, part, base, block)
 
 

@@ -12,7 +12,7 @@ from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.native_parts import events_of, reasoning, state
 from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY, Ending
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.api_errors import api_error
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import ContentPart, StructuredDataPart, TextPart
@@ -40,7 +40,7 @@ class Stream:
         one = obj(event)
         self._complete |= event == DONE
         if one.get("error") is not None:
-            raise fault_of(one["error"])
+            raise api_error(one["error"])
         self._top.update({key: one[key] for key in ("usage", "model") if one.get(key)})
         inner = one.get("delta", one.get("message"))
         self._wrapped |= isinstance(inner, dict)

@@ -22,19 +22,19 @@ from bridge.agents.codec.native_parts import (
     with_message_fields,
 )
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_text,
     call_names,
-    kept_response,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
 )
 from bridge.agents.codec.schemas import allows_any_object
 from bridge.agents.codec.tool_catalogue import (
     legal_tool_name,
     name_and_description,
-    schema_of,
+    parameters_of,
     tools_of,
     write_tools,
 )
@@ -57,30 +57,32 @@ from bridge.uacs import (
 API = "ailoy"
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """What is posted: `{"messages", "tools", "documents", "response_format", ...}`."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     names: dict[str, str] = {}
     messages: list[JsonValue] = []
-    for line in seen.lines:
-        names.update(call_names([line]))  # an id may be that of an earlier call, too
-        messages += _messages(line, names, seen.losses)
+    for entry in prompt.entries:
+        names.update(call_names([entry]))  # an id may be that of an earlier call, too
+        messages += _messages(entry, names, prompt.losses)
     body["messages"] = messages
-    if documents := [one for line in seen.lines for one in _apart(line)]:
+    if documents := [one for entry in prompt.entries for one in _apart(entry)]:
         body["documents"] = documents
-    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+    if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
-    if seen.wanted is not None:
-        body["response_format"] = patched(response_format(seen.wanted), seen.wanted_fields)
-    return Written(body, tuple(seen.losses))
+    if prompt.response_format is not None:
+        body["response_format"] = patched(
+            response_format(prompt.response_format), prompt.response_format_fields
+        )
+    return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
     """The message that would have said this, and why it ended."""
-    line = Line("agent", pieces_of(message, API, [], ""))
-    said = _message(line, list(line.pieces), "assistant", {}, [])
-    rest = kept_response(message, agent, API)
+    entry = PromptEntry("agent", pieces_of(message, API, [], ""))
+    said = _message(entry, list(entry.pieces), "assistant", {}, [])
+    rest = stored_response(message, agent, API)
     return obj(patched({"message": said}, rest))
 
 
@@ -92,28 +94,30 @@ def response_format(part: RequestedResponseFormatPart) -> Json:
 
 def tool(one: Json) -> Json:
     """As the seed has it, with what it `returns`."""
-    written: Json = {**name_and_description(one), "parameters": schema_of(one)}
+    written: Json = {**name_and_description(one), "parameters": parameters_of(one)}
     return {**written, "returns": one["returns"]} if "returns" in one else written
 
 
-def _apart(line: Line) -> Iterator[JsonValue]:
+def _apart(entry: PromptEntry) -> Iterator[JsonValue]:
     """Documents that stood beside the messages."""
-    for piece in line.pieces:
+    for piece in entry.pieces:
         if isinstance(piece.part, StructuredDataPart) and piece.fields.get("as") == "documents":
             yield orjson.loads(write(piece.part))["data"]
 
 
-def _messages(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Iterator[JsonValue]:
+def _messages(
+    entry: PromptEntry, names: Mapping[str, str], losses: list[Loss]
+) -> Iterator[JsonValue]:
     """Results of tools are messages of their own; so is what is said between them."""
-    if line.voice == "instructions":
-        yield _message(line, list(line.pieces), "system", names, losses)
+    if entry.role == "instructions":
+        yield _message(entry, list(entry.pieces), "system", names, losses)
         return
-    for results, run in cut_at_results(line.pieces):
-        if results and line.voice != "user":
+    for results, run in cut_at_results(entry.pieces):
+        if results and entry.role != "user":
             yield from _results(run, names)
             continue
-        role = "assistant" if line.voice == "agent" else "user"
-        said = _message(line, run, role, names, losses)
+        role = "assistant" if entry.role == "agent" else "user"
+        said = _message(entry, run, role, names, losses)
         if said.keys() > {"role", "contents"} or said.get("contents") or _says(run):
             yield said
 
@@ -126,7 +130,7 @@ def _results(run: Sequence[Piece], names: Mapping[str, str]) -> list[JsonValue]:
     found: list[JsonValue] = []
     for piece in run:
         if isinstance(piece.part, ToolResultPart):
-            found.append(piece.onto(result(piece.part, names)))
+            found.append(piece.restored(result(piece.part, names)))
         elif piece.message is not None and found:
             found[-1] = patched(found[-1], dict(piece.message))
     return found
@@ -149,7 +153,11 @@ def result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
 
 
 def _message(
-    line: Line, run: Sequence[Piece], role: str, names: Mapping[str, str], losses: list[Loss]
+    entry: PromptEntry,
+    run: Sequence[Piece],
+    role: str,
+    names: Mapping[str, str],
+    losses: list[Loss],
 ) -> Json:
     del names
     said: Json = {"role": role}
@@ -164,12 +172,14 @@ def _message(
         is_call = isinstance(piece.part, ToolCallPart) and role == "assistant"
         if is_call or "function" in obj(piece.item):
             own = call(piece.part) if isinstance(piece.part, ToolCallPart) else obj(piece.item)
-            (contents if piece.fields.get("as") == "contents" else calls).append(piece.onto(own))
+            (contents if piece.fields.get("as") == "contents" else calls).append(
+                piece.restored(own)
+            )
         elif piece.part is None:
             contents += [piece.item] if piece.item is not None else []
-        elif found := block(piece, line, losses):
-            contents.append(piece.onto(found))
-    said["contents"] = _headed(line.header, contents) if line.header and contents else contents
+        elif found := block(piece, entry, losses):
+            contents.append(piece.restored(found))
+    said["contents"] = _headed(entry.header, contents) if entry.header and contents else contents
     if calls:
         said["tool_calls"] = calls
     return with_message_fields(said, run)
@@ -188,23 +198,23 @@ def call(part: ToolCallPart) -> Json:
     return {"type": "function", "function": function, **({"id": own_id} if own_id else {})}
 
 
-def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     """A part of the format; None where there is nothing to say here."""
     match piece.part:
         case TextPart(text=said):
-            return _text(line.text(said))
+            return _text(entry.text(said))
         case ImagePart(source=source, media_type=kind) if source.base64 is not None:
             return {"type": "image", "image": {"media-type": kind, "data": source.base64}}
         case ImagePart(source=source, media_type=kind) if source.url:
             return {"type": "image", "image": {"media-type": kind, "url": source.url}}
         case FilePart(media_type=kind) as part if (said := text_in(part)) is not None:
-            return _text(line.text(as_file_text(line.file_name(piece), kind, said)))
-        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            return _text(entry.text(as_file_text(entry.file_name(piece), kind, said)))
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
             return None
         case StructuredDataPart() if piece.fields.get("as") == "documents":
             return None  # it stands beside the messages
         case StructuredDataPart(schema_id=schema) as part if schema in (VALUE, DOCUMENT):
-            value = line.data(orjson.loads(write(part))["data"])
+            value = entry.data(orjson.loads(write(part))["data"])
             bare = piece.fields.get("as") == "bare"
             return {"type": "value", "value": obj(value).get("value") if bare else value}
         case part if reasoning_text(part) is not None:
@@ -213,7 +223,7 @@ def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
             return None
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown)) if shown else None
+            return _text(entry.text(shown)) if shown else None
 
 
 def _text(value: str) -> Json:

@@ -35,7 +35,7 @@ def model_address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/v1/models/{quote(settings.model, safe='')}"
 
 
-API_OF = Api(
+MODEL_API = Api(
     name=API,
     write_request=write_request,
     read_response=read_response,
@@ -50,4 +50,4 @@ API_OF = Api(
 )
 
 
-agent_type = ModelAgentType(API_OF, AnthropicSettings)
+agent_type = ModelAgentType(MODEL_API, AnthropicSettings)

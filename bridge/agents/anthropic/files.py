@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bridge.agents.anthropic.write import IMAGES, PDF
 from bridge.agents.codec.json_values import obj, text
-from bridge.agents.model.uploads import FileApi, Kept, Uploaded
+from bridge.agents.model.uploads import FileApi, LocalFile, UploadedFile
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.http import Http, Request
-from bridge.agents.transport.multipart import form
+from bridge.agents.transport.multipart import multipart_form
 from bridge.content.messages.parts import MediaPart
 from bridge.errors import AgentError
 from bridge.uacs import FilePart, ImagePart, MediaSource
@@ -21,13 +21,13 @@ def headers(key: str) -> dict[str, str]:
     return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
 
-async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
-    kind, body = form({}, kept.name, kept.media_type, kept.content)
+async def upload(http: Http, settings: ModelSettings, key: str, kept: LocalFile) -> UploadedFile:
+    kind, body = multipart_form({}, kept.name, kept.media_type, kept.content)
     own = {"content-type": kind, **BETA, **headers(key)}
     found = obj(await http.json(Request(f"{settings.base_url}/v1/files", own, body)))
     if not text(found.get("id")):
         raise AgentError("its API took a file and gave no id for it")
-    return Uploaded(MediaSource(file_id=text(found["id"])))
+    return UploadedFile(MediaSource(file_id=text(found["id"])))
 
 
 def takes(part: MediaPart) -> bool:

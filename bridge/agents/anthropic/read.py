@@ -15,9 +15,15 @@ from bridge.agents.anthropic.write import API, PDF
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import guessed_type, url_source
-from bridge.agents.codec.messages import Said, answer_of, conversation_of, moderation_of, usage_of
-from bridge.agents.codec.native_parts import Piece, cited, reasoning, state
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.messages import (
+    ReadMessage,
+    conversation_of,
+    moderation_of,
+    response_message,
+    usage_of,
+)
+from bridge.agents.codec.native_parts import Piece, citation_parts, reasoning, state
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.errors import CodecError
@@ -35,7 +41,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_LINE = Line("agent", ())
+_ENTRY = PromptEntry("agent", ())
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
@@ -47,7 +53,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
     parts = [part for one in arr(body["content"]) for part in block_parts(one, calls)]
     base: Json = {"type": "message", "role": "assistant"}
     rest = patch_of(base, without(body, "content"))
-    return answer_of(
+    return response_message(
         parts, agent, API, rest, answer_id=text(body.get("id")), usage=read_usage(body)
     )
 
@@ -82,20 +88,20 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     return conversation_of(said, agent, API, rest, tools, wanted)
 
 
-def _system(system: JsonValue, calls: Calls) -> list[Said]:
+def _system(system: JsonValue, calls: Calls) -> list[ReadMessage]:
     parts = _content(system, calls)
-    return [Said("instructions", parts)] if parts else []
+    return [ReadMessage("instructions", parts)] if parts else []
 
 
-def _said(message: Json, calls: Calls) -> Said:
+def _said(message: Json, calls: Calls) -> ReadMessage:
     parts = _content(message.get("content"), calls)
     role = text(message.get("role"))
     if role == "assistant":
-        return Said("agent", parts)
+        return ReadMessage("agent", parts)
     if role != "user":  # newer models take instructions in the middle of a conversation
-        return Said("instructions", [*parts, state(API, message={"role": role})])
+        return ReadMessage("instructions", [*parts, state(API, message={"role": role})])
     results = any(isinstance(part, ToolResultPart) for part in parts)
-    return Said("tool" if results else "user", parts)
+    return ReadMessage("tool" if results else "user", parts)
 
 
 def _content(content: JsonValue, calls: Calls) -> list[ContentPart]:
@@ -134,11 +140,11 @@ def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
     if part is None:
         return [state(API, item=native)]
     probe = {"signature": ""} if block.get("type") == "thinking" else {}
-    base = obj(write.block(Piece("", part, fields=probe), _LINE, []))
+    base = obj(write.block(Piece("", part, fields=probe), _ENTRY, []))
     if isinstance(part, ToolCallPart) and not text(block.get("id")):
         block = {**block, "id": base["id"]}  # the API wants one, and the result has it
     patch = patch_of(base, block)
-    sources = cited(_sources(block))
+    sources = citation_parts(_sources(block))
     return [part, *sources, state(API, fields=patch)] if patch else [part, *sources]
 
 

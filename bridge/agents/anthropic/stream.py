@@ -12,7 +12,7 @@ from bridge.agents.codec.json_values import Json, arr, number, obj, text, withou
 from bridge.agents.codec.messages import read_arguments
 from bridge.agents.codec.native_parts import events_of
 from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.api_errors import api_error
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import TextPart
@@ -48,7 +48,7 @@ class Stream:
             case "message":
                 return self._whole(one)
             case "error":
-                raise fault_of(one.get("error"))
+                raise api_error(one.get("error"))
             case _:
                 pass
         return ()

@@ -16,24 +16,24 @@ from bridge.agents.codec.json_values import Json, arr, obj, patched, text
 from bridge.agents.codec.media import as_file_text, text_in
 from bridge.agents.codec.native_parts import Piece, cut_at_results, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_short_content,
     as_text,
-    kept_response,
     moved_to_top,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
 )
-from bridge.agents.codec.schemas import lowered
+from bridge.agents.codec.schemas import without_keywords
 from bridge.agents.codec.tool_catalogue import (
     legal_tool_name,
     name_and_description,
-    schema_of,
+    parameters_of,
     tools_of,
     write_tools,
 )
-from bridge.agents.codec.tool_results import blocks_of, with_documents, with_texts
+from bridge.agents.codec.tool_results import blocks_of, with_document_texts, with_documents
 from bridge.content.messages.agent_parts import CITATIONS, DOCUMENT
 from bridge.model import Loss
 from bridge.uacs import (
@@ -59,58 +59,58 @@ _UNSUPPORTED = frozenset((
 _RESULT_BLOCKS = frozenset(("text", "image", "document", "search_result", "tool_reference"))
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /v1/messages`."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    if (system := _system(seen.lines, seen.losses)) is not None:
+    if (system := _system(prompt.entries, prompt.losses)) is not None:
         body["system"] = system
-    body["messages"] = _messages(seen.lines, seen.losses)
-    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+    body["messages"] = _messages(prompt.entries, prompt.losses)
+    if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
-    if seen.wanted is not None:
-        given = seen.wanted_fields.get("format")  # as this API was asked for it before
-        wanted = given or output_format(seen.wanted, seen.losses)
+    if prompt.response_format is not None:
+        given = prompt.response_format_fields.get("format")  # as this API was asked for it before
+        wanted = given or output_format(prompt.response_format, prompt.losses)
         body["output_config"] = {**obj(body.get("output_config")), "format": wanted}
-    return Written(body, tuple(seen.losses))
+    return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
     pieces = [one for one in pieces_of(message, API, [], "") if one.message is None]
-    content = list(_blocks(Line("agent", ()), pieces, []))
+    content = list(_blocks(PromptEntry("agent", ()), pieces, []))
     base: Json = {"type": "message", "role": "assistant", "content": content}
-    return obj(patched(base, kept_response(message, agent, API)))
+    return obj(patched(base, stored_response(message, agent, API)))
 
 
 def output_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:
-    schema = lowered(part.schema_, _UNSUPPORTED, losses)
+    schema = without_keywords(part.schema_, _UNSUPPORTED, losses)
     return {"type": "json_schema", "schema": schema}
 
 
 def tool(one: Json) -> Json:
-    return {**name_and_description(one), "input_schema": schema_of(one)}
+    return {**name_and_description(one), "input_schema": parameters_of(one)}
 
 
-def _system(lines: Sequence[Line], losses: list[Loss]) -> JsonValue:
+def _system(entries: Sequence[PromptEntry], losses: list[Loss]) -> JsonValue:
     """All instructions, as they stand at the top; None without any."""
     blocks: list[JsonValue] = []
     begun = False
-    for line in lines:
-        begun = begun or line.voice != "instructions"
-        if line.voice == "instructions" and not _own_role(line):
-            blocks += _blocks(line, line.pieces, losses)
+    for entry in entries:
+        begun = begun or entry.role != "instructions"
+        if entry.role == "instructions" and not _own_role(entry):
+            blocks += _blocks(entry, entry.pieces, losses)
             if begun:
-                losses.append(moved_to_top(line))
+                losses.append(moved_to_top(entry))
     return as_short_content(blocks, "text") if blocks else None
 
 
-def _messages(lines: Sequence[Line], losses: list[Loss]) -> list[JsonValue]:
+def _messages(entries: Sequence[PromptEntry], losses: list[Loss]) -> list[JsonValue]:
     """Results of one round of calls stand together in the message after them."""
     messages: list[JsonValue] = []
     results_last = False
-    for line in lines:
-        for role, results, content in _runs(line, losses):
+    for entry in entries:
+        for role, results, content in _runs(entry, losses):
             if results and results_last:
                 last = obj(messages[-1])
                 last["content"] = [*arr(last["content"]), *content]
@@ -120,21 +120,21 @@ def _messages(lines: Sequence[Line], losses: list[Loss]) -> list[JsonValue]:
     return messages
 
 
-def _runs(line: Line, losses: list[Loss]) -> Iterator[tuple[str, bool, list[JsonValue]]]:
+def _runs(entry: PromptEntry, losses: list[Loss]) -> Iterator[tuple[str, bool, list[JsonValue]]]:
     """Role, whether these are results, and blocks."""
-    if line.voice == "instructions":
-        if role := _own_role(line):
-            yield role, False, _sayable(_blocks(line, line.pieces, losses))
+    if entry.role == "instructions":
+        if role := _own_role(entry):
+            yield role, False, _sayable(_blocks(entry, entry.pieces, losses))
         return
-    if line.voice in ("user", "tool"):
-        blocks = _sayable(_blocks(line, line.pieces, losses))
-        if line.header:
-            blocks.insert(0, _text(line.header))
+    if entry.role in ("user", "tool"):
+        blocks = _sayable(_blocks(entry, entry.pieces, losses))
+        if entry.header:
+            blocks.insert(0, _text(entry.header))
         if blocks:
-            yield "user", line.voice == "tool", blocks
+            yield "user", entry.role == "tool", blocks
         return
-    for results, run in cut_at_results(line.pieces):
-        if blocks := _sayable(_blocks(line, run, losses)):
+    for results, run in cut_at_results(entry.pieces):
+        if blocks := _sayable(_blocks(entry, run, losses)):
             yield ("user" if results else "assistant"), results, blocks
 
 
@@ -147,48 +147,48 @@ def _sayable(blocks: Iterator[JsonValue]) -> list[JsonValue]:
     ]
 
 
-def _own_role(line: Line) -> str:
+def _own_role(entry: PromptEntry) -> str:
     """The role that instructions had in the middle of a request of this API."""
-    found = (text((one.message or {}).get("role")) for one in line.pieces)
+    found = (text((one.message or {}).get("role")) for one in entry.pieces)
     return next(filter(None, found), "")
 
 
-def _blocks(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
+def _blocks(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
     for piece in pieces:
         if piece.part is None:
             if piece.item is not None:
                 yield piece.item
-        elif found := block(piece, line, losses):
-            yield piece.onto(found)
+        elif found := block(piece, entry, losses):
+            yield piece.restored(found)
 
 
-def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     """A content block of the API; None where there is nothing to say."""
     match piece.part:
         case TextPart(text=said):
-            return _text(line.text(said)) if said else None
+            return _text(entry.text(said)) if said else None
         case ImagePart() | FilePart():
-            return _media(piece, piece.part, line, losses)
-        case ToolCallPart(id=call_id, name=name, arguments=arguments) if line.voice == "agent":
+            return _media(piece, piece.part, entry, losses)
+        case ToolCallPart(id=call_id, name=name, arguments=arguments) if entry.role == "agent":
             own_id = native_id(call_id) or call_id
             call: Json = {"type": "tool_use", "id": own_id, "name": legal_tool_name(name)}
             return {**call, "input": dict(arguments)}
-        case ToolResultPart() as result if line.voice != "user":
+        case ToolResultPart() as result if entry.role != "user":
             return _result(result)
-        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
             return None  # the text before has them, as the API gave them
         case StructuredDataPart(schema_id=schema, data={"text": str(said), **rest}) if (
             schema == DOCUMENT
         ):
             title = text(rest.get("title"))
-            if line.header:
-                return _text(line.text(as_file_text(title, "text/plain", said)))
+            if entry.header:
+                return _text(entry.text(as_file_text(title, "text/plain", said)))
             return _document(title, said)
         case part if (thought := reasoning_text(part)) is not None:
             return _thinking(piece, thought, losses)
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown)) if shown else None
+            return _text(entry.text(shown)) if shown else None
 
 
 def _text(value: str) -> Json:
@@ -203,7 +203,9 @@ def _thinking(piece: Piece, thought: str, losses: list[Loss]) -> Json | None:
     return {"type": "thinking", "thinking": thought}
 
 
-def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Loss]) -> Json | None:
+def _media(
+    piece: Piece, part: ImagePart | FilePart, entry: PromptEntry, losses: list[Loss]
+) -> Json | None:
     source = part.source
     kind = part.media_type
     if source.file_id and source.file_id.startswith("file_"):
@@ -216,16 +218,16 @@ def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Lo
             inline: Json = {"type": "base64", "media_type": kind, "data": source.base64}
             return {"type": "image", "source": inline}
     elif kind == PDF and source.url:
-        return _titled({"type": "url", "url": source.url}, line.file_name(piece))
+        return _titled({"type": "url", "url": source.url}, entry.file_name(piece))
     elif kind == PDF and source.base64 is not None:
         pdf: Json = {"type": "base64", "media_type": kind, "data": source.base64}
-        return _titled(pdf, line.file_name(piece))
+        return _titled(pdf, entry.file_name(piece))
     elif (said := text_in(part)) is not None:
-        if line.header:
-            return _text(line.text(as_file_text(line.file_name(piece), kind, said)))
-        return _document(line.file_name(piece), said)
+        if entry.header:
+            return _text(entry.text(as_file_text(entry.file_name(piece), kind, said)))
+        return _document(entry.file_name(piece), said)
     shown = as_text(piece, losses, "this API takes JPEG, PNG, GIF, WebP, PDF and text")
-    return _text(line.text(shown)) if shown else None
+    return _text(entry.text(shown)) if shown else None
 
 
 def _document(title: str, said: str) -> Json:
@@ -259,4 +261,4 @@ def result_content(content: JsonValue) -> JsonValue:
     blocks = blocks_of(told)
     if blocks and all(one.get("type") in ("text", "document") for one in blocks):
         return list[JsonValue](blocks)
-    return "" if content is None else json.dumps(with_texts(content), ensure_ascii=False)
+    return "" if content is None else json.dumps(with_document_texts(content), ensure_ascii=False)

@@ -13,8 +13,8 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, number, text
-from bridge.agents.codec.prompt import Voice
-from bridge.agents.codec.speakers import UNMARKED, agent_id, instructions_id
+from bridge.agents.codec.prompt import PromptRole
+from bridge.agents.codec.speakers import ANONYMOUS_USER, agent_id, instructions_id
 from bridge.errors import InvalidUacs
 from bridge.model.times import datetime_of
 from bridge.uacs import Actor, ContentPart, Conversation, Message, TextPart, to_timestamp
@@ -23,22 +23,22 @@ _READ = uuid.UUID("6f0b2c5e-54f4-5ed5-9d0b-3b5f0c9a7d11")
 
 
 @dataclass(frozen=True)
-class Said:
+class ReadMessage:
     """One message of an API."""
 
-    voice: Voice
+    role: PromptRole
     parts: Sequence[ContentPart]
     name: str = ""
 
 
-def message_of(said: Said, agent: str, message_id: str, created: int | None) -> Message:
+def message_of(said: ReadMessage, agent: str, message_id: str, created: int | None) -> Message:
     """`created` in seconds since 1970; APIs whose messages have no time give 1970."""
     actor = {
         "instructions": Actor(id=instructions_id(agent), role="system"),
         "agent": Actor(id=agent_id(agent), role="assistant", name=agent),
         "tool": Actor(id="tool", role="tool"),
-        "user": Actor(id=UNMARKED, role="human"),
-    }[said.voice]
+        "user": Actor(id=ANONYMOUS_USER, role="human"),
+    }[said.role]
     if said.name:
         actor = actor.model_copy(update={"name": said.name})
     return Message(
@@ -49,7 +49,7 @@ def message_of(said: Said, agent: str, message_id: str, created: int | None) -> 
     )
 
 
-def answer_of(
+def response_message(
     parts: Sequence[ContentPart],
     agent: str,
     api: str,
@@ -61,7 +61,7 @@ def answer_of(
 ) -> Message:
     """What an API answered; `rest` is what it said beside, for this agent alone. `created` as in
     `message_of`."""
-    message = message_of(Said("agent", parts), agent, answer_id or "answer", created)
+    message = message_of(ReadMessage("agent", parts), agent, answer_id or "answer", created)
     metadata: Json = {"agents": {agent: {"api": api, "response": rest}}}
     if usage:
         metadata["usage"] = usage
@@ -84,7 +84,7 @@ def _timestamp(created: int | None) -> str:
 
 
 def conversation_of(
-    said: Sequence[Said],
+    said: Sequence[ReadMessage],
     agent: str,
     api: str,
     request: Json,
@@ -95,7 +95,9 @@ def conversation_of(
     messages = [message_of(one, agent, str(n), None) for n, one in enumerate(said)]
     if wanted:
         if not messages or messages[-1].actor.role == "assistant":
-            messages.append(message_of(Said("user", wanted), agent, str(len(messages)), None))
+            messages.append(
+                message_of(ReadMessage("user", wanted), agent, str(len(messages)), None)
+            )
         else:
             last = messages[-1]
             content = (*last.content, *wanted)

@@ -46,7 +46,7 @@ class Piece:
     item: JsonValue = None
     message: Mapping[str, JsonValue] | None = None
 
-    def onto(self, block: Json) -> Json:
+    def restored(self, block: Json) -> Json:
         """A vendor's block of this piece, with its own fields back in it. `as` is none of them: it
         tells the writer which of several forms the API had for this part."""
         fields = without(self.fields, "as")
@@ -68,7 +68,7 @@ def reasoning(text: str) -> StructuredDataPart:
     return StructuredDataPart(schema_id=REASONING, data={"text": text})
 
 
-def cited(citations: Sequence[JsonValue]) -> list[ContentPart]:
+def citation_parts(citations: Sequence[JsonValue]) -> list[ContentPart]:
     """The sources in a neutral form; nothing where none has a title or an address."""
     return (
         [StructuredDataPart(schema_id=CITATIONS, data={"citations": list(citations)})]
@@ -112,7 +112,7 @@ def pieces_of(message: Message, api: str, losses: list[Loss], at: str) -> tuple[
     return tuple(found)
 
 
-def others_pieces(message: Message, losses: list[Loss], at: str) -> tuple[Piece, ...]:
+def pieces_of_others(message: Message, losses: list[Loss], at: str) -> tuple[Piece, ...]:
     """A message of somebody else: without what was said for one agent alone, and with what its
     author only passes on as a quote."""
     found: list[Piece] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import obj
-from bridge.agents.codec.speakers import UNMARKED, agent_id, instructions_id, shown_name
+from bridge.agents.codec.speakers import ANONYMOUS_USER, agent_id, display_name, instructions_id
 from bridge.model import Loss
 from bridge.uacs import Actor, Conversation, Message
 
@@ -28,7 +28,9 @@ def assistant_of(conversation: Conversation, api: str) -> str:
     return only.removeprefix(agent_id("")) if only.startswith(agent_id("")) else ASSISTANT
 
 
-def as_program(conversation: Conversation, agent: str, api: str) -> tuple[Conversation, list[Loss]]:
+def with_program_roles(
+    conversation: Conversation, agent: str, api: str
+) -> tuple[Conversation, list[Loss]]:
     """With the actors that the codecs know, and the names that are lost so. One person alone needs
     no name; several keep theirs. What was read of a request of this `api` keeps all names."""
     kept = obj(obj(obj(dict(conversation.metadata or {})).get("agents")).get(agent))
@@ -69,11 +71,11 @@ def _as_known(actor: Actor, agent: str, *, alone: bool) -> Actor:
             return Actor(id=instructions_id(agent), role="system")
         case "assistant":
             return Actor(id=agent_id(agent), role="assistant", name=agent)
-        case "human" if alone and actor.id != UNMARKED:
-            return Actor(id=UNMARKED, role="human")
+        case "human" if alone and actor.id != ANONYMOUS_USER:
+            return Actor(id=ANONYMOUS_USER, role="human")
         case _:
             return actor
 
 
 def _lost(actor: Actor, path: str) -> Loss:
-    return Loss(path=path, kind="speaker_as_role", what=shown_name(actor), shown_as=actor.role)
+    return Loss(path=path, kind="speaker_as_role", what=display_name(actor), shown_as=actor.role)

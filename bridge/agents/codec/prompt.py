@@ -12,20 +12,20 @@ from pydantic import JsonValue
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj
 from bridge.agents.codec.media import as_file_text, document_of, name_of
-from bridge.agents.codec.native_parts import Piece, others_pieces, pieces_of
+from bridge.agents.codec.native_parts import Piece, pieces_of, pieces_of_others
 from bridge.agents.codec.speakers import (
+    ANONYMOUS_USER,
     NOTICE,
     THREADS_NOTICE,
-    UNMARKED,
     agent_id,
+    display_name,
     escaped,
     file_name,
-    has_place,
+    has_thread_context,
     header,
     instructions_id,
     is_edited,
     legal_name,
-    shown_name,
 )
 from bridge.content.messages.parts import MediaPart, parts_text
 from bridge.content.text.look_alikes import skeleton
@@ -41,18 +41,18 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-Voice = Literal["instructions", "user", "agent", "tool"]
-DEMOTED = "role_demoted"
+PromptRole = Literal["instructions", "user", "agent", "tool"]
+ROLE_DEMOTED = "role_demoted"
 """The kind of loss where somebody in a room is told as a person who is none: in a room nobody but
 the agent itself speaks as an assistant, and nobody gives instructions."""
 
 
 @dataclass(frozen=True)
-class Line:
+class PromptEntry:
     """One message. `header` tells who said it, for APIs that have no field for a name; `name` is
     for those that have, and then empty where the name is not legal or there is more to tell."""
 
-    voice: Voice
+    role: PromptRole
     pieces: tuple[Piece, ...]
     header: str = ""
     name: str = ""
@@ -81,77 +81,81 @@ class Line:
 
 
 @dataclass(frozen=True)
-class View:
+class Prompt:
     """All lines, the format that the next answer must have, and the losses so far."""
 
-    lines: tuple[Line, ...]
-    wanted: RequestedResponseFormatPart | None
-    wanted_fields: Json
+    entries: tuple[PromptEntry, ...]
+    response_format: RequestedResponseFormatPart | None
+    response_format_fields: Json
     losses: list[Loss]
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRequest:
     """A request for an API, and what of the conversation it does not say."""
 
     body: Json
     losses: tuple[Loss, ...]
 
 
-def view(conversation: Conversation, agent: str, api: str) -> View:
+def prompt_of(conversation: Conversation, agent: str, api: str) -> Prompt:
     """The agent's own words are its own; all others are people who speak, each under a name."""
     losses: list[Loss] = []
     twins = _twins(conversation.messages, agent)
-    lines: list[Line] = []
+    entries: list[PromptEntry] = []
     wanted: Piece | None = None
     for number, message in enumerate(conversation.messages):
-        line = _line(message, agent, api, twins, losses, f"/messages/{number}")
-        if line.voice == "agent":
+        entry = _entry(message, agent, api, twins, losses, f"/messages/{number}")
+        if entry.role == "agent":
             wanted = None  # a format is for one answer
-        for piece in line.pieces:
+        for piece in entry.pieces:
             if isinstance(piece.part, RequestedResponseFormatPart):
                 wanted = piece
-        lines.append(line)
+        entries.append(entry)
     part = wanted.part if wanted else None
-    return View(
-        tuple(_with_call_ids(lines)),
+    return Prompt(
+        tuple(_with_call_ids(entries)),
         part if isinstance(part, RequestedResponseFormatPart) else None,
         dict(wanted.fields) if wanted else {},
         losses,
     )
 
 
-def _line(
+def _entry(
     message: Message,
     agent: str,
     api: str,
     twins: frozenset[str],
     losses: list[Loss],
     at: str,
-) -> Line:
+) -> PromptEntry:
     actor = message.actor
     if actor.id == instructions_id(agent):
-        return Line("instructions", pieces_of(message, api, losses, at))
+        return PromptEntry("instructions", pieces_of(message, api, losses, at))
     if actor.id == agent_id(agent):
-        return Line("agent", pieces_of(message, api, losses, at))
+        return PromptEntry("agent", pieces_of(message, api, losses, at))
     if actor.role == "tool":
-        return Line("tool", pieces_of(message, api, losses, at))
-    if actor.id == UNMARKED:
+        return PromptEntry("tool", pieces_of(message, api, losses, at))
+    if actor.id == ANONYMOUS_USER:
         own = pieces_of(message, api, losses, at)
-        return Line("user", own, header(message), actor.name) if actor.name else Line("user", own)
+        return (
+            PromptEntry("user", own, header(message), actor.name)
+            if actor.name
+            else PromptEntry("user", own)
+        )
     plain = (
-        not (is_edited(message) or has_place(message))
+        not (is_edited(message) or has_thread_context(message))
         and actor.role != "system"
-        and shown_name(actor) not in twins
+        and display_name(actor) not in twins
     )
     name = (legal_name(actor) or "") if plain else ""
     if actor.role in ("system", "assistant"):
-        what = f"{actor.role} {shown_name(actor)}"
-        losses.append(Loss(path=f"{at}/actor", kind=DEMOTED, what=what, shown_as="user"))
-    return Line("user", others_pieces(message, losses, at), header(message, twins), name)
+        what = f"{actor.role} {display_name(actor)}"
+        losses.append(Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=what, shown_as="user"))
+    return PromptEntry("user", pieces_of_others(message, losses, at), header(message, twins), name)
 
 
-def _with_call_ids(lines: Sequence[Line]) -> list[Line]:
+def _with_call_ids(entries: Sequence[PromptEntry]) -> list[PromptEntry]:
     """Give an id to every call of the agent that has none, and the same id, in order, to the
     results without one. APIs that need no ids do not write these (`native_id`)."""
     calls = Calls("unnamed")
@@ -169,10 +173,10 @@ def _with_call_ids(lines: Sequence[Line]) -> list[Line]:
                 return piece
 
     return [
-        replace(line, pieces=tuple(map(identified, line.pieces)))
-        if line.voice in ("agent", "tool")
-        else line
-        for line in lines
+        replace(entry, pieces=tuple(map(identified, entry.pieces)))
+        if entry.role in ("agent", "tool")
+        else entry
+        for entry in entries
     ]
 
 
@@ -183,7 +187,7 @@ def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:
     ids[skeleton(agent)].add(agent_id(agent))
     for message in messages:
         if message.actor.id != agent_id(agent):
-            name = shown_name(message.actor)
+            name = display_name(message.actor)
             ids[skeleton(name)].add(message.actor.id)
             names[skeleton(name)].add(name)
     return frozenset(
@@ -191,21 +195,21 @@ def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:
     )
 
 
-def has_speakers(conversation: Conversation, agent: str) -> bool:
+def has_named_speakers(conversation: Conversation, agent: str) -> bool:
     """Whether people are told apart here: then the model is told how to read it."""
-    own = (instructions_id(agent), agent_id(agent), UNMARKED)
+    own = (instructions_id(agent), agent_id(agent), ANONYMOUS_USER)
     return any(m.actor.id not in own and m.actor.role != "tool" for m in conversation.messages)
 
 
 def speakers_notice(conversation: Conversation) -> str:
     """How a model is to read the lines before messages."""
-    threads = any(map(has_place, conversation.messages))
+    threads = any(map(has_thread_context, conversation.messages))
     return f"{NOTICE} {THREADS_NOTICE}" if threads else NOTICE
 
 
 def with_notice(conversation: Conversation, agent: str) -> Conversation:
     """For APIs that have no instructions: how to read the lines is told before all of them."""
-    if not has_speakers(conversation, agent):
+    if not has_named_speakers(conversation, agent):
         return conversation
     notice = Message(
         message_id="notice",
@@ -247,16 +251,16 @@ def as_short_content(blocks: Sequence[JsonValue], *text_types: str) -> JsonValue
     return only["text"] if plain else list(blocks)
 
 
-def moved_to_top(line: Line) -> Loss:
+def moved_to_top(entry: PromptEntry) -> Loss:
     """Return the loss of instructions from the middle of a conversation that an API has at the top
     alone."""
     what = "instructions in the middle of the conversation"
-    return Loss(path=line.pieces[0].path, kind="moved", what=what, shown_as="at the top")
+    return Loss(path=entry.pieces[0].path, kind="moved", what=what, shown_as="at the top")
 
 
-def no_instructions(line: Line) -> Loss:
+def no_instructions(entry: PromptEntry) -> Loss:
     """Return the loss of instructions that an API has no place for."""
-    path = line.pieces[0].path if line.pieces else ""
+    path = entry.pieces[0].path if entry.pieces else ""
     return Loss(path=path, kind="instructions", what="this API has no instructions")
 
 
@@ -278,17 +282,17 @@ def private_state(metadata: object, agent: str) -> Json:
     return obj(obj(agents).get(agent))
 
 
-def call_names(lines: Sequence[Line]) -> Mapping[str, str]:
+def call_names(entries: Sequence[PromptEntry]) -> Mapping[str, str]:
     """Names of tools by the ids of their calls: some APIs want them at the results, too."""
     return {
         piece.part.id: piece.part.name
-        for line in lines
-        for piece in line.pieces
+        for entry in entries
+        for piece in entry.pieces
         if isinstance(piece.part, ToolCallPart)
     }
 
 
-def kept_response(message: Message, agent: str, api: str) -> Json:
+def stored_response(message: Message, agent: str, api: str) -> Json:
     """What the API had said beside this answer; empty where another API gave it."""
     own = private_state(message.metadata, agent)
     return obj(own.get("response")) if own.get("api") == api else {}

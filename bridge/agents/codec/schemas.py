@@ -19,7 +19,9 @@ _BY_NAME = frozenset(("properties", "$defs", "definitions", "dependentSchemas"))
 _DATA = frozenset(("enum", "const", "default", "examples", "required"))
 
 
-def lowered(schema: Mapping[str, JsonValue], without: Collection[str], losses: list[Loss]) -> Json:
+def without_keywords(
+    schema: Mapping[str, JsonValue], without: Collection[str], losses: list[Loss]
+) -> Json:
     """The schema without keywords that an API does not take, with a Loss for each."""
     return dict(_kept(dict(schema), without, losses, ""))
 
@@ -54,13 +56,13 @@ def allows_any_object(schema: Mapping[str, JsonValue]) -> bool:
     return not schema or schema == {"type": "object"}
 
 
-def read_answer(said: str, schema: Mapping[str, JsonValue]) -> StructuredDataPart:
+def read_structured_answer(said: str, schema: Mapping[str, JsonValue]) -> StructuredDataPart:
     """The text of an answer -> its value, judged. Raises AgentError with a reason for the model."""
     try:
         value: JsonValue = orjson.loads(_bare(said))
     except orjson.JSONDecodeError as error:
         raise AgentError(f"the answer is no JSON: {error}") from None
-    if fault := fault_of(value, schema):
+    if fault := schema_violation(value, schema):
         raise AgentError(f"the answer does not keep its format: {fault}")
     data = value if isinstance(value, (dict, list)) else {"value": value}
     name = schema.get("$id")
@@ -77,7 +79,7 @@ def check_schema(schema: Mapping[str, JsonValue]) -> None:
         raise AgentError(f"the wanted format is no JSON Schema: {error.message}") from None
 
 
-def fault_of(value: JsonValue, schema: Mapping[str, JsonValue]) -> str:
+def schema_violation(value: JsonValue, schema: Mapping[str, JsonValue]) -> str:
     """The first thing in which a value breaks a JSON Schema; empty where it keeps it. Nothing is
     fetched for references to elsewhere."""
     # Slow to import (0.2 s), and most bridges never ask for a format.

@@ -12,7 +12,7 @@ import unicodedata
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.uacs import Actor, Message
 
-UNMARKED = "user"
+ANONYMOUS_USER = "user"
 """The actor id of the one person of a conversation in which nobody needs a name."""
 
 NOTICE = (
@@ -61,7 +61,7 @@ def header(message: Message, twins: frozenset[str] = frozenset()) -> str:
     edited = f"{' (edited)' if is_edited(message) else ''}{_place(message)}"
     if message.actor.role == "system":
         return f"[notice{edited}]"
-    name = shown_name(message.actor)
+    name = display_name(message.actor)
     told = f" {quoted(message.actor.id)}" if name in twins else ""
     return name_header(name, f"{told}{edited}")
 
@@ -79,7 +79,7 @@ def _place(message: Message) -> str:
     return told
 
 
-def has_place(message: Message) -> bool:
+def has_thread_context(message: Message) -> bool:
     """Whether its header says more than who said it."""
     return bool(_place(message))
 
@@ -93,7 +93,7 @@ def is_edited(message: Message) -> bool:
     return read_bridge_metadata(message)[0].state == "edited"
 
 
-def shown_name(actor: Actor) -> str:
+def display_name(actor: Actor) -> str:
     return " ".join((actor.name or actor.id).split()) or actor.id
 
 

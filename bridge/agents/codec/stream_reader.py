@@ -14,7 +14,7 @@ from bridge.model.turns import AgentEvent
 DONE = "[DONE]"
 """The last event of some streams; it is no JSON."""
 
-BROKEN = "[BROKEN]"
+BROKEN_LINE = "[BROKEN]"
 """Stands for a line of a stream that is no JSON. Readers of streams pass it over."""
 
 Outcome = Literal["done", "calls", "length", "refused"]
@@ -58,7 +58,7 @@ class StreamReader(Protocol):
 
 
 @runtime_checkable
-class TellsThoughts(Protocol):
+class ReportsThinking(Protocol):
     """A reader of answers whose thoughts may stand within their text."""
 
     @property

@@ -77,7 +77,7 @@ def legal_tool_name(name: str) -> str:
     return _ILLEGAL.sub("_", name)[:64] or "_"
 
 
-def no_such_tool(call: ToolCallPart) -> ToolResultPart:
+def unknown_tool_result(call: ToolCallPart) -> ToolResultPart:
     """What an agent is told that calls a tool which it was not offered."""
     text = f"There is no tool {call.name!r} here."
     return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
@@ -96,6 +96,6 @@ def media_of(result: ToolResultPart) -> list[MediaPart]:
     return found
 
 
-def schema_of(tool: Mapping[str, JsonValue]) -> Json:
+def parameters_of(tool: Mapping[str, JsonValue]) -> Json:
     """The JSON Schema of a tool's arguments; an object without properties where it says nothing."""
     return obj(tool.get("parameters")) or {"type": "object", "properties": {}}

@@ -24,7 +24,7 @@ def with_documents(content: JsonValue, written: Callable[[Json], JsonValue]) -> 
     return content if told is content else [told]
 
 
-def with_texts(content: JsonValue) -> JsonValue:
+def with_document_texts(content: JsonValue) -> JsonValue:
     """A result in which documents are parts of text, each under its title."""
     return with_documents(content, document_text)
 
@@ -39,7 +39,7 @@ def text_of_result(content: JsonValue) -> str:
     """A string as it is, texts and documents joined, all else as JSON."""
     if isinstance(content, str):
         return content
-    told = with_texts(content)
+    told = with_document_texts(content)
     blocks = blocks_of(told)
     if blocks and all(one.get("type") == "text" for one in blocks):
         return "\n".join(text(one.get("text")) for one in blocks)

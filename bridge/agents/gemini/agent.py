@@ -29,7 +29,7 @@ def model_address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/v1beta/{quote(model, safe='/')}"
 
 
-API_OF = Api(
+MODEL_API = Api(
     name=API,
     write_request=write_request,
     read_response=read_response,
@@ -41,8 +41,8 @@ API_OF = Api(
     headers=headers,
     model_address=model_address,
     files=FILES,
-    hears=lambda media_type: True,
+    accepts_audio=lambda media_type: True,
 )
 
 
-agent_type = ModelAgentType(API_OF, GeminiSettings)
+agent_type = ModelAgentType(MODEL_API, GeminiSettings)

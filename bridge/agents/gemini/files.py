@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, obj, text
-from bridge.agents.model.uploads import FileApi, Kept, Uploaded
+from bridge.agents.model.uploads import FileApi, LocalFile, UploadedFile
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.http import Http, Request
 from bridge.errors import AgentError
@@ -23,7 +23,7 @@ def headers(key: str) -> dict[str, str]:
     return {"x-goog-api-key": key} if key else {}
 
 
-async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
+async def upload(http: Http, settings: ModelSettings, key: str, kept: LocalFile) -> UploadedFile:
     own = headers(key)
     file = await _sent(http, await _announced(http, settings, own, kept), own, kept)
     for _ in range(_LOOKS):
@@ -34,10 +34,12 @@ async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> U
         file = obj(await http.json(Request(url, own, method="GET")))
     if text(file.get("state")) not in ("ACTIVE", "") or not text(file.get("uri")):
         raise AgentError("its API took a file and cannot read it")
-    return Uploaded(MediaSource(url=text(file["uri"])), _seconds(file.get("expirationTime")))
+    return UploadedFile(MediaSource(url=text(file["uri"])), _seconds(file.get("expirationTime")))
 
 
-async def _announced(http: Http, settings: ModelSettings, own: dict[str, str], kept: Kept) -> str:
+async def _announced(
+    http: Http, settings: ModelSettings, own: dict[str, str], kept: LocalFile
+) -> str:
     """The address that the bytes go to; the key goes along, so it must be the same host."""
     headers = {
         **own,
@@ -55,7 +57,7 @@ async def _announced(http: Http, settings: ModelSettings, own: dict[str, str], k
     return url
 
 
-async def _sent(http: Http, url: str, own: dict[str, str], kept: Kept) -> Json:
+async def _sent(http: Http, url: str, own: dict[str, str], kept: LocalFile) -> Json:
     headers = {
         **own,
         "content-type": kept.media_type,

@@ -12,9 +12,15 @@ from pydantic import JsonValue
 from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import media_part, url_source
-from bridge.agents.codec.messages import Said, answer_of, conversation_of, moderation_of, usage_of
-from bridge.agents.codec.native_parts import Piece, cited, reasoning, state
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.messages import (
+    ReadMessage,
+    conversation_of,
+    moderation_of,
+    response_message,
+    usage_of,
+)
+from bridge.agents.codec.native_parts import Piece, citation_parts, reasoning, state
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.agents.gemini import write
 from bridge.agents.gemini.write import API
@@ -30,7 +36,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_LINE = Line("agent", ())
+_ENTRY = PromptEntry("agent", ())
 _CONFIGS = ("responseJsonSchema", "responseSchema")
 
 
@@ -49,7 +55,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
     rest: Json = patch_of({}, without(body, "candidates"))
     patch: Json = patch_of({"content": {"role": "model"}}, _without_parts(first))
     rest["candidates"] = [patch, *candidates[1:]]
-    return answer_of(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
+    return response_message(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
 
 
 def _without_parts(candidate: Json) -> Json:
@@ -63,7 +69,9 @@ def sources_of(candidate: Json) -> list[ContentPart]:
     """The pages that an answer rests on."""
     chunks = arr(obj(candidate.get("groundingMetadata")).get("groundingChunks"))
     webs = [obj(obj(one).get("web") or obj(one).get("retrievedContext")) for one in chunks]
-    return cited([{"title": text(w.get("title")), "url": text(w.get("uri"))} for w in webs if w])
+    return citation_parts(
+        [{"title": text(w.get("title")), "url": text(w.get("uri"))} for w in webs if w]
+    )
 
 
 def read_usage(body: Json) -> Json:
@@ -101,22 +109,22 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     return conversation_of(said, agent, API, rest, tools, _wanted(rest))
 
 
-def _system(content: Json, calls: Calls) -> list[Said]:
+def _system(content: Json, calls: Calls) -> list[ReadMessage]:
     parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
     rest = without(content, "parts")
     kept = [*parts, state(API, message=rest)] if rest else parts
-    return [Said("instructions", kept)] if parts else []
+    return [ReadMessage("instructions", kept)] if parts else []
 
 
-def _said(content: Json, calls: Calls) -> Said:
+def _said(content: Json, calls: Calls) -> ReadMessage:
     role = text(content.get("role"))
     parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
     if role == "model":
-        return Said("agent", parts)
+        return ReadMessage("agent", parts)
     results = any(isinstance(part, ToolResultPart) for part in parts)
     patch = patch_of({"role": "user"}, without(content, "parts"))
     kept = [*parts, state(API, message=patch)] if patch else parts
-    return Said("tool" if results else "user", kept)
+    return ReadMessage("tool" if results else "user", kept)
 
 
 def _tools(native: Json) -> list[Json]:
@@ -165,7 +173,7 @@ def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
     part = _part(block, calls)
     if part is None:
         return [state(API, item=native)]
-    base = write.block(Piece("", part, fields={"": ""}), _LINE, {}, [])
+    base = write.block(Piece("", part, fields={"": ""}), _ENTRY, {}, [])
     patch = patch_of(base or {}, block)
     return [part, state(API, fields=patch)] if patch else [part]
 

@@ -12,7 +12,7 @@ from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.native_parts import events_of
 from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.agents.gemini.read import block_parts, sources_of
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.api_errors import api_error
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import TextPart
@@ -42,7 +42,7 @@ class Stream:
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         chunk = obj(event)
         if chunk.get("error") is not None:
-            raise fault_of(chunk["error"])
+            raise api_error(chunk["error"])
         for key, value in without(chunk, "candidates").items():
             self._top[key] = value
         events: list[AgentEvent] = []

@@ -21,24 +21,24 @@ from bridge.agents.codec.native_parts import (
     with_message_fields,
 )
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_text,
     call_names,
-    kept_response,
     moved_to_top,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
 )
-from bridge.agents.codec.schemas import allows_any_object, lowered
+from bridge.agents.codec.schemas import allows_any_object, without_keywords
 from bridge.agents.codec.tool_catalogue import (
     legal_tool_name,
     name_and_description,
-    schema_of,
+    parameters_of,
     tools_of,
     write_tools,
 )
-from bridge.agents.codec.tool_results import with_texts
+from bridge.agents.codec.tool_results import with_document_texts
 from bridge.content.messages.agent_parts import CITATIONS
 from bridge.content.messages.parts import MediaPart
 from bridge.model import Loss
@@ -68,34 +68,34 @@ _UNSUPPORTED = frozenset((
 ))  # fmt: skip
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /v1beta/models/{model}:generateContent`."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     names: dict[str, str] = {}
-    if (system := _system(seen.lines, names, seen.losses)) is not None:
+    if (system := _system(prompt.entries, names, prompt.losses)) is not None:
         body["systemInstruction"] = system
     contents: list[JsonValue] = []
-    for line in seen.lines:
-        if line.voice != "instructions":
-            names.update(call_names([line]))  # an id may be that of an earlier call, too
-            contents += _contents(line, names, seen.losses)
+    for entry in prompt.entries:
+        if entry.role != "instructions":
+            names.update(call_names([entry]))  # an id may be that of an earlier call, too
+            contents += _contents(entry, names, prompt.losses)
     body["contents"] = contents
-    if tools := _grouped(write_tools(tools_of(conversation), API, tool, seen.losses)):
+    if tools := _grouped(write_tools(tools_of(conversation), API, tool, prompt.losses)):
         body["tools"] = tools
-    if seen.wanted is not None:
-        given = seen.wanted_fields.get("format")  # as this API was asked for it before
-        wanted = given or response_format(seen.wanted, seen.losses)
+    if prompt.response_format is not None:
+        given = prompt.response_format_fields.get("format")  # as this API was asked for it before
+        wanted = given or response_format(prompt.response_format, prompt.losses)
         body["generationConfig"] = {**obj(body.get("generationConfig")), **obj(wanted)}
-    return Written(body, tuple(seen.losses))
+    return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
-    line = Line("agent", pieces_of(message, API, [], ""))
-    parts = list(_parts(line, line.pieces, call_names([line]), [], whole=True))
+    entry = PromptEntry("agent", pieces_of(message, API, [], ""))
+    parts = list(_parts(entry, entry.pieces, call_names([entry]), [], whole=True))
     said: Json = {"role": "model", "parts": parts}
-    patch = kept_response(message, agent, API)
+    patch = stored_response(message, agent, API)
     candidates = arr(patch.get("candidates"))
     candidate: JsonValue = {"content": said}
     candidate = patched(candidate, candidates[0]) if candidates else candidate
@@ -107,13 +107,13 @@ def response_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Js
     """The members of `generationConfig` that ask for this format."""
     config: Json = {"responseMimeType": "application/json"}
     if not allows_any_object(part.schema_):
-        config["responseJsonSchema"] = lowered(part.schema_, _UNSUPPORTED, losses)
+        config["responseJsonSchema"] = without_keywords(part.schema_, _UNSUPPORTED, losses)
     return config
 
 
 def tool(one: Json) -> Json:
     """A function declaration."""
-    return {**name_and_description(one), "parametersJsonSchema": schema_of(one)}
+    return {**name_and_description(one), "parametersJsonSchema": parameters_of(one)}
 
 
 def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
@@ -130,33 +130,37 @@ def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
     return found
 
 
-def _system(lines: Sequence[Line], names: Mapping[str, str], losses: list[Loss]) -> JsonValue:
+def _system(
+    entries: Sequence[PromptEntry], names: Mapping[str, str], losses: list[Loss]
+) -> JsonValue:
     """All instructions, as they stand at the top; None without any."""
     parts: list[JsonValue] = []
     content: Json = {}
     begun = False
-    for line in lines:
-        begun = begun or line.voice != "instructions"
-        if line.voice == "instructions":
-            parts += _parts(line, line.pieces, names, losses)
-            content = with_message_fields(content, line.pieces)
+    for entry in entries:
+        begun = begun or entry.role != "instructions"
+        if entry.role == "instructions":
+            parts += _parts(entry, entry.pieces, names, losses)
+            content = with_message_fields(content, entry.pieces)
             if begun:
-                losses.append(moved_to_top(line))
+                losses.append(moved_to_top(entry))
     return {**content, "parts": parts} if parts else None
 
 
-def _contents(line: Line, names: Mapping[str, str], losses: list[Loss]) -> Iterator[JsonValue]:
-    for results, run in cut_at_results(line.pieces):
-        role = "model" if line.voice == "agent" and not results else "user"
-        parts = list(_parts(line, run, names, losses))
-        if line.header:
-            parts.insert(0, _text(line.header))
+def _contents(
+    entry: PromptEntry, names: Mapping[str, str], losses: list[Loss]
+) -> Iterator[JsonValue]:
+    for results, run in cut_at_results(entry.pieces):
+        role = "model" if entry.role == "agent" and not results else "user"
+        parts = list(_parts(entry, run, names, losses))
+        if entry.header:
+            parts.insert(0, _text(entry.header))
         if parts:
             yield with_message_fields({"role": role, "parts": parts}, run)
 
 
 def _parts(
-    line: Line,
+    entry: PromptEntry,
     pieces: Sequence[Piece],
     names: Mapping[str, str],
     losses: list[Loss],
@@ -171,29 +175,31 @@ def _parts(
                 yield piece.item
         elif thought is not None and not whole and "thoughtSignature" not in piece.fields:
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
-        elif found := block(piece, line, names, losses):
-            yield piece.onto(found)
+        elif found := block(piece, entry, names, losses):
+            yield piece.restored(found)
 
 
-def block(piece: Piece, line: Line, names: Mapping[str, str], losses: list[Loss]) -> Json | None:
+def block(
+    piece: Piece, entry: PromptEntry, names: Mapping[str, str], losses: list[Loss]
+) -> Json | None:
     """A part of the API; None where there is nothing to say."""
     match piece.part:
         case TextPart(text=said):
-            return _text(line.text(said)) if said or piece.fields else None
-        case ToolCallPart() as part if line.voice == "agent":
+            return _text(entry.text(said)) if said or piece.fields else None
+        case ToolCallPart() as part if entry.role == "agent":
             call: Json = {"name": legal_tool_name(part.name), "args": dict(part.arguments)}
             return {"functionCall": {**_id(part.id), **call}}
-        case ToolResultPart() as part if line.voice != "user":
+        case ToolResultPart() as part if entry.role != "user":
             return {"functionResponse": _result(part, names)}
         case ImagePart() | AudioPart() | VideoPart() | FilePart():
-            return _media(piece, piece.part, line, losses)
-        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and line.voice == "agent":
+            return _media(piece, piece.part, entry, losses)
+        case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
             return None  # the response around it has them
         case part if (thought := reasoning_text(part)) is not None:
             return {"text": thought, "thought": True}
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown)) if shown else None
+            return _text(entry.text(shown)) if shown else None
 
 
 def _text(value: str) -> Json:
@@ -207,7 +213,7 @@ def _id(call_id: str) -> Json:
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
     name = names.get(part.tool_call_id, "tool")  # the API wants one
-    said = with_texts(part.content)
+    said = with_document_texts(part.content)
     if part.is_error:
         said = {"error": said}
     return {
@@ -217,10 +223,10 @@ def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
     }
 
 
-def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Json | None:
+def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     source: MediaSource = part.source
-    if line.header and (said := text_in(part)) is not None:  # its lines are escaped as all others
-        return _text(line.text(as_file_text(line.file_name(piece), part.media_type, said)))
+    if entry.header and (said := text_in(part)) is not None:  # its lines are escaped as all others
+        return _text(entry.text(as_file_text(entry.file_name(piece), part.media_type, said)))
     if source.base64 is not None:
         return {"inlineData": {"mimeType": part.media_type, "data": source.base64}}
     if source.url and not part.media_type.endswith("/*"):
@@ -228,4 +234,4 @@ def _media(piece: Piece, part: MediaPart, line: Line, losses: list[Loss]) -> Jso
     if source.url:
         return {"fileData": {"fileUri": source.url}}
     shown = as_text(piece, losses, f"its bytes are not here ({name_of(piece) or part.type})")
-    return _text(line.text(shown)) if shown else None
+    return _text(entry.text(shown)) if shown else None

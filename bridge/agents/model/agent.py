@@ -15,17 +15,17 @@ import structlog
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, obj, patched, text
-from bridge.agents.codec.prompt import Written, has_speakers, speakers_notice
-from bridge.agents.codec.schemas import read_answer
+from bridge.agents.codec.prompt import WrittenRequest, has_named_speakers, speakers_notice
+from bridge.agents.codec.schemas import read_structured_answer
 from bridge.agents.codec.speakers import (
+    ANONYMOUS_USER,
     TOOLS_NOTICE,
-    UNMARKED,
     agent_id,
     instructions_id,
 )
-from bridge.agents.codec.stream_reader import BROKEN, Ending, StreamReader, TellsThoughts
-from bridge.agents.codec.tool_catalogue import media_of, no_such_tool, tool_names, tools_of
-from bridge.agents.model.dialects import Dialect, fitted, learned
+from bridge.agents.codec.stream_reader import BROKEN_LINE, Ending, ReportsThinking, StreamReader
+from bridge.agents.codec.tool_catalogue import media_of, tool_names, tools_of, unknown_tool_result
+from bridge.agents.model.dialects import Dialect, dialect_after, fitted
 from bridge.agents.model.show_card import shown as shown_card
 from bridge.agents.model.show_card import tool as show_card_tool
 from bridge.agents.model.show_card import with_presses
@@ -34,12 +34,12 @@ from bridge.agents.model.uploads import FileApi, Uploads
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.http import Http, Request
 from bridge.agents.transport.probe import probe
-from bridge.agents.turn.answer_record import record_of, refusal
-from bridge.agents.turn.history import within
+from bridge.agents.turn.answer_record import answer_record, refusal
+from bridge.agents.turn.history import readable_window
 from bridge.agents.turn.inline_files import inline_files
-from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
-from bridge.agents.turn.run import key_of, one_turn, tried
+from bridge.agents.turn.run import api_key_of, run_turn, with_retries
 from bridge.content.messages.tool_names import SHOW_CARD
 from bridge.errors import AgentError, PlatformError, Refused
 from bridge.model import Loss
@@ -87,7 +87,7 @@ class Api:
     """One vendor's API: pure functions."""
 
     name: str
-    write_request: Callable[[Conversation, str], Written]
+    write_request: Callable[[Conversation, str], WrittenRequest]
     read_response: Callable[[JsonValue, str], Message]
     usage: Callable[[Json], Json]
     stream: Callable[[Dialect, Json], StreamReader]
@@ -98,7 +98,7 @@ class Api:
     headers: Callable[[str], dict[str, str]]
     """With the key, or with an empty string where none is needed."""
     files: FileApi | None = None
-    hears: Callable[[str], bool] = lambda media_type: False
+    accepts_audio: Callable[[str], bool] = lambda media_type: False
     """Whether its models take sounds of this type."""
     moderation: Callable[[Json], Json] = lambda response: {}
     """Of a response: `why` it was held back, and the `results` of the vendor's filters."""
@@ -108,7 +108,7 @@ class Api:
     """A request as the server takes it."""
     message_members: frozenset[str] = frozenset()
     """Members of messages that a request can do without."""
-    joins: bool = False
+    joins_messages: bool = False
     """Whether `fitted` can join messages of one role."""
     model_address: Callable[[ModelSettings], str] | None = None
     """Where the API tells of the model; None: it has no such place."""
@@ -147,7 +147,7 @@ class ModelAgent:
 
     async def _probe(self) -> Request:
         settings, address = self._settings, self._api.model_address
-        key = await key_of(settings.api_key, self._tools.tokens)
+        key = await api_key_of(settings.api_key, self._tools.tokens)
         url = settings.base_url if address is None else address(settings)
         return Request(url, self._api.headers(key), method="GET")
 
@@ -155,10 +155,10 @@ class ModelAgent:
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-        return one_turn(self.name, self._settings, inputs, partial(self._told_anew, turn))
+        return run_turn(self.name, self._settings, inputs, partial(self._told_anew, turn))
 
     async def _told_anew(
-        self, turn: Turn, heard: Heard, http: Http
+        self, turn: Turn, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent, None]:
         """The answer; where the vendor has forgotten its files, they are given once more."""
         uploads = await self._uploads()
@@ -166,7 +166,7 @@ class ModelAgent:
         while True:
             told, losses = await self._conversation(turn, http, uploads)
             try:
-                async with aclosing(self._answer(told, losses, heard, http)) as events:
+                async with aclosing(self._answer(told, losses, inputs, http)) as events:
                     async for event in events:
                         said = said or not isinstance(event, AnswerRecorded)
                         yield event
@@ -188,8 +188,10 @@ class ModelAgent:
     ) -> tuple[Conversation, Sequence[Loss]]:
         """With its files as the API takes them: written down, uploaded, inline."""
         told: tuple[Loss, ...] = ()
-        if self._settings.transcriber and _has_unheard(room, self._api.hears):
-            transcripts = Transcripts(self.name, self._settings, self._tools, self._api.hears)
+        if self._settings.transcriber and _has_unheard(room, self._api.accepts_audio):
+            transcripts = Transcripts(
+                self.name, self._settings, self._tools, self._api.accepts_audio
+            )
             room, told = await transcripts.given(room, http)
         if uploads is not None:
             room = await uploads.given(room, http)
@@ -203,7 +205,7 @@ class ModelAgent:
         """The room as this agent's API is told it, with instructions and settings; the files that
         it is not given."""
         settings = self._settings
-        room = within(turn.conversation, self.name, settings.history_tokens)
+        room = readable_window(turn.conversation, self.name, settings.history_tokens)
         room, losses = await self._given(with_presses(room), http, uploads)
         for loss in losses:
             log.info("agent_not_given", agent=self.name, turn=turn.id, what=loss.what)
@@ -222,7 +224,7 @@ class ModelAgent:
         return told, losses
 
     async def _answer(
-        self, conversation: Conversation, losses: Sequence[Loss], heard: Heard, http: Http
+        self, conversation: Conversation, losses: Sequence[Loss], inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent, None]:
         """Rounds of requests, until the model says no more."""
         wanted = _wanted(conversation.messages, self.name)
@@ -232,34 +234,34 @@ class ModelAgent:
         body, untold = self._body(conversation)
         model, losses = self._settings.model, [*losses, *untold]
         told = conversation
-        record = record_of(self._api.name, told, self.name, losses, model=model)
+        record = answer_record(self._api.name, told, self.name, losses, model=model)
         yield AnswerRecorded(record=record)
         for number in range(1, _ROUNDS + 1):
             held = None if wanted is None else list[str]()
             one = _Round(body, self._api.stream(self._dialect, body), held)
-            async with aclosing(paragraphs.of(self._round(one, heard, http))) as events:
+            async with aclosing(paragraphs.of(self._round(one, inputs, http))) as events:
                 async for event in events:
                     yield event
             if one.broken:
                 losses = [_broken(one.broken), *losses]
-                record = record_of(self._api.name, told, self.name, losses, model=model)
+                record = answer_record(self._api.name, told, self.name, losses, model=model)
                 yield AnswerRecorded(record=record)
             usage = _added(usage, self._api.usage(one.reader.response))
             for event in _beside(one.reader, self._api, {**usage, "requests": number}):
                 yield event
             own = self._api.read_response(one.reader.response, self.name)
             if one.reader.ending.outcome == "calls":
-                results, cards = await self._results(conversation, own, heard)
+                results, cards = await self._results(conversation, own, inputs)
                 for event in _given(results, cards):
                     yield event
                 files = await self._files_of(results, conversation)
-                more = [*_as_messages(results), *files, *heard.new_messages()]
+                more = [*_as_messages(results), *files, *inputs.new_messages()]
             elif one.reader.ending.outcome != "done":
                 for text in held or ():
                     yield TextDelta(text=text)
                 yield _failure(one.reader.ending, self._settings)
                 return
-            elif more := heard.new_messages():
+            elif more := inputs.new_messages():
                 paragraphs.next()
             elif wanted is not None:
                 part, more = _judged(held or (), wanted, again=not asked_again)
@@ -281,7 +283,7 @@ class ModelAgent:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
         return written.body, written.losses
 
-    def _round(self, one: _Round, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+    def _round(self, one: _Round, inputs: TurnInputs, http: Http) -> AsyncGenerator[AgentEvent]:
         """One request; it is sent again only while nothing of its answer was said."""
 
         async def attempt() -> AsyncGenerator[AgentEvent, None]:
@@ -289,7 +291,7 @@ class ModelAgent:
             one.broken = 0
             if one.held is not None:
                 one.held.clear()
-            async with aclosing(self._events(one, heard, http)) as events:
+            async with aclosing(self._events(one, inputs, http)) as events:
                 async for event in events:
                     if one.held is not None and isinstance(event, TextDelta):
                         one.held.append(event.text)
@@ -302,22 +304,26 @@ class ModelAgent:
                     else:
                         yield event
 
-        return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
+        return with_retries(self.name, attempt, self._settings.retries, inputs, self._tools.clock)
 
-    async def _events(self, one: _Round, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
-        async with aclosing(heard.each(self._accepted(one, heard, http))) as events:
+    async def _events(
+        self, one: _Round, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
+        async with aclosing(inputs.each(self._accepted(one, inputs, http))) as events:
             async for event in events:
-                one.broken += event == BROKEN
+                one.broken += event == BROKEN_LINE
                 for said in one.reader.take(event):
                     yield _sound(said, one.broken)
-        if isinstance(one.reader, TellsThoughts) and one.reader.thinks_first:
+        if isinstance(one.reader, ReportsThinking) and one.reader.thinks_first:
             self._dialect = replace(self._dialect, thinks_first=True)
         if one.broken:
             log.warning("agent_stream_broken", agent=self.name, lines=one.broken)
         for said in one.reader.end():
             yield _sound(said, one.broken)
 
-    async def _accepted(self, one: _Round, heard: Heard, http: Http) -> AsyncGenerator[JsonValue]:
+    async def _accepted(
+        self, one: _Round, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[JsonValue]:
         """The events of a request. One that is refused for members that it can do without is sent
         again without them; what the server then takes is remembered until the bridge restarts."""
         headers = self._api.headers(await self._key())
@@ -348,13 +354,13 @@ class ModelAgent:
         settings = self._settings
         fixed = settings.needed | settings.kept | settings.extra_body.keys()
         droppable = (body.keys() | self._api.message_members) - fixed
-        return learned(error, dialect, droppable, joins=self._api.joins)
+        return dialect_after(error, dialect, droppable, joins_messages=self._api.joins_messages)
 
     async def _key(self) -> str:
-        return await key_of(self._settings.api_key, self._tools.tokens)
+        return await api_key_of(self._settings.api_key, self._tools.tokens)
 
     async def _results(
-        self, conversation: Conversation, own: Message, heard: Heard
+        self, conversation: Conversation, own: Message, inputs: TurnInputs
     ) -> tuple[Sequence[ToolResultPart], Sequence[StructuredDataPart]]:
         """What the tools answered that the bridge has; others are answered that there is none. The
         cards that it shows."""
@@ -369,8 +375,8 @@ class ModelAgent:
                 card, found[one.id] = shown_card(one)
                 cards += [card] if card is not None else []
         theirs = [one.id for one in calls if one.name in known and one.id not in found]
-        found |= {one.tool_call_id: one for one in await heard.results(theirs)}
-        return [found.get(one.id) or no_such_tool(one) for one in calls], cards
+        found |= {one.tool_call_id: one for one in await inputs.results(theirs)}
+        return [found.get(one.id) or unknown_tool_result(one) for one in calls], cards
 
     async def _files_of(
         self, results: Sequence[ToolResultPart], conversation: Conversation
@@ -401,9 +407,9 @@ def _sound(said: AgentEvent, broken: int) -> AgentEvent:
     return said
 
 
-def _has_unheard(room: Conversation, hears: Callable[[str], bool]) -> bool:
+def _has_unheard(room: Conversation, accepts_audio: Callable[[str], bool]) -> bool:
     parts = (part for message in room.messages for part in message.content)
-    return any(isinstance(part, AudioPart) and not hears(part.media_type) for part in parts)
+    return any(isinstance(part, AudioPart) and not accepts_audio(part.media_type) for part in parts)
 
 
 def _has_results(room: Conversation) -> bool:
@@ -412,7 +418,7 @@ def _has_results(room: Conversation) -> bool:
 
 
 def _instructions(room: Conversation, agent: str, system: str) -> list[Message]:
-    texts = [system.strip(), speakers_notice(room) if has_speakers(room, agent) else ""]
+    texts = [system.strip(), speakers_notice(room) if has_named_speakers(room, agent) else ""]
     texts.append(TOOLS_NOTICE if tools_of(room) or _has_results(room) else "")
     said = "\n\n".join(filter(None, texts))
     return [_message(instructions_id(agent), "system", (TextPart(text=said),))] if said else []
@@ -469,7 +475,7 @@ def _given(
 
 
 def _asking(text: str) -> Message:
-    return _message(UNMARKED, "human", (TextPart(text=text),))
+    return _message(ANONYMOUS_USER, "human", (TextPart(text=text),))
 
 
 def _failure(ending: Ending, settings: ModelSettings) -> TurnFailed:
@@ -484,7 +490,7 @@ def _judged(
 ) -> tuple[ContentPart | None, list[Message]]:
     """An answer in a format, or with what words it is asked for `again`. Raises AgentError."""
     try:
-        return read_answer("".join(held), wanted.schema_), []
+        return read_structured_answer("".join(held), wanted.schema_), []
     except AgentError as error:
         if not again:
             raise

@@ -50,12 +50,12 @@ def fitted(body: Json, dialect: Dialect) -> Json:
     return without(body, *dialect.without)
 
 
-def learned(
-    error: PlatformError, dialect: Dialect, droppable: Collection[str], *, joins: bool
+def dialect_after(
+    error: PlatformError, dialect: Dialect, droppable: Collection[str], *, joins_messages: bool
 ) -> Dialect | None:
     """What to try after a refusal; None where it names nothing that can be left out. `droppable`
-    are the members of the request that it can do without; `joins` says whether messages of one role
-    can be joined."""
+    are the members of the request that it can do without; `joins_messages` says whether messages of
+    one role can be joined."""
     body = error.answer
     if type(error) is Refused and error.code not in _KEPT_CODES:
         named = {one for one in droppable if one not in dialect.without and _names(body, one)}
@@ -63,7 +63,7 @@ def learned(
             return replace(dialect, without=dialect.without | named)
     elif not isinstance(error, Unavailable):
         return None
-    if joins and not dialect.alternating and any(map(_ALTERNATE.search, _texts(body))):
+    if joins_messages and not dialect.alternating and any(map(_ALTERNATE.search, _texts(body))):
         return replace(dialect, alternating=True)
     return None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from bridge.agents.codec.json_values import number, obj, text
-from bridge.agents.model.uploads import FileApi, Kept, Uploaded
+from bridge.agents.model.uploads import FileApi, LocalFile, UploadedFile
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.http import Http, Request, bearer
-from bridge.agents.transport.multipart import form
+from bridge.agents.transport.multipart import multipart_form
 from bridge.errors import AgentError
 from bridge.uacs import FilePart, ImagePart, MediaSource
 
@@ -21,16 +21,18 @@ def model_address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
 
 
-async def upload(http: Http, settings: ModelSettings, key: str, kept: Kept) -> Uploaded:
+async def upload(http: Http, settings: ModelSettings, key: str, kept: LocalFile) -> UploadedFile:
     fields = {"purpose": "user_data", "expires_after[anchor]": "created_at",
               "expires_after[seconds]": str(_DAYS)}  # fmt: skip
-    kind, body = form(fields, kept.name, kept.media_type, kept.content)
+    kind, body = multipart_form(fields, kept.name, kept.media_type, kept.content)
     headers = {"content-type": kind, **bearer(key)}
     found = obj(await http.json(Request(f"{settings.base_url}/files", headers, body)))
     if not text(found.get("id")):
         raise AgentError("its API took a file and gave no id for it")
     until = number(found.get("expires_at"))
-    return Uploaded(MediaSource(file_id=text(found["id"])), None if until is None else float(until))
+    return UploadedFile(
+        MediaSource(file_id=text(found["id"])), None if until is None else float(until)
+    )
 
 
 CHAT_FILES = FileApi(upload, lambda part: isinstance(part, FilePart) and part.media_type == _PDF)

@@ -15,7 +15,7 @@ import orjson
 from pydantic import JsonValue, ValidationError
 
 from bridge.agents.codec.json_values import Json
-from bridge.agents.codec.schemas import fault_of
+from bridge.agents.codec.schemas import schema_violation
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.interactions import Interaction, told
 from bridge.content.cards.json import SCHEMA_ID, card_from_json, card_schema, card_to_json
@@ -64,7 +64,7 @@ def shown(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolResultPart
         card = card_from_json(arguments)
     except CodecError as error:
         return None, _wrong(call, f"at {error.pointer or '/'}: {error.reason}")
-    fault = _fault(card) or fault_of(dict(call.arguments), _parameters())
+    fault = _fault(card) or schema_violation(dict(call.arguments), _parameters())
     if fault:
         return None, _wrong(call, fault)
     data = cast("JsonTree", card_to_json(with_targets(card)))

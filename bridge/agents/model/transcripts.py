@@ -13,8 +13,8 @@ from bridge.agents.codec.json_values import obj, text
 from bridge.agents.settings import ModelSettings
 from bridge.agents.transport.api_errors import without_keys
 from bridge.agents.transport.http import Http, Request, bearer
-from bridge.agents.transport.multipart import form
-from bridge.agents.turn.run import key_of
+from bridge.agents.transport.multipart import multipart_form
+from bridge.agents.turn.run import api_key_of
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata
 from bridge.errors import BridgeError, StoreError
 from bridge.model import Loss
@@ -32,17 +32,17 @@ _ENDS = {
 
 
 class Transcripts:
-    """Those of one agent, kept once they were made. What its API `hears` stays a sound."""
+    """Those of one agent, kept once they were made. What its API `accepts_audio` stays a sound."""
 
     def __init__(
         self,
         agent: str,
         settings: ModelSettings,
         tools: AgentTools,
-        hears: Callable[[str], bool],
+        accepts_audio: Callable[[str], bool],
     ) -> None:
         self._agent = agent
-        self._hears = hears
+        self._hears = accepts_audio
         self._settings = settings
         self._tools = tools
         self._key_values = tools.key_values(agent)
@@ -114,10 +114,10 @@ class Transcripts:
 
     async def _asked(self, media_type: str, content: bytes, http: Http) -> str:
         settings = self._settings
-        key = await key_of(settings.transcriber_key, self._tools.tokens)
+        key = await api_key_of(settings.transcriber_key, self._tools.tokens)
         name = f"audio.{_ENDS.get(media_type.partition(';')[0], 'mp3')}"
         fields = {"model": settings.transcriber, "response_format": "json"}
-        kind, body = form(fields, name, media_type, content)
+        kind, body = multipart_form(fields, name, media_type, content)
         headers = {"content-type": kind, **bearer(key)}
         url = f"{settings.transcriber_url}/audio/transcriptions"
         return text(obj(await http.json(Request(url, headers, body))).get("text")).strip()

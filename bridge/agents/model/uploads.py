@@ -33,7 +33,7 @@ _SOON = 300.0  # seconds: an id that ends within a turn is none
 
 
 @dataclass(frozen=True)
-class Kept:
+class LocalFile:
     """A file of ours."""
 
     name: str
@@ -42,7 +42,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Uploaded:
+class UploadedFile:
     """Where the vendor has it, and until when (seconds since 1970; None: as long as it likes)."""
 
     source: MediaSource
@@ -53,7 +53,7 @@ class Uploaded:
 class FileApi:
     """A vendor's API for files."""
 
-    upload: Callable[[Http, ModelSettings, str, Kept], Awaitable[Uploaded]]
+    upload: Callable[[Http, ModelSettings, str, LocalFile], Awaitable[UploadedFile]]
     """With the key. Raises BridgeError."""
     takes: Callable[[MediaPart], bool]
     """Whether its models read such a file by its id."""
@@ -121,7 +121,7 @@ class Uploads:
         try:
             async with files.blobs.open(ref.file_id) as chunks:
                 content = b"".join([chunk async for chunk in chunks])
-            kept = Kept(name or f"file-{ref.file_id[-8:]}", part.media_type, content)
+            kept = LocalFile(name or f"file-{ref.file_id[-8:]}", part.media_type, content)
             uploaded = await self._api.upload(http, self._settings, self._key, kept)
             await self._keep(place, uploaded)
         except StoreError:
@@ -146,7 +146,7 @@ class Uploads:
         file_id, url = text(known.get("file_id")), text(known.get("url"))
         return MediaSource(file_id=file_id) if file_id else MediaSource(url=url)
 
-    async def _keep(self, place: str, uploaded: Uploaded) -> None:
+    async def _keep(self, place: str, uploaded: UploadedFile) -> None:
         source = uploaded.source
         known = {"file_id": source.file_id, "url": source.url, "until": uploaded.until}
         await self._key_values.put(place, orjson.dumps(known).decode())

@@ -49,7 +49,7 @@ def _stream(dialect: Dialect, request: Json) -> Stream:
     return Stream(thinks_first=dialect.thinks_first, taken=taken)
 
 
-API_OF = Api(
+MODEL_API = Api(
     name=API,
     write_request=write_request,
     read_response=read_response,
@@ -61,12 +61,12 @@ API_OF = Api(
     headers=bearer,
     model_address=model_address,
     files=CHAT_FILES,
-    hears=SOUNDS.__contains__,
+    accepts_audio=SOUNDS.__contains__,
     dialect=dialect_of,
     fitted=fitted,
     message_members=MESSAGE_MEMBERS,
-    joins=True,
+    joins_messages=True,
 )
 
 
-agent_type = ModelAgentType(API_OF, OpenAIChatSettings)
+agent_type = ModelAgentType(MODEL_API, OpenAIChatSettings)

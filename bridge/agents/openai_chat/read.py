@@ -12,16 +12,22 @@ from pydantic import JsonValue
 from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
 from bridge.agents.codec.media import file_of_data_url, image_of_url
 from bridge.agents.codec.messages import (
-    Said,
-    answer_of,
+    ReadMessage,
     conversation_of,
     message_of,
     moderation_of,
     read_arguments,
+    response_message,
     usage_of,
 )
-from bridge.agents.codec.native_parts import cited, pieces_of, reasoning, state, with_fields
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.native_parts import (
+    citation_parts,
+    pieces_of,
+    reasoning,
+    state,
+    with_fields,
+)
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.agents.openai_chat import write
 from bridge.agents.openai_chat.thoughts import Thought, split_thoughts
@@ -40,7 +46,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_LINE = Line("agent", ())
+_ENTRY = PromptEntry("agent", ())
 _FORMATS = {name: kind for kind, name in SOUNDS.items()}
 
 
@@ -56,7 +62,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
     without_message = [without(one, "message") for one in choices[:1]] + choices[1:]
     rest: Json = {**without(body, "choices"), "choices": list[JsonValue](without_message)}
     rest["object"] = text(body.get("object")) or None
-    return answer_of(
+    return response_message(
         parts, agent, API, rest,
         answer_id=text(body.get("id")), created=created, usage=read_usage(body),
     )  # fmt: skip
@@ -118,21 +124,21 @@ def _wanted(native: JsonValue) -> list[ContentPart]:
     return with_fields(API, part, write.response_format(part), one)
 
 
-def _said(message: Json, number_: str) -> Said:
+def _said(message: Json, number_: str) -> ReadMessage:
     role = text(message.get("role"))
     name = text(message.get("name"))
     if role in ("system", "developer"):
-        return Said("instructions", _with_rest(_content(message), message, "system"), name)
+        return ReadMessage("instructions", _with_rest(_content(message), message, "system"), name)
     if role == "assistant":
-        return Said("agent", message_parts(message, number_), name)
+        return ReadMessage("agent", message_parts(message, number_), name)
     if role == "tool":
         call_id = text(message.get("tool_call_id"))
         part = ToolResultPart(tool_call_id=call_id, content=message.get("content"))
         base: Json = {"role": "tool", "tool_call_id": call_id}
         base["content"] = write.result_text(part, "", [])
-        return Said("tool", with_fields(API, part, base, message))
+        return ReadMessage("tool", with_fields(API, part, base, message))
     named = without(message, "name") if name else message
-    return Said("user", _with_rest(_content(message), named, "user"), name)
+    return ReadMessage("user", _with_rest(_content(message), named, "user"), name)
 
 
 def _with_rest(parts: list[ContentPart], message: Json, role: str) -> list[ContentPart]:
@@ -153,13 +159,13 @@ def message_parts(message: Json, number_: str) -> list[ContentPart]:
     parts += _pictures(message)
     for index, one in enumerate(arr(message.get("tool_calls"))):
         parts += call_parts(obj(one), f"uacs_call_{number_}_{index}")
-    probe = message_of(Said("agent", parts), "probe", "probe", None)
+    probe = message_of(ReadMessage("agent", parts), "probe", "probe", None)
     written = write.write_response(probe, "probe")
     base = obj(obj(arr(written["choices"])[0])["message"])
     patch = patch_of(base, message)
     rest = {k: one for k, one in patch.items() if one not in (None, "") or k in REASONING_KEYS}
     if rest.get("annotations"):
-        parts += cited(_sources(arr(rest["annotations"])))
+        parts += citation_parts(_sources(arr(rest["annotations"])))
     return [*parts, state(API, message=rest)] if rest else parts
 
 
@@ -225,8 +231,10 @@ def block_parts(native: JsonValue) -> list[ContentPart]:
         return [state(API, item=native)]
     if block.get("type") == "thinking":
         return [part, state(API, fields={"as": "block"})]
-    (piece,) = pieces_of(message_of(Said("agent", [part]), "probe", "probe", None), API, [], "")
-    base = write.block(piece, _LINE, [])
+    (piece,) = pieces_of(
+        message_of(ReadMessage("agent", [part]), "probe", "probe", None), API, [], ""
+    )
+    base = write.block(piece, _ENTRY, [])
     return with_fields(API, part, base or {}, block)
 
 

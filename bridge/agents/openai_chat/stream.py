@@ -14,8 +14,8 @@ from bridge.agents.codec.messages import read_arguments
 from bridge.agents.codec.native_parts import events_of
 from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY, Ending
 from bridge.agents.openai_chat.read import message_parts, thought_parts
-from bridge.agents.openai_chat.thoughts import Piece, Reread, Thoughts
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.openai_chat.thoughts import RetroactiveThought, Segment, ThoughtParser
+from bridge.agents.transport.api_errors import api_error
 from bridge.content.messages.agent_parts import STATE
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta, TextReplaced
@@ -31,7 +31,7 @@ class Stream:
     an id of ours, so that each result finds its call."""
 
     def __init__(self, *, thinks_first: bool = False, taken: Collection[str] = ()) -> None:
-        self._thoughts = Thoughts(first=thinks_first)
+        self._thoughts = ThoughtParser(first=thinks_first)
         self._taken = frozenset(taken)
         self._top: Json = {}
         self._choice: Json = {"index": 0}
@@ -45,7 +45,7 @@ class Stream:
         chunk = obj(event)
         self._complete |= event == DONE or bool(obj(chunk.get("usage")).get("completion_tokens"))
         if chunk.get("error") is not None:
-            raise fault_of(chunk["error"])
+            raise api_error(chunk["error"])
         self._top.update(without(chunk, *_PASSING))
         if isinstance(chunk.get("usage"), dict):
             self._top["usage"] = chunk["usage"]
@@ -136,13 +136,13 @@ class Stream:
         said = value if isinstance(value, str) else _texts(value)
         return self._say([said] if said else [])
 
-    def _say(self, pieces: Sequence[Piece]) -> list[AgentEvent]:
+    def _say(self, pieces: Sequence[Segment]) -> list[AgentEvent]:
         """Words are said at once; thoughts with the first word, or at the end."""
         events: list[AgentEvent] = []
         reread: list[ContentPart] | None = None
         for piece in pieces:
             match piece:
-                case Reread(thought) if self._streamed:
+                case RetroactiveThought(thought) if self._streamed:
                     reread = thought_parts(thought)
                     self._early += reread
                 case str() if reread is not None:

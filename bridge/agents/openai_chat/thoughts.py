@@ -35,22 +35,22 @@ class Thought:
 
 
 @dataclass(frozen=True)
-class Reread:
+class RetroactiveThought:
     """All words so far were this thought."""
 
     thought: Thought
 
 
-Piece = str | Thought | Reread
+Segment = str | Thought | RetroactiveThought
 
 
 def split_thoughts(content: str) -> list[str | Thought]:
     """A whole answer; put together again, the pieces are the content."""
-    thoughts = Thoughts()
+    thoughts = ThoughtParser()
     found: list[str | Thought] = []
     for piece in (*thoughts.feed(content), *thoughts.end()):
         match piece:
-            case Reread(thought):
+            case RetroactiveThought(thought):
                 found = [thought]
             case str() if found and isinstance(found[-1], str):
                 found[-1] += piece
@@ -59,7 +59,7 @@ def split_thoughts(content: str) -> list[str | Thought]:
     return found
 
 
-class Thoughts:
+class ThoughtParser:
     """Takes an answer in pieces of any size; what is given does not depend on how it is cut.
 
     With `first`, the answer begins within thoughts; if they never end, they were words.
@@ -80,17 +80,17 @@ class Thoughts:
         self._ticks = 0
         self._fence = ""
 
-    def feed(self, more: str) -> list[Piece]:
+    def feed(self, more: str) -> list[Segment]:
         """What is certain with this piece."""
         self._held += more
         return self._read(last=False)
 
-    def end(self) -> list[Piece]:
+    def end(self) -> list[Segment]:
         """The rest."""
         return self._read(last=True)
 
-    def _read(self, *, last: bool) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _read(self, *, last: bool) -> list[Segment]:
+        pieces: list[Segment] = []
         while True:
             if self._closed is not None:
                 done = self._after(pieces, last=last)
@@ -101,7 +101,7 @@ class Thoughts:
             if done:
                 return _merged(pieces)
 
-    def _thought(self, pieces: list[Piece], *, last: bool) -> bool:
+    def _thought(self, pieces: list[Segment], *, last: bool) -> bool:
         """Within a thought; whether nothing more can be read now."""
         thought, tag, rest = self._held.partition(_CLOSE)
         if tag:
@@ -116,7 +116,7 @@ class Thoughts:
         self._held = ""
         return True
 
-    def _after(self, pieces: list[Piece], *, last: bool) -> bool:
+    def _after(self, pieces: list[Segment], *, last: bool) -> bool:
         """Behind a closing tag: spaces belong to it."""
         words = self._held.lstrip()
         if not words and not last:
@@ -129,7 +129,7 @@ class Thoughts:
         self._indent, self._blank, self._ticks, self._fence = 0, True, 0, ""
         return not words
 
-    def _words(self, pieces: list[Piece], *, last: bool) -> bool:
+    def _words(self, pieces: list[Segment], *, last: bool) -> bool:
         """Words up to the next thought; whether nothing more can be read now."""
         text = self._held
         grows = None if last else _MAY_GROW.search(text)
@@ -163,20 +163,20 @@ class Thoughts:
     def _is_free(self) -> bool:
         return not self._fence and not self._ticks
 
-    def _open(self, pieces: list[Piece], words: str, rest: str) -> None:
+    def _open(self, pieces: list[Segment], words: str, rest: str) -> None:
         self._thinking, self._leading = True, not (self._any_words or words.strip())
         self._opened = f"{words}{_OPEN}" if self._leading else _OPEN
         self._say(pieces, "" if self._leading else words, keep=rest)
 
-    def _reread(self, pieces: list[Piece], words: str, behind: str) -> None:
+    def _reread(self, pieces: list[Segment], words: str, behind: str) -> None:
         said = "".join((*self._said, words))
         gap = behind[: len(behind) - len(behind.lstrip())]
-        pieces.append(Reread(_thought_of("", said, f"{_CLOSE}{gap}")))
+        pieces.append(RetroactiveThought(_thought_of("", said, f"{_CLOSE}{gap}")))
         self.first, self._any_thoughts, self._held = True, True, behind.lstrip()
         self._said = []
         self._indent, self._blank = 0, True
 
-    def _say(self, pieces: list[Piece], words: str, keep: str = "") -> None:
+    def _say(self, pieces: list[Segment], words: str, keep: str = "") -> None:
         """`words` are certain; `keep` is read again with what comes next."""
         self._held = keep
         if words:
@@ -216,8 +216,8 @@ def _thought_of(before: str, text: str, after: str) -> Thought:
     return Thought(body.rstrip(), before + head, tail + after)
 
 
-def _merged(pieces: Iterable[Piece]) -> list[Piece]:
-    found: list[Piece] = []
+def _merged(pieces: Iterable[Segment]) -> list[Segment]:
+    found: list[Segment] = []
     for piece in pieces:
         if isinstance(piece, str) and found and isinstance(found[-1], str):
             found[-1] += piece

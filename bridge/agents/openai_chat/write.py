@@ -21,20 +21,20 @@ from bridge.agents.codec.native_parts import (
     with_message_fields,
 )
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_short_content,
     as_text,
-    kept_response,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
     with_header,
 )
 from bridge.agents.codec.schemas import allows_any_object
 from bridge.agents.codec.tool_catalogue import (
     legal_tool_name,
     name_and_description,
-    schema_of,
+    parameters_of,
     tools_of,
     write_tools,
 )
@@ -57,25 +57,27 @@ SOUNDS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 REASONING_KEYS = ("reasoning_content", "reasoning")  # DeepSeek and xAI; Groq and OpenRouter
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /chat/completions`."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    messages = [one for line in seen.lines for one in _messages(line, seen.losses)]
+    messages = [one for entry in prompt.entries for one in _messages(entry, prompt.losses)]
     body["messages"] = list(messages)
-    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+    if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
-    if seen.wanted is not None:
-        body["response_format"] = patched(response_format(seen.wanted), seen.wanted_fields)
-    return Written(body, tuple(seen.losses))
+    if prompt.response_format is not None:
+        body["response_format"] = patched(
+            response_format(prompt.response_format), prompt.response_format_fields
+        )
+    return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
-    said = _agents_message(list(pieces_of(message, API, [], "")), Line("agent", ()), [])
+    said = _agents_message(list(pieces_of(message, API, [], "")), PromptEntry("agent", ()), [])
     choice: Json = {"index": 0, "message": said}
     response: Json = {"object": "chat.completion", "choices": [choice]}
-    patch = kept_response(message, agent, API)
+    patch = stored_response(message, agent, API)
     choices = arr(patch.get("choices"))
     merged = patched(response, {key: one for key, one in patch.items() if key != "choices"})
     choice = obj(patched(choice, choices[0])) if choices else choice
@@ -92,47 +94,47 @@ def response_format(part: RequestedResponseFormatPart) -> Json:
 
 
 def tool(one: Json) -> Json:
-    function: Json = {**name_and_description(one), "parameters": schema_of(one)}
+    function: Json = {**name_and_description(one), "parameters": parameters_of(one)}
     return {"type": "function", "function": function}
 
 
-def _messages(line: Line, losses: list[Loss]) -> list[JsonValue]:
-    match line.voice:
+def _messages(entry: PromptEntry, losses: list[Loss]) -> list[JsonValue]:
+    match entry.role:
         case "instructions":
-            return [_instructions(line, losses)]
+            return [_instructions(entry, losses)]
         case "user":
-            return _of_user(line, list(line.pieces), losses)
+            return _of_user(entry, list(entry.pieces), losses)
         case _:
-            return _of_agent(line, losses)
+            return _of_agent(entry, losses)
 
 
-def _instructions(line: Line, losses: list[Loss]) -> JsonValue:
-    said: Json = {"role": "system", "content": _content(line, line.pieces, losses)}
-    return with_message_fields(said, line.pieces)
+def _instructions(entry: PromptEntry, losses: list[Loss]) -> JsonValue:
+    said: Json = {"role": "system", "content": _content(entry, entry.pieces, losses)}
+    return with_message_fields(said, entry.pieces)
 
 
-def _of_user(line: Line, pieces: list[Piece], losses: list[Loss]) -> list[JsonValue]:
-    content = _content(line, pieces, losses)
+def _of_user(entry: PromptEntry, pieces: list[Piece], losses: list[Loss]) -> list[JsonValue]:
+    content = _content(entry, pieces, losses)
     if not content and not any(isinstance(one.part, TextPart) for one in pieces):
         return []
     said: Json = {"role": "user", "content": content}
-    if line.name:
-        said["name"] = line.name
-    elif line.header:
-        said["content"] = with_header(line.header, content, _text(line.header))
+    if entry.name:
+        said["name"] = entry.name
+    elif entry.header:
+        said["content"] = with_header(entry.header, content, _text(entry.header))
     return [with_message_fields(said, pieces)]
 
 
-def _of_agent(line: Line, losses: list[Loss]) -> list[JsonValue]:
+def _of_agent(entry: PromptEntry, losses: list[Loss]) -> list[JsonValue]:
     """Calls and their results are messages of their own; so is what is said between them."""
     messages: list[JsonValue] = []
-    for results, run in cut_at_results(line.pieces):
+    for results, run in cut_at_results(entry.pieces):
         if results:
             messages += _results(run, losses)
-        elif line.voice == "agent":
-            messages.append(_agents_message(run, line, losses))
+        elif entry.role == "agent":
+            messages.append(_agents_message(run, entry, losses))
         elif any(piece.part is not None for piece in run):
-            messages += _of_user(line, run, losses)
+            messages += _of_user(entry, run, losses)
     return messages
 
 
@@ -142,7 +144,7 @@ def _results(run: Sequence[Piece], losses: list[Loss]) -> list[JsonValue]:
         if isinstance(part := piece.part, ToolResultPart):
             content = result_text(part, piece.path, losses)
             said: Json = {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
-            found.append(piece.onto(said))
+            found.append(piece.restored(said))
         elif piece.message is not None and found:
             found[-1] = patched(found[-1], dict(piece.message))
     return found
@@ -157,7 +159,7 @@ def result_text(part: ToolResultPart, path: str, losses: list[Loss]) -> str:
     return content
 
 
-def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Json:
+def _agents_message(run: Sequence[Piece], entry: PromptEntry, losses: list[Loss]) -> Json:
     said: Json = {"role": "assistant"}
     spoken: list[Piece] = []
     calls: list[JsonValue] = []
@@ -168,18 +170,18 @@ def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Jso
         if piece.part is None and "function" in obj(piece.item):
             calls.append(piece.item)
         elif isinstance(piece.part, ToolCallPart):
-            calls.append(piece.onto(call(piece.part)))
+            calls.append(piece.restored(call(piece.part)))
         elif thought is not None and key in REASONING_KEYS:
             said[key] = text(said.get(key)) + thought
         elif thought is not None and key not in ("block", "think"):
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
         elif isinstance(piece.part, TextPart) and key == "refusal":
             said["refusal"] = piece.part.text
-        elif key == "images" and (picture := block(piece, line, losses)):
-            pictures.append(piece.onto(picture))
+        elif key == "images" and (picture := block(piece, entry, losses)):
+            pictures.append(piece.restored(picture))
         else:
             spoken.append(piece)
-    content = _content(line, _with_thoughts(spoken), losses)
+    content = _content(entry, _with_thoughts(spoken), losses)
     if pictures:
         said["images"] = pictures
     if content or not calls:
@@ -192,15 +194,15 @@ def _agents_message(run: Sequence[Piece], line: Line, losses: list[Loss]) -> Jso
 def _with_thoughts(pieces: Sequence[Piece]) -> list[Piece]:
     """Thoughts that stood within the text are there again, as the server wrote them."""
     found: list[Piece] = []
-    joins = False
+    joins_messages = False
     for piece in pieces:
         if piece.fields.get("as") == "think":
             before, after = text(piece.fields.get("before")), text(piece.fields.get("after"))
             words = f"{before}{reasoning_text(piece.part) or ''}{after}"
             piece = Piece(piece.path, TextPart(text=words))
-            joins = True
+            joins_messages = True
         last = found[-1].part if found else None
-        if joins and isinstance(piece.part, TextPart) and isinstance(last, TextPart):
+        if joins_messages and isinstance(piece.part, TextPart) and isinstance(last, TextPart):
             both = TextPart(text=f"{last.text}{piece.part.text}")
             found[-1] = Piece(found[-1].path, both)
         else:
@@ -214,22 +216,22 @@ def call(part: ToolCallPart) -> Json:
     return {"id": part.id, "type": "function", "function": function}
 
 
-def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
+def _content(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
     """One text as a string, all else as a list of blocks."""
     blocks: list[JsonValue] = []
     for piece in pieces:
         if piece.part is None:
             blocks += [piece.item] if piece.item is not None else []
-        elif block_ := block(piece, line, losses):
-            blocks.append(piece.onto(block_))
+        elif block_ := block(piece, entry, losses):
+            blocks.append(piece.restored(block_))
     return as_short_content(blocks, "text") if blocks else ""
 
 
-def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     """A content block of the API; None where there is nothing to say."""
     match piece.part:
         case TextPart(text=said):
-            return _text(line.text(said))
+            return _text(entry.text(said))
         case ImagePart(source=source) if source.url or source.base64:
             url = source.url or data_url(piece.part.media_type, source.base64 or "")
             return {"type": "image_url", "image_url": {"url": url}}
@@ -237,27 +239,27 @@ def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
             sound: Json = {"data": source.base64, "format": SOUNDS[kind]}
             return {"type": "input_audio", "input_audio": sound}
         case FilePart():
-            return _file(piece, piece.part, line, losses)
+            return _file(piece, piece.part, entry, losses)
         case part if (thought := reasoning_text(part)) is not None:
             return {"type": "thinking", "thinking": [_text(thought)]}
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown)) if shown else None
+            return _text(entry.text(shown)) if shown else None
 
 
 def _text(value: str) -> Json:
     return {"type": "text", "text": value}
 
 
-def _file(piece: Piece, part: FilePart, line: Line, losses: list[Loss]) -> Json | None:
-    name = line.file_name(piece)
+def _file(piece: Piece, part: FilePart, entry: PromptEntry, losses: list[Loss]) -> Json | None:
+    name = entry.file_name(piece)
     if part.source.file_id and part.source.file_id.startswith("file-"):
         return {"type": "file", "file": {"file_id": part.source.file_id}}
     said = text_in(part)
     if said is not None:
-        return _text(line.text(as_file_text(name, part.media_type, said)))
+        return _text(entry.text(as_file_text(name, part.media_type, said)))
     if part.source.base64 is None:
         shown = as_text(piece, losses, "this API takes no file by its address")
-        return _text(line.text(shown))
+        return _text(entry.text(shown))
     url = data_url(part.media_type, part.source.base64)
     return {"type": "file", "file": {"file_data": url, **({"filename": name} if name else {})}}

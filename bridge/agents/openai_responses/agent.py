@@ -28,7 +28,7 @@ def address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/responses"
 
 
-API_OF = Api(
+MODEL_API = Api(
     name=API,
     write_request=write_request,
     read_response=read_response,
@@ -43,4 +43,4 @@ API_OF = Api(
 )
 
 
-agent_type = ModelAgentType(API_OF, OpenAIResponsesSettings)
+agent_type = ModelAgentType(MODEL_API, OpenAIResponsesSettings)

@@ -13,15 +13,15 @@ from bridge.agents.codec.call_ids import Calls
 from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
 from bridge.agents.codec.media import file_of_data_url, guessed_type, image_of_url, url_source
 from bridge.agents.codec.messages import (
-    Said,
-    answer_of,
+    ReadMessage,
     conversation_of,
     moderation_of,
     read_arguments,
+    response_message,
     usage_of,
 )
-from bridge.agents.codec.native_parts import Piece, cited, reasoning, state, with_fields
-from bridge.agents.codec.prompt import Line
+from bridge.agents.codec.native_parts import Piece, citation_parts, reasoning, state, with_fields
+from bridge.agents.codec.prompt import PromptEntry
 from bridge.agents.codec.tool_catalogue import read_tool
 from bridge.agents.openai_responses import write
 from bridge.agents.openai_responses.write import API
@@ -41,7 +41,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_USER, _AGENT = Line("user", ()), Line("agent", ())
+_USER, _AGENT = PromptEntry("user", ()), PromptEntry("agent", ())
 _FILE = "application/octet-stream"
 
 
@@ -58,7 +58,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
         parts += item_parts(one, calls)
     created = number(body.get("created_at"))
     rest = patch_of({"object": "response"}, without(body, "output"))
-    return answer_of(
+    return response_message(
         parts, agent, API, rest,
         answer_id=text(body.get("id")), created=created, usage=read_usage(body),
     )  # fmt: skip
@@ -98,15 +98,15 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     return conversation_of(said, agent, API, rest, tools, _wanted(rest))
 
 
-def _instructions(given: JsonValue) -> list[Said]:
-    return [Said("instructions", [TextPart(text=given)])] if isinstance(given, str) else []
+def _instructions(given: JsonValue) -> list[ReadMessage]:
+    return [ReadMessage("instructions", [TextPart(text=given)])] if isinstance(given, str) else []
 
 
-def _join(said: list[Said], one: Said) -> None:
+def _join(said: list[ReadMessage], one: ReadMessage) -> None:
     """What the agent did in a row is one message; so are the results that come in a row."""
-    in_a_row = bool(said) and one.voice in ("agent", "tool") and said[-1].voice == one.voice
+    in_a_row = bool(said) and one.role in ("agent", "tool") and said[-1].role == one.role
     if in_a_row and not (_is_open(said[-1].parts) and isinstance(one.parts[0], TextPart)):
-        said[-1] = Said(one.voice, [*said[-1].parts, *one.parts])
+        said[-1] = ReadMessage(one.role, [*said[-1].parts, *one.parts])
     else:
         said.append(one)
 
@@ -124,14 +124,14 @@ def _is_open(parts: Sequence[ContentPart]) -> bool:
     return False
 
 
-def _said(item: Json, calls: Calls) -> Said:
+def _said(item: Json, calls: Calls) -> ReadMessage:
     role = text(item.get("role"))
     if item.get("type") == "function_call_output":
-        return Said("tool", item_parts(item, calls))
+        return ReadMessage("tool", item_parts(item, calls))
     if item.get("type", "message") != "message" or role == "assistant":
-        return Said("agent", item_parts(item, calls))
+        return ReadMessage("agent", item_parts(item, calls))
     voice = "user" if role == "user" else "instructions"
-    return Said(voice, _message_parts(item, _USER, role))
+    return ReadMessage(voice, _message_parts(item, _USER, role))
 
 
 def _tool(native: JsonValue) -> Json:
@@ -196,21 +196,21 @@ def _thoughts(item: Json) -> list[ContentPart]:
     return with_fields(API, part, write.thoughts(said), item)
 
 
-def _message_parts(item: Json, line: Line, role: str) -> list[ContentPart]:
-    parts = content_parts(item.get("content"), line)
-    rest = patch_of({"role": role if line is _AGENT else None}, without(item, "content"))
-    if line is _USER and role == "user":
+def _message_parts(item: Json, entry: PromptEntry, role: str) -> list[ContentPart]:
+    parts = content_parts(item.get("content"), entry)
+    rest = patch_of({"role": role if entry is _AGENT else None}, without(item, "content"))
+    if entry is _USER and role == "user":
         rest.pop("role", None)
     return [*parts, state(API, message=rest)] if rest else parts
 
 
-def content_parts(content: JsonValue, line: Line) -> list[ContentPart]:
+def content_parts(content: JsonValue, entry: PromptEntry) -> list[ContentPart]:
     if isinstance(content, str):
         return [TextPart(text=content)]
-    return [part for one in arr(content) for part in block_parts(one, line)]
+    return [part for one in arr(content) for part in block_parts(one, entry)]
 
 
-def block_parts(native: JsonValue, line: Line = _AGENT) -> list[ContentPart]:
+def block_parts(native: JsonValue, entry: PromptEntry = _AGENT) -> list[ContentPart]:
     """A content block; what no part says stands there as it is."""
     block = obj(native)
     kind = text(block.get("type"))
@@ -220,10 +220,10 @@ def block_parts(native: JsonValue, line: Line = _AGENT) -> list[ContentPart]:
     reader = _BLOCKS.get(kind)
     part = reader(block) if reader else None
     if part is None:
-        return [state(API, item={"block": native} if line is _AGENT else native)]
-    written = write.block(Piece("", part), line, [])
+        return [state(API, item={"block": native} if entry is _AGENT else native)]
+    written = write.block(Piece("", part), entry, [])
     patch = patch_of(written or {"type": kind, "text": ""}, block)
-    sources = cited(_sources(block))
+    sources = citation_parts(_sources(block))
     return [part, *sources, state(API, fields=patch)] if patch else [part, *sources]
 
 

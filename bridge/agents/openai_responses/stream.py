@@ -11,7 +11,7 @@ from bridge.agents.codec.json_values import Json, arr, number, obj, text, withou
 from bridge.agents.codec.native_parts import events_of
 from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
 from bridge.agents.openai_responses.read import block_parts, item_parts
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.transport.api_errors import api_error
 from bridge.errors import AgentError
 from bridge.model.turns import AgentEvent, TextDelta
 from bridge.uacs import ContentPart, TextPart
@@ -45,9 +45,9 @@ class Stream:
         elif kind in _ENDS or (one.get("object") == "response" and "output" in one):
             return self._end(obj(one.get("response")) or one)
         elif kind == "response.failed":
-            raise fault_of(obj(one.get("response")).get("error"))
+            raise api_error(obj(one.get("response")).get("error"))
         elif kind == "error":
-            raise fault_of(one.get("error") or one)
+            raise api_error(one.get("error") or one)
         return ()
 
     def end(self) -> Sequence[AgentEvent]:
@@ -101,7 +101,7 @@ class Stream:
     def _end(self, response: Json) -> list[AgentEvent]:
         """The whole response; items that it alone has are said now."""
         if response.get("status") == "failed":
-            raise fault_of(response.get("error"))
+            raise api_error(response.get("error"))
         self._complete = True
         self._response = without(response, "output")
         events: list[AgentEvent] = []

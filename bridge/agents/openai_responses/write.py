@@ -16,20 +16,20 @@ from bridge.agents.codec.media import as_file_text, data_url, text_in
 from bridge.agents.codec.messages import write_arguments
 from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text, with_message_fields
 from bridge.agents.codec.prompt import (
-    Line,
-    Written,
+    PromptEntry,
+    WrittenRequest,
     as_short_content,
     as_text,
-    kept_response,
+    prompt_of,
     request_settings,
-    view,
+    stored_response,
     with_header,
 )
 from bridge.agents.codec.schemas import allows_any_object
 from bridge.agents.codec.tool_catalogue import (
     legal_tool_name,
     name_and_description,
-    schema_of,
+    parameters_of,
     tools_of,
     write_tools,
 )
@@ -52,28 +52,28 @@ API = "openai-responses"
 _RESULT_BLOCKS = frozenset(("input_text", "input_image", "input_file"))
 
 
-def write_request(conversation: Conversation, agent: str) -> Written:
+def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /responses`."""
-    seen = view(conversation, agent, API)
+    prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    lines = list(seen.lines)
-    if lines and lines[0].voice == "instructions" and not _role_of(lines[0]):
-        body["instructions"] = _plain(lines.pop(0), seen.losses)
+    entries = list(prompt.entries)
+    if entries and entries[0].role == "instructions" and not _role_of(entries[0]):
+        body["instructions"] = _plain(entries.pop(0), prompt.losses)
     stored = body.get("store") is not False
-    body["input"] = [one for line in lines for one in _items(line, seen.losses, stored)]
-    if tools := write_tools(tools_of(conversation), API, tool, seen.losses):
+    body["input"] = [one for entry in entries for one in _items(entry, prompt.losses, stored)]
+    if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
-    if seen.wanted is not None:
-        wanted = patched(text_format(seen.wanted), seen.wanted_fields)
+    if prompt.response_format is not None:
+        wanted = patched(text_format(prompt.response_format), prompt.response_format_fields)
         body["text"] = {**obj(body.get("text")), "format": wanted}
-    return Written(body, tuple(seen.losses))
+    return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
-    line = Line("agent", pieces_of(message, API, [], ""))
-    base: Json = {"object": "response", "output": list(_of_agent(line, [], stored=True))}
-    return obj(patched(base, kept_response(message, agent, API)))
+    entry = PromptEntry("agent", pieces_of(message, API, [], ""))
+    base: Json = {"object": "response", "output": list(_of_agent(entry, [], stored=True))}
+    return obj(patched(base, stored_response(message, agent, API)))
 
 
 def text_format(part: RequestedResponseFormatPart) -> Json:
@@ -85,40 +85,40 @@ def text_format(part: RequestedResponseFormatPart) -> Json:
 
 
 def tool(one: Json) -> Json:
-    return {"type": "function", **name_and_description(one), "parameters": schema_of(one)}
+    return {"type": "function", **name_and_description(one), "parameters": parameters_of(one)}
 
 
-def _plain(line: Line, losses: list[Loss]) -> str:
+def _plain(entry: PromptEntry, losses: list[Loss]) -> str:
     texts = [
         one.part.text if isinstance(one.part, TextPart) else as_text(one, losses)
-        for one in line.pieces
+        for one in entry.pieces
     ]
     return "\n\n".join(filter(None, texts))
 
 
-def _role_of(line: Line) -> str:
-    found = (text((one.message or {}).get("role")) for one in line.pieces)
+def _role_of(entry: PromptEntry) -> str:
+    found = (text((one.message or {}).get("role")) for one in entry.pieces)
     return next(filter(None, found), "")
 
 
-def _items(line: Line, losses: list[Loss], stored: bool) -> Iterator[JsonValue]:
-    if line.voice == "agent":
-        yield from _of_agent(line, losses, stored=stored)
+def _items(entry: PromptEntry, losses: list[Loss], stored: bool) -> Iterator[JsonValue]:
+    if entry.role == "agent":
+        yield from _of_agent(entry, losses, stored=stored)
         return
-    role = (_role_of(line) or "developer") if line.voice == "instructions" else "user"
+    role = (_role_of(entry) or "developer") if entry.role == "instructions" else "user"
     rest: list[Piece] = []
-    for piece in line.pieces:
-        if isinstance(piece.part, ToolResultPart) and line.voice == "tool":
-            yield piece.onto(result(piece.part))
-        elif piece.part is not None or line.voice != "tool":
+    for piece in entry.pieces:
+        if isinstance(piece.part, ToolResultPart) and entry.role == "tool":
+            yield piece.restored(result(piece.part))
+        elif piece.part is not None or entry.role != "tool":
             rest.append(piece)
         elif piece.item is not None:
             yield piece.item
-    said = _message(role, _content(line, rest, losses), rest)
+    said = _message(role, _content(entry, rest, losses), rest)
     content = said["content"]
-    if line.header:
-        said["content"] = with_header(line.header, content, _text(line.header))
-    if content or (line.voice == "user" and any(isinstance(p.part, TextPart) for p in rest)):
+    if entry.header:
+        said["content"] = with_header(entry.header, content, _text(entry.header))
+    if content or (entry.role == "user" and any(isinstance(p.part, TextPart) for p in rest)):
         yield said
 
 
@@ -126,20 +126,20 @@ def _message(role: str, content: JsonValue, pieces: Sequence[Piece]) -> Json:
     return with_message_fields({"role": role, "content": content}, pieces)
 
 
-def _of_agent(line: Line, losses: list[Loss], *, stored: bool) -> Iterator[JsonValue]:
+def _of_agent(entry: PromptEntry, losses: list[Loss], *, stored: bool) -> Iterator[JsonValue]:
     """Texts in a row are one message; a `message` ends it."""
     spoken: list[Piece] = []
-    for piece in line.pieces:
+    for piece in entry.pieces:
         is_item = piece.item is not None and "block" not in obj(piece.item)
         item = piece.item if is_item else _item(piece, losses, stored)
         if item is None and not _is_unsaid(piece):
             spoken.append(piece)
         if spoken and (item is not None or piece.message is not None):
-            yield from _spoken(line, spoken, losses)
+            yield from _spoken(entry, spoken, losses)
             spoken = []
         if item is not None:
             yield item
-    yield from _spoken(line, spoken, losses)
+    yield from _spoken(entry, spoken, losses)
 
 
 def _is_unsaid(piece: Piece) -> bool:
@@ -148,8 +148,8 @@ def _is_unsaid(piece: Piece) -> bool:
     return is_cited or reasoning_text(piece.part) is not None
 
 
-def _spoken(line: Line, pieces: list[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
-    content = _content(line, pieces, losses)
+def _spoken(entry: PromptEntry, pieces: list[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
+    content = _content(entry, pieces, losses)
     if content or any(piece.message is not None for piece in pieces):
         yield _message("assistant", content, pieces)
 
@@ -158,13 +158,13 @@ def _item(piece: Piece, losses: list[Loss], stored: bool) -> JsonValue:
     """What stands beside messages; None for what is said in one."""
     match piece.part:
         case ToolCallPart() as part:
-            return piece.onto(call(part))
+            return piece.restored(call(part))
         case ToolResultPart() as part:
-            return piece.onto(result(part))
+            return piece.restored(result(part))
         case part if (thought := reasoning_text(part)) is not None:
             # Without the vendor's memory only what is encrypted can be read there again.
             if piece.fields and (stored or "encrypted_content" in piece.fields):
-                return piece.onto(thoughts(thought))
+                return piece.restored(thoughts(thought))
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
             return None
         case _:
@@ -197,37 +197,39 @@ def thoughts(thought: str) -> Json:
     return {"type": "reasoning", "summary": [{"type": "summary_text", "text": thought}]}
 
 
-def _content(line: Line, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
+def _content(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
     """One text as a string, all else as a list of blocks."""
     blocks: list[JsonValue] = []
     for piece in pieces:
         if piece.item is not None:
             blocks.append(obj(piece.item).get("block", piece.item))
-        elif piece.part is not None and (found := block(piece, line, losses)):
-            blocks.append(piece.onto(found))
+        elif piece.part is not None and (found := block(piece, entry, losses)):
+            blocks.append(piece.restored(found))
     return as_short_content(blocks, "input_text", "output_text") if blocks else ""
 
 
-def block(piece: Piece, line: Line, losses: list[Loss]) -> Json | None:
+def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     """A content block of the API; None where there is nothing to say."""
-    kind = "output_text" if line.voice == "agent" else "input_text"
+    kind = "output_text" if entry.role == "agent" else "input_text"
     match piece.part:
         case TextPart(text=said) if piece.fields.get("as") == "refusal":
             return {"type": "refusal", "refusal": said}
         case TextPart(text=said):
-            return _text(line.text(said), kind) if said else None
-        case ImagePart() | FilePart() if line.voice != "agent":
-            return _media(piece, piece.part, line, losses)
+            return _text(entry.text(said), kind) if said else None
+        case ImagePart() | FilePart() if entry.role != "agent":
+            return _media(piece, piece.part, entry, losses)
         case _:
             shown = as_text(piece, losses)
-            return _text(line.text(shown), kind) if shown else None
+            return _text(entry.text(shown), kind) if shown else None
 
 
 def _text(value: str, kind: str = "input_text") -> Json:
     return {"type": kind, "text": value}
 
 
-def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Loss]) -> Json:
+def _media(
+    piece: Piece, part: ImagePart | FilePart, entry: PromptEntry, losses: list[Loss]
+) -> Json:
     source = part.source
     is_image = isinstance(part, ImagePart)
     if source.file_id and source.file_id.startswith("file-"):
@@ -240,10 +242,10 @@ def _media(piece: Piece, part: ImagePart | FilePart, line: Line, losses: list[Lo
     if source.url:
         return {"type": "input_file", "file_url": source.url}
     if (said := text_in(part)) is not None:
-        return _text(line.text(as_file_text(line.file_name(piece), part.media_type, said)))
+        return _text(entry.text(as_file_text(entry.file_name(piece), part.media_type, said)))
     if source.base64 is not None:
-        return _file(line.file_name(piece), part.media_type, source.base64)
-    return _text(line.text(as_text(piece, losses, "its bytes are not here")))
+        return _file(entry.file_name(piece), part.media_type, source.base64)
+    return _text(entry.text(as_text(piece, losses, "its bytes are not here")))
 
 
 def _file(name: str, media_type: str, content: str) -> Json:

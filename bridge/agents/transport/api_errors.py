@@ -45,7 +45,7 @@ _BY_WORD: dict[str, int] = {
 }  # fmt: skip
 
 
-def fault_of(
+def api_error(
     error: JsonValue, status: int | None = None, headers: Mapping[str, str] | None = None
 ) -> PlatformError:
     """An error as an API tells it (the object below `error`, or a text) -> ours."""
@@ -101,7 +101,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
         return _PAUSE
 
 
-def failure_of(error: BridgeError) -> TurnFailed:
+def turn_failure(error: BridgeError) -> TurnFailed:
     """What people are told: nothing of what the vendor wrote. The log has that."""
     match error:
         case RateLimited(retry_after=seconds):

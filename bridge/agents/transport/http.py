@@ -18,8 +18,8 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, arr, obj
-from bridge.agents.codec.stream_reader import BROKEN, DONE
-from bridge.agents.transport.api_errors import fault_of
+from bridge.agents.codec.stream_reader import BROKEN_LINE, DONE
+from bridge.agents.transport.api_errors import api_error
 from bridge.content.safety.open_addresses import is_open
 from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettled
 
@@ -36,7 +36,7 @@ _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
 
 @dataclass(frozen=True)
-class Patience:
+class Deadlines:
     """Seconds: until connected, and between two pieces of an answer."""
 
     connect: float
@@ -54,7 +54,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class ServerSent:
+class ServerSentEvent:
     """One server-sent event: its data, its `id` and its type."""
 
     data: bytes
@@ -62,7 +62,7 @@ class ServerSent:
     event: str = ""
 
 
-class Answer:
+class Response:
     """What an API answers: a body that is read once, whole or as a stream."""
 
     def __init__(self, answer: httpx.Response) -> None:
@@ -79,8 +79,8 @@ class Answer:
         """All bytes; AgentError where there are more than `most`."""
         return await _whole(self._answer, most)
 
-    def sent(self) -> AsyncGenerator[ServerSent]:
-        return server_sent(self._answer.aiter_bytes())
+    def sent(self) -> AsyncGenerator[ServerSentEvent]:
+        return read_event_stream(self._answer.aiter_bytes())
 
     def lines(self) -> AsyncGenerator[bytes]:
         """The lines of a stream that hold something, without their ends."""
@@ -99,7 +99,7 @@ class Http:
         self.client = client  # for an SDK that wants one
 
     @asynccontextmanager
-    async def answer(self, request: Request) -> AsyncGenerator[Answer]:
+    async def answer(self, request: Request) -> AsyncGenerator[Response]:
         """Raises RateLimited, Unavailable and Refused for what is no 2xx, Unsettled where the
         connection breaks off, also within the block."""
         body = request.body
@@ -111,7 +111,7 @@ class Http:
             ) as answer:
                 if not answer.is_success:
                     raise await _refusal(answer)
-                yield Answer(answer)
+                yield Response(answer)
 
     async def json(self, request: Request) -> JsonValue:
         """The JSON of a whole answer; None where it is empty."""
@@ -121,7 +121,7 @@ class Http:
 
     async def events(self, request: Request) -> AsyncGenerator[JsonValue]:
         """The JSON of each server-sent event; a plain JSON answer is one event (a list: several).
-        `BROKEN` stands for a line of a stream that is no JSON.
+        `BROKEN_LINE` stands for a line of a stream that is no JSON.
 
         Raises RateLimited, Unavailable and Refused before the first event, Unsettled where the
         stream breaks off, AgentError for a plain answer that is no JSON.
@@ -142,7 +142,7 @@ class Http:
 
 
 @asynccontextmanager
-async def open_http(patience: Patience, *, open_hosts_only: bool = False) -> AsyncGenerator[Http]:
+async def open_http(patience: Deadlines, *, open_hosts_only: bool = False) -> AsyncGenerator[Http]:
     """No redirects are followed: they would take the key elsewhere. With `open_hosts_only` no
     address of a private network is asked, under whatever name."""
     timeout = httpx.Timeout(patience.idle, connect=patience.connect)
@@ -212,7 +212,7 @@ def translated() -> Generator[None]:
         raise Unsettled(f"The connection broke off ({type(error).__name__})") from error
 
 
-async def server_sent(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerSent]:
+async def read_event_stream(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerSentEvent]:
     """Bytes of a `text/event-stream` -> its events (WHATWG HTML, section 9.2). The last event needs
     no empty line after it. Raises AgentError for an event of more than 64 MB."""
     fields: dict[bytes, list[bytes]] = {}
@@ -260,7 +260,7 @@ async def _ended(pieces: AsyncIterator[bytes], end: re.Pattern[bytes]) -> AsyncG
     yield whole.removeprefix(_BOM) if first else whole
 
 
-def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSent | None:
+def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSentEvent | None:
     """Take one line; the event where it ends one that has data."""
     if line:
         name, _, value = line.partition(b":")
@@ -271,15 +271,15 @@ def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSent | None:
     own_id, event = (fields.get(name, [b""])[-1].decode("utf-8", "replace")
                      for name in (b"id", b"event"))  # fmt: skip
     fields.clear()
-    return ServerSent(data, own_id, event) if data else None
+    return ServerSentEvent(data, own_id, event) if data else None
 
 
 def read_events(data: bytes) -> list[JsonValue]:
-    """The JSON of one server-sent event; `BROKEN` stands for what is no JSON. Some servers leave
-    out the empty line between two events: where the data is no JSON as a whole, each of its lines
-    is read by itself."""
+    """The JSON of one server-sent event; `BROKEN_LINE` stands for what is no JSON. Some servers
+    leave out the empty line between two events: where the data is no JSON as a whole, each of its
+    lines is read by itself."""
     whole = _event_of(data)
-    if whole != BROKEN or b"\n" not in data:
+    if whole != BROKEN_LINE or b"\n" not in data:
         return [whole]
     return [_event_of(line) for line in data.split(b"\n") if line.strip()]
 
@@ -290,7 +290,7 @@ def _event_of(data: bytes) -> JsonValue:
     try:
         return read_json(data)
     except AgentError:
-        return BROKEN
+        return BROKEN_LINE
 
 
 def read_json(data: bytes) -> JsonValue:
@@ -323,6 +323,6 @@ async def _refusal(answer: httpx.Response) -> BridgeError:
         told = body
     if answer.is_redirect:
         return Refused(f"The address of the API has moved ({answer.status_code})", code="moved")
-    fault = fault_of(told, answer.status_code, answer.headers)
+    fault = api_error(told, answer.status_code, answer.headers)
     fault.answer = body
     return fault

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 
-def form(
+def multipart_form(
     fields: Mapping[str, str], name: str, media_type: str, content: bytes
 ) -> tuple[str, bytes]:
     """The content type, and the body. The boundary follows from the content."""

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bridge.agents.settings import TurnSettings
-from bridge.agents.transport.http import Patience, Request, open_http
+from bridge.agents.transport.http import Deadlines, Request, open_http
 from bridge.errors import (
     AuthFailed,
     ConfigError,
@@ -38,7 +38,7 @@ async def probe(
     except ConfigError:
         return ()
     where = urlsplit(wanted.url).netloc
-    patience = Patience(min(settings.connect_seconds, _CONNECT), min(settings.idle_seconds, _IDLE))
+    patience = Deadlines(min(settings.connect_seconds, _CONNECT), min(settings.idle_seconds, _IDLE))
     try:
         async with (
             open_http(patience, open_hosts_only=open_hosts_only) as http,

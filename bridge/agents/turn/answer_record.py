@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json
-from bridge.agents.codec.prompt import DEMOTED
+from bridge.agents.codec.prompt import ROLE_DEMOTED
 from bridge.agents.codec.speakers import instructions_id
 from bridge.agents.codec.tool_catalogue import tool_names
 from bridge.model import Loss
@@ -20,7 +20,7 @@ _MOST = 20  # losses in one record
 _LONGEST = 500  # characters of the word for a refusal
 
 
-def record_of(
+def answer_record(
     api: str, told: Conversation, agent: str, losses: Sequence[Loss], **known: JsonValue
 ) -> Json:
     """For `metadata.record` of the answer. `told` is the conversation as the agent was given it:
@@ -44,7 +44,7 @@ def record_of(
 def _foremost(losses: Sequence[Loss]) -> list[Loss]:
     """As many as a record holds; roles, which every notice and every other agent loses, come
     last."""
-    return sorted(losses, key=lambda one: one.kind == DEMOTED)[:_MOST]
+    return sorted(losses, key=lambda one: one.kind == ROLE_DEMOTED)[:_MOST]
 
 
 def refusal(words: str, **results: JsonValue) -> Json:

@@ -19,7 +19,7 @@ from bridge.uacs import (
 )
 
 
-def answer_of(
+def answer_so_far(
     said: Sequence[AgentEvent], agent: str, when: datetime, number: int
 ) -> Message | None:
     """None where nothing was said."""
@@ -35,14 +35,14 @@ def answer_of(
     return whole.message if begun and whole.message.content else None
 
 
-def unanswered(said: Sequence[AgentEvent]) -> list[ToolCallPart]:
+def unanswered_calls(said: Sequence[AgentEvent]) -> list[ToolCallPart]:
     """Calls whose results were not said, too."""
     answered = {one.part.tool_call_id for one in said if isinstance(one, ToolAnswered)}
     calls = [one.part for one in said if isinstance(one, ToolCalled)]
     return [one for one in calls if one.id not in answered]
 
 
-def continued(
+def with_answer(
     conversation: Conversation, own: Message | None, more: Sequence[Message]
 ) -> Conversation:
     messages = (*conversation.messages, *([own] if own else []), *more)

@@ -27,7 +27,7 @@ _CUT = "Earlier messages are not shown."
 _NO_ANSWER = "This call was interrupted; nobody knows whether it was made."
 
 
-def within(conversation: Conversation, agent: str, budget: int) -> Conversation:
+def readable_window(conversation: Conversation, agent: str, budget: int) -> Conversation:
     """The newest messages that fit, the last one always: into the budget that the conversation was
     put together for, or into this one. Where the beginning is left out, or is the agent's own
     answer, a notice stands for it: APIs want that somebody else begins."""
@@ -43,14 +43,14 @@ def within(conversation: Conversation, agent: str, budget: int) -> Conversation:
     return conversation.model_copy(update={"messages": messages})
 
 
-def stands_unchanged(conversation: Conversation) -> bool | None:
+def history_is_unchanged(conversation: Conversation) -> bool | None:
     """Whether all that the agent knew when it last answered still stands as it did, however long
     ago it was said; None where nobody looked."""
     found = _history(conversation).get("unchanged")
     return found if isinstance(found, bool) else None
 
 
-def continuing(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
+def only_new_messages(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
     """Further messages for a server that knows what was said before."""
     found = conversation.model_copy(update={"messages": tuple(messages)})
     history = _history(conversation)

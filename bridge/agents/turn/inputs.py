@@ -20,15 +20,15 @@ from bridge.uacs import Message, ToolResultPart
 _T = TypeVar("_T")
 
 
-class Stopped(Exception):
+class StopRequested(Exception):
     """Somebody wants the agent to stop."""
 
 
-class TookTooLong(Exception):
+class DeadlinePassed(Exception):
     """The deadline of the whole answer has passed."""
 
 
-class Heard:
+class TurnInputs:
     """All inputs so far. Waiting ends with Stopped when a stop comes, TookTooLong when the time
     (of the loop's clock) is `until`."""
 
@@ -97,7 +97,7 @@ class Heard:
             await asyncio.wait((task, stop), timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
-            raise Stopped if stop.done() else TookTooLong
+            raise StopRequested if stop.done() else DeadlinePassed
         finally:
             for one in (task, stop):
                 one.cancel()
@@ -115,9 +115,9 @@ _END = object()
 
 
 @asynccontextmanager
-async def listening(inputs: AsyncIterator[AgentInput], until: float) -> AsyncGenerator[Heard]:
+async def listening(inputs: AsyncIterator[AgentInput], until: float) -> AsyncGenerator[TurnInputs]:
     """Takes inputs while the block lasts."""
-    heard = Heard(until)
+    heard = TurnInputs(until)
 
     async def take_all() -> None:
         async for one in inputs:

@@ -10,9 +10,9 @@ from contextlib import aclosing
 import structlog
 
 from bridge.agents.settings import TurnSettings
-from bridge.agents.transport.api_errors import failure_of
-from bridge.agents.transport.http import Http, Patience, open_http
-from bridge.agents.turn.inputs import Heard, Stopped, TookTooLong, listening
+from bridge.agents.transport.api_errors import turn_failure
+from bridge.agents.transport.http import Deadlines, Http, open_http
+from bridge.agents.turn.inputs import DeadlinePassed, StopRequested, TurnInputs, listening
 from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
 from bridge.model.secret_refs import SecretRef
 from bridge.model.turns import AgentEvent, AgentInput, TurnDone, TurnFailed
@@ -23,45 +23,45 @@ log = structlog.get_logger()
 
 _LONGEST_PAUSE = 30.0  # seconds; a vendor that asks for more is not waited for
 
-Said = AsyncGenerator[AgentEvent, None]
+AgentEvents = AsyncGenerator[AgentEvent, None]
 
 
-async def one_turn(
+async def run_turn(
     agent: str,
     settings: TurnSettings,
     inputs: AsyncIterator[AgentInput],
-    answer: Callable[[Heard, Http], Said],
+    answer: Callable[[TurnInputs, Http], AgentEvents],
     *,
     open_hosts_only: bool = False,
-) -> Said:
+) -> AgentEvents:
     """The events of `answer`, which ends with TurnDone or TurnFailed or raises BridgeError."""
     until = asyncio.get_running_loop().time() + settings.total_seconds
-    patience = Patience(settings.connect_seconds, settings.idle_seconds)
+    patience = Deadlines(settings.connect_seconds, settings.idle_seconds)
     try:
         async with (
-            listening(inputs, until) as heard,
+            listening(inputs, until) as turn_inputs,
             open_http(patience, open_hosts_only=open_hosts_only) as http,
-            aclosing(answer(heard, http)) as events,
+            aclosing(answer(turn_inputs, http)) as events,
         ):
             async for event in events:
                 yield event
-    except Stopped:
+    except StopRequested:
         yield TurnDone()
-    except TookTooLong:
+    except DeadlinePassed:
         yield TurnFailed(reason=f"its answer took longer than {settings.total_seconds:g} s")
     except BridgeError as error:
         log.warning("agent_failed", agent=agent, error=str(error))
-        yield failure_of(error)
+        yield turn_failure(error)
 
 
-async def tried(
+async def with_retries(
     agent: str,
-    attempt: Callable[[], Said],
+    attempt: Callable[[], AgentEvents],
     retries: int,
-    heard: Heard,
+    turn_inputs: TurnInputs,
     clock: Clock,
     may_repeat: Callable[[], bool] = lambda: True,
-) -> Said:
+) -> AgentEvents:
     """The events of an attempt. It is made again after a fault that may pass, `retries` times, as
     long as nothing was said and `may_repeat`."""
     for number in range(retries + 1):
@@ -76,12 +76,12 @@ async def tried(
             if said or number == retries or pause > _LONGEST_PAUSE or not may_repeat():
                 raise
             log.info("agent_retries", agent=agent, error=str(error), pause=pause)
-            await heard.first(clock.sleep(pause))
+            await turn_inputs.first(clock.sleep(pause))
         else:
             return
 
 
-async def key_of(key: SecretRef | None, tokens: SecretSource) -> str:
+async def api_key_of(key: SecretRef | None, tokens: SecretSource) -> str:
     """The secret as it is now; empty where none is wanted."""
     return "" if key is None else await tokens.secret(key)
 

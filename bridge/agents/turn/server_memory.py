@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bridge.agents.codec.json_values import Json, obj, text
 from bridge.agents.codec.native_parts import state
 from bridge.agents.codec.speakers import agent_id, is_edited
-from bridge.agents.turn.history import stands_unchanged
+from bridge.agents.turn.history import history_is_unchanged
 from bridge.content.messages.agent_parts import STATE
 from bridge.uacs import ContentPart, Conversation, Message, StructuredDataPart, write
 
@@ -25,7 +25,7 @@ class Memory:
     """What the server calls things, and what was said since it was told."""
 
     ids: Json
-    unheard: tuple[Message, ...]
+    new_messages: tuple[Message, ...]
 
 
 def memory_part(conversation: Conversation, api: str, ids: Json) -> StructuredDataPart:
@@ -35,7 +35,7 @@ def memory_part(conversation: Conversation, api: str, ids: Json) -> StructuredDa
     return state(api, memory=kept)
 
 
-def remembered(conversation: Conversation, agent: str, api: str) -> Memory | None:
+def memory_of(conversation: Conversation, agent: str, api: str) -> Memory | None:
     """None where the server must be told all."""
     own = agent_id(agent)
     last = next((one for one in reversed(conversation.messages) if one.actor.id == own), None)
@@ -44,13 +44,13 @@ def remembered(conversation: Conversation, agent: str, api: str) -> Memory | Non
     found = [n for n, one in enumerate(conversation.messages) if one.message_id == upto]
     if not found:
         return None
-    same = stands_unchanged(conversation)
+    same = history_is_unchanged(conversation)
     if same is None:
         same = _hash(conversation.messages[: found[0] + 1]) == kept.get("hash")
     if not same:
         return None
-    unheard = [one for one in conversation.messages[found[0] + 1 :] if one.actor.id != own]
-    return Memory(obj(kept.get("ids")), tuple(unheard))
+    new_messages = [one for one in conversation.messages[found[0] + 1 :] if one.actor.id != own]
+    return Memory(obj(kept.get("ids")), tuple(new_messages))
 
 
 def is_memory(part: ContentPart) -> bool:

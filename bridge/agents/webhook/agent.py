@@ -11,19 +11,19 @@ from urllib.parse import urlsplit
 import structlog
 
 from bridge.agents.codec.stream_reader import DONE
-from bridge.agents.codec.tool_catalogue import no_such_tool, tool_names
-from bridge.agents.transport.http import Answer, Http, Patience, Request, open_http, read_json
+from bridge.agents.codec.tool_catalogue import tool_names, unknown_tool_result
+from bridge.agents.transport.http import Deadlines, Http, Request, Response, open_http, read_json
 from bridge.agents.transport.probe import probe
-from bridge.agents.turn.answer_record import record_of
-from bridge.agents.turn.continuation import answer_of, continued, unanswered
-from bridge.agents.turn.history import within
+from bridge.agents.turn.answer_record import answer_record
+from bridge.agents.turn.continuation import answer_so_far, unanswered_calls, with_answer
+from bridge.agents.turn.history import readable_window
 from bridge.agents.turn.inline_files import inline_files
-from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
-from bridge.agents.turn.run import one_turn, tried
+from bridge.agents.turn.run import run_turn, with_retries
 from bridge.agents.webhook.read import Stream, read_answer
 from bridge.agents.webhook.settings import WebhookSettings
-from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, key_of, sign
+from bridge.agents.webhook.signing import ID, SIGNATURE, TIMESTAMP, check, sign, signing_key
 from bridge.agents.webhook.write import shown_to, write_feedback, write_turn
 from bridge.errors import AgentError
 from bridge.model import Loss
@@ -73,7 +73,7 @@ class WebhookAgent:
         settings = self._settings
         closed = not settings.private_addresses
         answer = partial(self._answer, turn)
-        return one_turn(self.name, settings, inputs, answer, open_hosts_only=closed)
+        return run_turn(self.name, settings, inputs, answer, open_hosts_only=closed)
 
     @property
     def takes_feedback(self) -> bool:
@@ -82,7 +82,7 @@ class WebhookAgent:
     async def take_feedback(self, feedback: Feedback) -> None:
         """Posted like a turn; any 2xx says that it was taken."""
         settings = self._settings
-        patience = Patience(settings.connect_seconds, settings.idle_seconds)
+        patience = Deadlines(settings.connect_seconds, settings.idle_seconds)
         at = int(feedback.given_at.timestamp() * 1000)
         own_id = f"feedback:{feedback.message}:{feedback.actor}:{at}"
         request = await self._request(own_id, write_feedback(feedback))
@@ -92,11 +92,13 @@ class WebhookAgent:
         ):
             pass
 
-    async def _answer(self, turn: Turn, heard: Heard, http: Http) -> AsyncGenerator[AgentEvent]:
+    async def _answer(
+        self, turn: Turn, inputs: TurnInputs, http: Http
+    ) -> AsyncGenerator[AgentEvent]:
         """Rounds of requests, until nothing is left that it waits for."""
         conversation, losses = await self._conversation(turn)
         host = urlsplit(self._settings.url).hostname or ""
-        record = record_of("webhook", conversation, self.name, losses, host=host)
+        record = answer_record("webhook", conversation, self.name, losses, host=host)
         yield AnswerRecorded(record=record)
         given: list[AgentInput] = []
         paragraphs = Paragraphs()
@@ -105,7 +107,7 @@ class WebhookAgent:
             own_id = turn.id if number == 0 else f"{turn.id}/{number}"
             body = write_turn(turn, conversation, given)
             said: list[AgentEvent] = []
-            async with aclosing(self._round(own_id, body, heard, http)) as events:
+            async with aclosing(self._round(own_id, body, inputs, http)) as events:
                 async for event in events:
                     if isinstance(event, TurnFailed):
                         yield event
@@ -116,9 +118,9 @@ class WebhookAgent:
                         for one in paragraphs.pass_on(event):
                             said.append(one)
                             yield one
-            given = await self._meanwhile(said, conversation, heard)
+            given = await self._meanwhile(said, conversation, inputs)
             unknown = _unknown(said, conversation)
-            given += [ToolResultGiven(part=no_such_tool(one)) for one in unknown]
+            given += [ToolResultGiven(part=unknown_tool_result(one)) for one in unknown]
             for one in given:
                 if isinstance(one, ToolResultGiven):
                     said.append(ToolAnswered(part=one.part))
@@ -129,26 +131,26 @@ class WebhookAgent:
                 return
             refused.update(one.name for one in unknown)
             paragraphs.next()
-            own = answer_of(said, self.name, turn.asked_at, number)
+            own = answer_so_far(said, self.name, turn.asked_at, number)
             more = [one.message for one in given if isinstance(one, MessageGiven)]
-            conversation = continued(conversation, own, more)
+            conversation = with_answer(conversation, own, more)
         yield TurnFailed(reason=f"it did not come to an answer in {_ROUNDS} requests")
 
     async def _meanwhile(
-        self, said: Sequence[AgentEvent], conversation: Conversation, heard: Heard
+        self, said: Sequence[AgentEvent], conversation: Conversation, inputs: TurnInputs
     ) -> list[AgentInput]:
         """What it waits for: results of the bridge's tools, approvals, and what people said."""
         known = tool_names(conversation)
-        calls = [one.id for one in unanswered(said) if one.name in known]
+        calls = [one.id for one in unanswered_calls(said) if one.name in known]
         wanted = [one.part.id for one in said if isinstance(one, ApprovalWanted)]
-        given: list[AgentInput] = [await heard.approval(call) for call in wanted]
-        results = await heard.results(calls)
+        given: list[AgentInput] = [await inputs.approval(call) for call in wanted]
+        results = await inputs.results(calls)
         given += [ToolResultGiven(part=one) for one in results]
-        return [*given, *(MessageGiven(message=one) for one in heard.new_messages())]
+        return [*given, *(MessageGiven(message=one) for one in inputs.new_messages())]
 
     async def _conversation(self, turn: Turn) -> tuple[Conversation, Sequence[Loss]]:
         settings = self._settings
-        room = within(turn.conversation, self.name, settings.history_tokens)
+        room = readable_window(turn.conversation, self.name, settings.history_tokens)
         limit = settings.inline_bytes
         room, losses = await inline_files(shown_to(room, self.name), self._tools.files, limit)
         for loss in losses:
@@ -156,20 +158,20 @@ class WebhookAgent:
         return room, losses
 
     def _round(
-        self, own_id: str, body: bytes, heard: Heard, http: Http
+        self, own_id: str, body: bytes, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
         def attempt() -> AsyncGenerator[AgentEvent]:
-            return self._events(own_id, body, heard, http)
+            return self._events(own_id, body, inputs, http)
 
-        return tried(self.name, attempt, self._settings.retries, heard, self._tools.clock)
+        return with_retries(self.name, attempt, self._settings.retries, inputs, self._tools.clock)
 
     async def _events(
-        self, own_id: str, body: bytes, heard: Heard, http: Http
+        self, own_id: str, body: bytes, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
         """One request. A repeat has the same id, so that a program answers once."""
         key = await self._key()
         pieces = self._pieces(await self._request(own_id, body), own_id, key, http)
-        async with aclosing(heard.each(pieces)) as events:
+        async with aclosing(inputs.each(pieces)) as events:
             async for event in events:
                 yield event
 
@@ -184,7 +186,7 @@ class WebhookAgent:
 
     async def _key(self) -> bytes | None:
         ref = self._settings.secret
-        return None if ref is None else key_of(await self._tools.tokens.secret(ref))
+        return None if ref is None else signing_key(await self._tools.tokens.secret(ref))
 
     async def _pieces(
         self, request: Request, own_id: str, key: bytes | None, http: Http
@@ -202,7 +204,7 @@ class WebhookAgent:
                 yield event
 
     async def _streamed(
-        self, answer: Answer, own_id: str, key: bytes | None, most: int
+        self, answer: Response, own_id: str, key: bytes | None, most: int
     ) -> AsyncGenerator[AgentEvent]:
         stream = Stream(self.name)
         number = size = 0
@@ -220,7 +222,7 @@ class WebhookAgent:
         stream.end()
 
     def _check(
-        self, key: bytes | None, own_id: str, answer: Answer, body: bytes, given: str
+        self, key: bytes | None, own_id: str, answer: Response, body: bytes, given: str
     ) -> None:
         if key is not None:
             timestamp = answer.headers.get(TIMESTAMP, "")
@@ -230,7 +232,7 @@ class WebhookAgent:
 def _unknown(said: Sequence[AgentEvent], conversation: Conversation) -> list[ToolCallPart]:
     """Calls of tools that it was not offered, and did not answer itself."""
     known = tool_names(conversation)
-    return [one for one in unanswered(said) if one.name not in known]
+    return [one for one in unanswered_calls(said) if one.name not in known]
 
 
 class _Type:

@@ -21,7 +21,7 @@ WINDOW = 300.0
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 
 
-def key_of(secret: str) -> bytes:
+def signing_key(secret: str) -> bytes:
     """Any string; `whsec_` and base64, where it was made for Standard Webhooks."""
     if not secret.startswith("whsec_"):
         return secret.encode()

@@ -13,11 +13,11 @@ from pydantic import JsonValue
 from bridge.agents.codec.native_parts import STATE_OF_ANOTHER
 from bridge.agents.codec.program_conversations import (
     ASSISTANT,
-    as_program,
     assistant_of,
     settings_losses,
+    with_program_roles,
 )
-from bridge.agents.codec.speakers import UNMARKED
+from bridge.agents.codec.speakers import ANONYMOUS_USER
 from bridge.agents.conversation_codecs import MESSAGES_OF, codec_of
 from bridge.app.translation.json_text import write_json
 from bridge.app.translation.uacs import as_codec_error
@@ -45,7 +45,7 @@ def json_to_conversation(payload: JsonValue) -> Conversation:
 def conversation_of(message: Message, *, said_by_somebody: bool) -> Conversation:
     """A message alone; where nobody is known to have said it, the user did."""
     if not said_by_somebody:
-        message = message.model_copy(update={"actor": Actor(id=UNMARKED, role="human")})
+        message = message.model_copy(update={"actor": Actor(id=ANONYMOUS_USER, role="human")})
     return Conversation(
         conversation_id=str(uuid.uuid5(_MADE, message.message_id)),
         created_at=message.timestamp,
@@ -74,7 +74,7 @@ def read_api(kind: str, payload: JsonValue) -> Conversation | Message:
 def write_api(kind: str, conversation: Conversation) -> tuple[JsonValue, tuple[Loss, ...]]:
     """The request of the API, each message in its role, and what it does not say."""
     agent = assistant_of(conversation, kind)
-    told, losses = as_program(conversation, agent, kind)
+    told, losses = with_program_roles(conversation, agent, kind)
     written = codec_of(kind).write_request(told, agent)
     lost = (*losses, *settings_losses(conversation, kind), *_joined(written.losses))
     return cast("JsonValue", written.body), lost

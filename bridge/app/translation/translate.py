@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from bridge.agents.codec.prompt import DEMOTED
-from bridge.agents.codec.speakers import shown_name
+from bridge.agents.codec.prompt import ROLE_DEMOTED
+from bridge.agents.codec.speakers import display_name
 from bridge.app.translation.conversations import (
     APIS,
     conversation_of,
@@ -159,9 +159,9 @@ def _from_conversation(conversation: Conversation, payload: JsonValue, target: s
         messages += written.messages
         at = f"/messages/{number}"
         if message.actor.role == "system" and target != CARD:
-            what = f"system {shown_name(message.actor)}"
+            what = f"system {display_name(message.actor)}"
             shown = "an ordinary message"
-            losses.append(Loss(path=f"{at}/actor", kind=DEMOTED, what=what, shown_as=shown))
+            losses.append(Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=what, shown_as=shown))
         losses += (one.model_copy(update={"path": f"{at}{one.path}"}) for one in written.losses)
     return Translation(tuple(messages), tuple(losses))
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from bridge.agents.turn.inputs import Heard
+from bridge.agents.turn.inputs import TurnInputs
 from bridge.app.settings.file import settings_of
 from bridge.errors import ConfigError
 from bridge.model.refs import ActorId
@@ -278,7 +278,7 @@ async def test_two_calls_under_one_id_have_a_result_each(name: str) -> None:
 
 
 async def test_results_that_are_asked_for_twice_under_one_id_are_given_twice() -> None:
-    heard = Heard(until=asyncio.get_running_loop().time() + 5)
+    heard = TurnInputs(until=asyncio.get_running_loop().time() + 5)
     result = ToolResultPart(tool_call_id="fn", content="Rain.")
     heard.take(ToolResultGiven(part=result))
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from bridge.agents.transport.multipart import form
+from bridge.agents.transport.multipart import multipart_form
 from bridge.model.turns import AgentEvent, TurnDone, TurnFailed
 from bridge.ports.fetch import Fetcher
 from bridge.ports.files import Files
@@ -112,11 +112,11 @@ async def test_an_id_that_the_vendor_forgot_is_made_anew_once(
         api.answers = [*up, says, gone, *up, says, gone, *up, gone]
         talk = with_pdf(ids[0])
         await asked(api.url, kind, given, talk, upload_over_mb=0.001)
-        mended = await asked(api.url, kind, given, talk, upload_over_mb=0.001)
+        repaired = await asked(api.url, kind, given, talk, upload_over_mb=0.001)
         refused = await asked(api.url, kind, given, talk, upload_over_mb=0.001)
 
-    assert text_of(mended) == "Fine."
-    assert isinstance(mended[-1], TurnDone)
+    assert text_of(repaired) == "Fine."
+    assert isinstance(repaired[-1], TurnDone)
     assert isinstance(refused[-1], TurnFailed)
     assert len(api.raw) == 3 * len(up) + 5
 
@@ -233,7 +233,9 @@ async def test_without_words_a_sound_is_named(kind: str, transcriber: str, tmp_p
 
 
 def test_a_form_holds_its_file_whatever_its_name() -> None:
-    kind, body = form({"purpose": "x"}, 'a"\r\nb\\.pdf', "application/pdf\r\nX: y", b"--uacs")
+    kind, body = multipart_form(
+        {"purpose": "x"}, 'a"\r\nb\\.pdf', "application/pdf\r\nX: y", b"--uacs"
+    )
 
     boundary = kind.partition("boundary=")[2]
     assert body.count(f"--{boundary}".encode()) == 3

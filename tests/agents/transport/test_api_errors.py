@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bridge.agents.transport.api_errors import failure_of, fault_of, retry_after
+from bridge.agents.transport.api_errors import api_error, retry_after, turn_failure
 from bridge.agents.transport.http import translated
 from bridge.errors import (
     AgentError,
@@ -78,11 +78,11 @@ def test_the_pause_that_an_answer_asks_for(headers: dict[str, str], seconds: flo
     ],
 )
 def test_what_a_vendor_calls_it(error: Any, kind: type[BridgeError]) -> None:
-    assert type(fault_of(error)) is kind
+    assert type(api_error(error)) is kind
 
 
 def test_a_key_in_a_vendors_words_is_hidden_in_the_log() -> None:
-    error = fault_of({"message": "Incorrect API key provided: sk-proj-abcdefgh12345"}, 401)
+    error = api_error({"message": "Incorrect API key provided: sk-proj-abcdefgh12345"}, 401)
 
     assert "sk-proj" not in str(error)
     assert "check `api_key`" in str(error)
@@ -100,8 +100,8 @@ def test_a_key_in_a_vendors_words_is_hidden_in_the_log() -> None:
     ],
 )
 def test_people_are_told_nothing_that_a_vendor_wrote(error: BridgeError) -> None:
-    assert "secret" not in failure_of(error).reason
+    assert "secret" not in turn_failure(error).reason
 
 
 def test_what_the_bridge_says_of_an_agent_is_told_as_it_is() -> None:
-    assert failure_of(AgentError("the stream ended")).reason == "the stream ended"
+    assert turn_failure(AgentError("the stream ended")).reason == "the stream ended"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.agents.a2a.agent import agent_type as a2a
-from bridge.agents.transport.http import server_sent
+from bridge.agents.transport.http import read_event_stream
 from bridge.errors import AgentError
 from bridge.model.turns import ToolCalled, TurnDone, TurnFailed
 from tests.agents.model_server import Answer, model_server, sse
@@ -29,7 +29,7 @@ async def _pieces(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _data(*pieces: bytes) -> list[bytes]:
-    return [one.data async for one in server_sent(_pieces(pieces))]
+    return [one.data async for one in read_event_stream(_pieces(pieces))]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
@@ -49,7 +49,7 @@ async def test_an_event_that_ends_with_a_bare_cr_does_not_wait_for_the_next_piec
         yield b"data: 1\r\r"
         raise AssertionError("nobody asked for more")
 
-    sent = server_sent(pieces())
+    sent = read_event_stream(pieces())
 
     assert (await anext(sent)).data == b"1"
     await sent.aclose()
