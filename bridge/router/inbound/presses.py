@@ -128,7 +128,7 @@ class HearPress:
             listed = List(tuple(faults))
             await self.answers.say(event, admitted.key, room, card, (words,), listed)
         named = "; ".join(
-            f"{each.asked.id or each.asked.at} {each.reason}" for each in wrong[:_MOST_TOLD]
+            f"{each.field.id or each.field.at} {each.reason}" for each in wrong[:_MOST_TOLD]
         )
         return f"press: wrong input: {named}"
 
