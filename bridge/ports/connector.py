@@ -14,7 +14,6 @@ from bridge.model import (
     AccountId,
     Call,
     Capabilities,
-    ChannelRef,
     Delivery,
     Encoded,
     Event,
@@ -23,30 +22,9 @@ from bridge.model import (
 )
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
+from bridge.ports.inbox import Inbox
 from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
-from bridge.uacs import Message
-
-
-class Inbox(Protocol):
-    """The connector's way in. When `accept` returns, the payload is on disk: acknowledge then.
-
-    If it raises, do not acknowledge: the platform will send again.
-    """
-
-    async def accept(self, raw: Raw) -> bool:
-        """Keep a payload. False: the same delivery was kept before; acknowledge it all the same."""
-        ...
-
-    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
-        """Events may have been missed before now: the router catches up on all channels, or on
-        this one alone."""
-        ...
-
-    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
-        """The canonical message that this native one shows, as it stands now: what a press is
-        answered from at once (its form, a question to confirm). None: it is not known."""
-        ...
 
 
 class Connector(Protocol):

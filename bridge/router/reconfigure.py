@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.connector import Connector, Inbox
+from bridge.ports.connector import Connector
+from bridge.ports.inbox import Inbox
 from bridge.router.commands.channels import Linker
 from bridge.router.outbound.greeting import greet
 from bridge.router.outbound.references import Groups

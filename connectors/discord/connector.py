@@ -26,8 +26,9 @@ from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.abilities.health import Health, Use
 from bridge.ports.abilities.platform_history import ChannelMetadata, Stretch, Unreadable
-from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.connector import ConnectorTools
 from bridge.ports.findings import Finding
+from bridge.ports.inbox import Inbox
 from connectors.discord import decode, encode, ids, links
 from connectors.discord.asking import Asked, register
 from connectors.discord.capabilities import CAPABILITIES

@@ -24,7 +24,7 @@ from bridge.errors import AuthFailed, BridgeError, PlatformError
 from bridge.model import AccountId, ChannelRef, Echo, Raw, Receipt
 from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from connectors.discord import ids
 from connectors.discord.asking import Asked
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES

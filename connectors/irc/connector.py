@@ -23,8 +23,9 @@ from bridge.model import (
 from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.abilities.health import Health, Use
 from bridge.ports.abilities.platform_history import Unreadable
-from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.connector import ConnectorTools
 from bridge.ports.findings import Finding
+from bridge.ports.inbox import Inbox
 from connectors.irc import caps, decode, encode, ids
 from connectors.irc.capabilities import capabilities_of
 from connectors.irc.channels import channel_name, channel_with_id, list_channels

@@ -14,7 +14,7 @@ from bridge.errors import AuthFailed, BridgeError, PlatformError, Unavailable
 from bridge.model import ChannelRef, Raw
 from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from bridge.ports.key_values import KeyValues
 from connectors.irc import caps, ids
 from connectors.irc.actions import read_press, token_and_values

@@ -43,8 +43,9 @@ from bridge.ports.abilities.files import FileAddress
 from bridge.ports.abilities.health import Health, Use
 from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.abilities.platform_history import ChannelMetadata, Stretch
-from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.connector import ConnectorTools
 from bridge.ports.findings import Finding
+from bridge.ports.inbox import Inbox
 from connectors.slack import ids, links
 from connectors.slack.capabilities import CAPABILITIES, STREAM_PACE
 from connectors.slack.channels import channel_name, list_channels

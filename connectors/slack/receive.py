@@ -35,7 +35,7 @@ from starlette.routing import Route
 from bridge.errors import AuthFailed, PlatformError, RateLimited, Unauthorized, Unavailable
 from bridge.model import AccountId, Raw
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from connectors.slack import ids
 from connectors.slack.decode import CREDENTIALS, POST_SUBTYPES
 from connectors.slack.ids import Identity

@@ -28,9 +28,10 @@ from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.abilities.health import Health, Use
 from bridge.ports.abilities.http import AsgiApp
-from bridge.ports.connector import ConnectorTools, Inbox
+from bridge.ports.connector import ConnectorTools
 from bridge.ports.fetch import Bearer
 from bridge.ports.findings import Finding
+from bridge.ports.inbox import Inbox
 from connectors.teams import ids, links
 from connectors.teams.activity import Json, Us, object_of, string, tenant_of
 from connectors.teams.capabilities import CAPABILITIES

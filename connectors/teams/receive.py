@@ -24,7 +24,7 @@ from starlette.routing import Route
 from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.errors import BridgeError, PlatformError, Unauthorized
 from bridge.model import AccountId
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from connectors.teams import ids
 from connectors.teams.activity import Json, Us, object_of, parsed, raw_of, string, tenant_of
 from connectors.teams.feedback import is_feedback

@@ -53,7 +53,7 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from bridge.uacs import Actor, Message, TextPart
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol, runtime_checkable
 
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 
 Scope = MutableMapping[str, Any]
 AsgiMessage = MutableMapping[str, Any]

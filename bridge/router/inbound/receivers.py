@@ -11,7 +11,8 @@ import structlog
 from bridge.errors import AuthFailed, ConfigError
 from bridge.model import AccountId
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector, Inbox
+from bridge.ports.connector import Connector
+from bridge.ports.inbox import Inbox
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Timeouts
 

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from connectors.slack.connector import SlackConnector
 
 

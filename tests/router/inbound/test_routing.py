@@ -10,7 +10,7 @@ from uuid import UUID
 from bridge.errors import RateLimited, Unavailable, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, Echo, Raw, Receipt, RoomId
 from bridge.model.inbox_records import InboxRow
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from bridge.ports.store.whole import Store
 from bridge.router import Member, Room
 from bridge.store import SqliteStore

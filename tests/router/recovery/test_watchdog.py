@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bridge.model import Call, ChannelRef, Echo, Raw
-from bridge.ports.connector import Inbox
+from bridge.ports.inbox import Inbox
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock

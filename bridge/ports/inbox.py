@@ -1,0 +1,29 @@
+"""The connector's way in: a payload is on disk before the platform is acknowledged."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from bridge.model import AccountId, ChannelRef, Raw
+from bridge.uacs import Message
+
+
+class Inbox(Protocol):
+    """The connector's way in. When `accept` returns, the payload is on disk: acknowledge then.
+
+    If it raises, do not acknowledge: the platform will send again.
+    """
+
+    async def accept(self, raw: Raw) -> bool:
+        """Keep a payload. False: the same delivery was kept before; acknowledge it all the same."""
+        ...
+
+    def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
+        """Events may have been missed before now: the router catches up on all channels, or on
+        this one alone."""
+        ...
+
+    async def shown(self, channel: ChannelRef, native_id: str) -> Message | None:
+        """The canonical message that this native one shows, as it stands now: what a press is
+        answered from at once (its form, a question to confirm). None: it is not known."""
+        ...
