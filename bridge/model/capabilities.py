@@ -41,6 +41,7 @@ class Capabilities(BaseModel):
     - `citations`: how many sources a message may cite in the platform's own way.
     - `stream_pace`: seconds between two edits of a message that is still being written.
     - `budgets`: rule name -> rates; a call names the rules it counts against.
+    - `link_marks`: texts of which each address of a message holds one (`chat.example/archives/`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,3 +56,4 @@ class Capabilities(BaseModel):
     citations: int = 0
     stream_pace: float
     budgets: dict[str, tuple[Rate, ...]]
+    link_marks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What every platform must fill; its further abilities are in `bridge/ports/abilities/`."""
+"""What every platform must fill: a life cycle, and a record of its abilities."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from bridge.model import (
     Raw,
     Receipt,
 )
+from bridge.ports.abilities import Abilities
 from bridge.ports.clock import Clock
 from bridge.ports.files import Files
 from bridge.ports.inbox import Inbox
@@ -28,10 +29,11 @@ from bridge.ports.secrets import SecretSource
 
 
 class Connector(Protocol):
-    """One account on one platform."""
+    """One account on one platform. `abilities` is built once, and stays as it is."""
 
     account: AccountId
     capabilities: Capabilities
+    abilities: Abilities
 
     async def run(self, inbox: Inbox) -> None:
         """Connect and receive until cancelled; reconnects by itself, and leaves nothing running.

@@ -20,7 +20,6 @@ from bridge.model import (
     Event,
     Raw,
 )  # fmt: skip
-from bridge.ports.abilities.direct_messages import KnowsDirect
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
@@ -167,11 +166,11 @@ class RouterInbox:
 
     async def _opens_direct(self, raw: Raw, channel: ChannelRef) -> bool:
         """Whether somebody writes to our bot alone, and has a room for that now."""
-        connector = self._connectors[raw.account]
         came = self._signals.direct_message_came
         if not came.has_listeners or raw.volatile or raw.echo is not None:
             return False
-        if not isinstance(connector, KnowsDirect) or not connector.is_direct(channel):
+        direct_messages = self._connectors[raw.account].abilities.direct_messages
+        if direct_messages is None or not direct_messages.is_direct(channel):
             return False
         await came.emit(DirectMessageCame(raw.account, channel))
         return self._rooms.concern(raw.account, channel)

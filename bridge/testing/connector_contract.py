@@ -36,8 +36,6 @@ from bridge.model import (
     message_id_of,
 )
 from bridge.model.refs import MessageId
-from bridge.ports.abilities.platform_history import ReadsHistory
-from bridge.ports.abilities.sending import FindsSent
 from bridge.ports.connector import Connector
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
@@ -344,20 +342,22 @@ class ConnectorContract:
             await send_all(rig, post_of(rig, "not now"))
 
     async def test_an_unsettled_post_is_found_when_it_stands_there(self, rig: ConnectorRig) -> None:
-        if not isinstance(rig.connector, FindsSent):
+        deliveries = rig.connector.abilities.deliveries
+        if deliveries is None:
             pytest.skip("this platform's history cannot be read")
         before = (await send_all(rig, post_of(rig, "the one before")))[0]
         (call,) = rig.connector.encode(post_of(rig, "did it arrive?")).calls
-        assert await rig.connector.find_sent(call, before.native_id) is None
+        assert await deliveries.find(call, before.native_id) is None
 
         receipt = await rig.connector.send(call)
 
-        assert await rig.connector.find_sent(call, before.native_id) == receipt
+        assert await deliveries.find(call, before.native_id) == receipt
 
     async def test_catch_up_gives_what_was_said_with_the_ids_of_live_events(
         self, rig: ConnectorRig
     ) -> None:
-        if not isinstance(rig.connector, ReadsHistory):
+        history = rig.connector.abilities.history
+        if history is None:
             pytest.skip("this platform's history cannot be read")
         await rig.say("seen", None)
         root = await rig.say("root", None)
@@ -367,7 +367,7 @@ class ConnectorContract:
         await rig.say("last", None)
         await rig.inbox.until(lambda: len(heard(rig)) == 4)
 
-        read = rig.connector.read_after(rig.channel, cursor, [root])
+        read = history.read_after(rig.channel, cursor, [root])
         raws = [raw async for raw in read if isinstance(raw, Raw)]
 
         missed = [event for raw in raws for event in rig.connector.decode(raw)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import pytest
 
@@ -20,6 +19,7 @@ from bridge.model import Call, ChannelRef, Delivery, Receipt
 from bridge.ports.abilities.streams import Streams
 from bridge.ports.connector import Connector
 from bridge.sandbox.feed import Shown
+from bridge.testing.abilities import required
 from bridge.testing.connector_contract import ConnectorRig, edit_of, message_of
 
 FIRST = "It **begins** with"
@@ -88,7 +88,7 @@ class StreamsContract:
     async def test_an_opening_can_be_an_ordinary_post(
         self, rig: ConnectorRig, growing: Growing
     ) -> None:
-        streams = cast("Streams", rig.connector)
+        streams = _streams(rig.connector)
         (call,) = rig.connector.encode(growing.post).calls
         opening = streams.opening(growing.post, call)
 
@@ -104,7 +104,7 @@ class StreamsContract:
         elsewhere = growing.post.model_copy(update={"operation": operation, "thread": None})
         (call,) = rig.connector.encode(elsewhere).calls
 
-        assert cast("Streams", rig.connector).opening(elsewhere, call) is None
+        assert _streams(rig.connector).opening(elsewhere, call) is None
 
     async def test_the_budgets_of_its_calls_are_known(
         self, rig: ConnectorRig, growing: Growing
@@ -126,7 +126,7 @@ def growing_post(rig: ConnectorRig, post: Delivery, asker: str, thread: str | No
 
 async def begin(connector: Connector, post: Delivery) -> Receipt:
     (call,) = connector.encode(post).calls
-    opening = cast("Streams", connector).opening(post, call)
+    opening = _streams(connector).opening(post, call)
     assert opening is not None
     assert (opening.kind, opening.slot) == ("post", call.slot)
     return await connector.send(opening)
@@ -141,15 +141,19 @@ def _edit(connector: Connector, post: Delivery, text: str, copy: Receipt) -> tup
 def more_of(
     connector: Connector, post: Delivery, text: str, copy: Receipt
 ) -> Sequence[Call] | None:
-    return cast("Streams", connector).growing(*_edit(connector, post, text, copy), ())
+    return _streams(connector).growing(*_edit(connector, post, text, copy), ())
 
 
 def end_of(
     connector: Connector, post: Delivery, text: str, copy: Receipt, *, ordinary: bool = True
 ) -> list[Call]:
     delivery, call = _edit(connector, post, text, copy)
-    calls = [*cast("Streams", connector).ending(delivery, call)]
+    calls = [*_streams(connector).ending(delivery, call)]
     return calls or ([call] if ordinary else [])
+
+
+def _streams(connector: Connector) -> Streams:
+    return required(connector.abilities.streams)
 
 
 def standing(growing: Growing, copy: Receipt) -> Shown:

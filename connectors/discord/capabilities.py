@@ -87,6 +87,7 @@ CAPABILITIES = Capabilities(
     echo=True,
     history=True,
     stream_pace=1.2,
+    link_marks=("discord.com/channels/", "discordapp.com/channels/"),
     budgets={
         GLOBAL: (Rate(count=50, seconds=1),),
         WEBHOOK_EXECUTE: (Rate(count=5, seconds=2),),

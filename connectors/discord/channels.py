@@ -15,6 +15,7 @@ from connectors.discord.capabilities import (
     PERMISSIONS,
     REQUIRED_PERMISSIONS,
 )
+from connectors.discord.identity import Self
 from connectors.discord.rest import Rest
 
 _EVERYTHING = (1 << 63) - 1
@@ -26,44 +27,55 @@ _NEEDED = sum(PERMISSIONS[name] for name in REQUIRED_PERMISSIONS)
 Json = dict[str, Any]
 
 
-async def list_channels(rest: Rest, user: str) -> Sequence[ChannelInfo]:
-    """Channels in which people write, of all guilds; `ours` where nothing needed is missing."""
-    found: list[ChannelInfo] = []
-    async for guild in _guilds(rest):
-        guild_id = str(guild["id"])
-        whole, member, channels = await guild_facts(rest, guild_id, user)
-        names = {str(channel.get("id")): str(channel.get("name") or "") for channel in channels}
-        for channel in channels:
-            kind = CHANNEL_KINDS.get(channel.get("type", -1))
-            if kind is None:
-                continue
-            granted = permissions_in(whole, member, channel, user)
-            found.append(
-                ChannelInfo(
-                    ref=ids.channel_ref(guild_id, str(channel["id"])),
-                    name=str(channel.get("name") or channel["id"]),
-                    ours=granted & _NEEDED == _NEEDED,
-                    kind=kind,
-                    workspace_name=str(guild.get("name") or guild_id),
-                    group=names.get(str(channel.get("parent_id")), ""),
+class Channels:
+    """The channels of the servers that the bot is in."""
+
+    def __init__(self, rest: Rest, us: Self) -> None:
+        self._rest = rest
+        self._us = us
+
+    async def visible(self) -> Sequence[ChannelInfo]:
+        """Channels in which people write, of all guilds; `ours` where nothing needed is missing."""
+        user = (await self._us.identity()).user
+        found: list[ChannelInfo] = []
+        async for guild in _guilds(self._rest):
+            guild_id = str(guild["id"])
+            whole, member, channels = await guild_facts(self._rest, guild_id, user)
+            names = {str(channel.get("id")): str(channel.get("name") or "") for channel in channels}
+            for channel in channels:
+                kind = CHANNEL_KINDS.get(channel.get("type", -1))
+                if kind is None:
+                    continue
+                granted = permissions_in(whole, member, channel, user)
+                found.append(
+                    ChannelInfo(
+                        ref=ids.channel_ref(guild_id, str(channel["id"])),
+                        name=str(channel.get("name") or channel["id"]),
+                        ours=granted & _NEEDED == _NEEDED,
+                        kind=kind,
+                        workspace_name=str(guild.get("name") or guild_id),
+                        group=names.get(str(channel.get("parent_id")), ""),
+                    )
                 )
-            )
-    return found
+        return found
 
-
-async def channel_name(rest: Rest, channel: ChannelRef) -> str | None:
-    """The name as everybody in the guild may know it; a channel that not all may see is called
-    what Discord shows to those who may not."""
-    try:
-        path = f"/channels/{channel.channel}"
-        found = _object(await _get(rest, path, f"channel.get {channel.channel}"))
-    except Refused:  # not found, or not for the bot to see
-        return NO_ACCESS
-    guild = str(found.get("guild_id") or channel.workspace)
-    for overwrite in _objects(found.get("permission_overwrites")):
-        if str(overwrite.get("id")) == guild and _bits(overwrite.get("deny")) & _VIEW:
+    async def name(self, channel: ChannelRef) -> str | None:
+        """The name as everybody in the guild may know it; a channel that not all may see is called
+        what Discord shows to those who may not."""
+        try:
+            path = f"/channels/{channel.channel}"
+            found = _object(await _get(self._rest, path, f"channel.get {channel.channel}"))
+        except Refused:  # not found, or not for the bot to see
             return NO_ACCESS
-    return str(found.get("name") or "") or None
+        guild = str(found.get("guild_id") or channel.workspace)
+        for overwrite in _objects(found.get("permission_overwrites")):
+            if str(overwrite.get("id")) == guild and _bits(overwrite.get("deny")) & _VIEW:
+                return NO_ACCESS
+        return str(found.get("name") or "") or None
+
+    def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        """None: the list of channels is complete."""
+        return None
 
 
 async def guild_facts(rest: Rest, guild: str, user: str) -> tuple[Json, Json, Sequence[Json]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bridge.errors import AuthFailed, NotFound, PlatformError
 from bridge.model import ChannelRef
+from bridge.ports.abilities.health import Health, Use
 from bridge.ports.findings import Finding
 from connectors.discord import ids
 from connectors.discord.capabilities import (
@@ -34,21 +36,34 @@ _DEPARTURES = (
 )
 
 
-async def check(rest: Rest, us: Self, channels: Sequence[ChannelRef]) -> Sequence[Finding]:
-    """Everything that would go wrong later, each with what to do about it."""
-    try:
-        identity = await us.identity(fresh=True)
-    except AuthFailed:
-        return [Finding("error", "Discord refuses the bot token", _RESET_TODO)]
-    except PlatformError as error:
-        return [Finding("error", str(error), "Check the network and api_url, then try again.")]
-    findings = [Finding("ok", f"The bot token is that of {identity.name!r}")]
-    if identity.flags & MESSAGE_CONTENT_FLAGS:
-        findings.append(Finding("ok", "The intent MESSAGE CONTENT is granted"))
-    else:
-        findings.append(Finding("error", "The intent MESSAGE CONTENT is missing", _INTENT_TODO))
-    findings.append(Finding("ok", _DEPARTURES))
-    return findings + [one async for one in _check_channels(rest, identity, channels)]
+@dataclass(frozen=True)
+class AccountHealth:
+    """The health of one account; `receiving` tells how its receiving side is."""
+
+    rest: Rest
+    us: Self
+    receiving: Callable[[], Health]
+
+    def current(self) -> Health:
+        return self.rest.credential.health(self.receiving())
+
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        """Everything that would go wrong later, each with what to do about it."""
+        try:
+            identity = await self.us.identity(fresh=True)
+        except AuthFailed:
+            return [Finding("error", "Discord refuses the bot token", _RESET_TODO)]
+        except PlatformError as error:
+            return [Finding("error", str(error), "Check the network and api_url, then try again.")]
+        findings = [Finding("ok", f"The bot token is that of {identity.name!r}")]
+        if identity.flags & MESSAGE_CONTENT_FLAGS:
+            findings.append(Finding("ok", "The intent MESSAGE CONTENT is granted"))
+        else:
+            findings.append(Finding("error", "The intent MESSAGE CONTENT is missing", _INTENT_TODO))
+        findings.append(Finding("ok", _DEPARTURES))
+        return findings + [one async for one in _check_channels(self.rest, identity, channels)]
 
 
 async def _check_channels(

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bridge.content.cards.tree import Asset
 from bridge.errors import FileError, Refused
-from bridge.model import Call
+from bridge.model import Call, Raw
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.files import Files
 from connectors.discord.rest import FilePart
@@ -22,11 +22,17 @@ _CDN = ("cdn.discordapp.com", "media.discordapp.net")
 _SPOILER = "SPOILER_"
 
 
-def address_of(asset: Asset, cdn: str) -> FileAddress | None:
-    """Links to Discord's CDN are signed and die after a day; all others are left alone."""
-    host = urlsplit(asset.url).hostname or ""
-    ours = host in _CDN or asset.url.startswith(f"{cdn}/")
-    return FileAddress(asset.url) if ours else None
+class PlatformFiles:
+    """The files that people post on Discord."""
+
+    def __init__(self, cdn: str) -> None:
+        self._cdn = cdn
+
+    async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
+        """Links to Discord's CDN are signed and die after a day; all others are left alone."""
+        host = urlsplit(asset.url).hostname or ""
+        ours = host in _CDN or asset.url.startswith(f"{self._cdn}/")
+        return FileAddress(asset.url) if ours else None
 
 
 @asynccontextmanager

@@ -13,26 +13,31 @@ from connectors.discord.rest import Rest
 _MOST = 10  # guilds that are asked about somebody who writes directly
 
 
-async def roles_of(rest: Rest, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-    """As groups of their guild; of who writes directly, in the guilds that the globs name. Discord
-    has no guests. Raises PlatformError."""
-    found = ids.split_actor(actor)
-    if found is None:
-        return frozenset()
-    guild, user = found
-    guilds = [guild] if guild != ids.DIRECT else _guilds_of(wanted)
-    return frozenset([key for one in guilds for key in await _roles(rest, one, user)])
+class Groups:
+    """The roles of the servers that the bot is in."""
 
+    def __init__(self, rest: Rest) -> None:
+        self._rest = rest
 
-async def list_roles(rest: Rest, guilds: Collection[str]) -> Mapping[str, str]:
-    """The names of the guilds' roles, by their ids. Raises PlatformError."""
-    found: dict[str, str] = {}
-    for guild in guilds:
-        path = f"/guilds/{guild}/roles"
-        listed = await rest.read(path, bucket=f"roles {guild}", doing=f"Reading {path}")
-        roles = [role for role in listed if isinstance(role, dict)] if listed else []
-        found |= {str(role.get("id")): str(role.get("name")) for role in roles}
-    return found
+    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        """As groups of their guild; of who writes directly, in the guilds that the globs name.
+        Discord has no guests. Raises PlatformError."""
+        found = ids.split_actor(actor)
+        if found is None:
+            return frozenset()
+        guild, user = found
+        guilds = [guild] if guild != ids.DIRECT else _guilds_of(wanted)
+        return frozenset([key for guild in guilds for key in await _roles(self._rest, guild, user)])
+
+    async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
+        """The names of the guilds' roles, by their ids. Raises PlatformError."""
+        found: dict[str, str] = {}
+        for guild in workspaces:
+            path = f"/guilds/{guild}/roles"
+            listed = await self._rest.read(path, bucket=f"roles {guild}", doing=f"Reading {path}")
+            roles = [role for role in listed if isinstance(role, dict)] if listed else []
+            found |= {str(role.get("id")): str(role.get("name")) for role in roles}
+        return found
 
 
 def _guilds_of(wanted: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from bridge.uacs import TextPart
 from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, SPOKEN_TYPES
 from connectors.discord.cards import read_message
+from connectors.discord.commands import ANSWER
 from connectors.discord.identity import Self
 from connectors.discord.places import Places
 from connectors.discord.rest import Rest
@@ -66,9 +67,15 @@ class History:
         return ids.order_key(str(max((_last_message(place) for place in places), default=0)))
 
     async def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
     ) -> AsyncIterator[Raw | Unreadable]:
         """The channel and its threads as one stream in the order of time."""
+        del patience  # 50 requests a second: nobody waits long for one
         await self._us.identity()
         after = int(ids.snowflake_of(cursor))
         sources = await self.places(channel, after, threads)
@@ -87,11 +94,13 @@ class History:
             if (following := await anext(source, None)) is not None:
                 heapq.heappush(heads, (int(following["id"]), number, following, source))
 
-    async def find_sent(
-        self, call: Call, after: str | None, since: float | None = None, *, changed: bool = False
+    async def find(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
         """Our own post with the same name and, unless they may have `changed`, the same words: the
         oldest after `after`."""
+        if call.method == ANSWER:
+            return None  # seen by nobody but the asker: it is said again, in the same place
         us = await self._us.identity()
         begin = self._clock.time() - _HOUR_S if since is None else since - _SKEW_S
         earliest = after or ids.first_snowflake_at(begin)

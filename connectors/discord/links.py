@@ -7,7 +7,6 @@ import re
 from bridge.model import ChannelRef, Receipt
 from connectors.discord import ids
 
-MARKS = ("discord.com/channels/", "discordapp.com/channels/")
 _JUMP = re.compile(
     r"https://(?:ptb\.|canary\.)?discord(?:app)?\.com/channels/(\d{1,20})/(\d{1,20})/(\d{1,20})/?"
 )

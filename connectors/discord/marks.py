@@ -6,6 +6,8 @@ Source: docs, resources/message (2026-08).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import JsonValue
 
 from bridge.content.messages.calls import copy_call
@@ -35,19 +37,30 @@ _METHODS: dict[type[Mark], str] = {
 }
 
 
-def typing_call(account: AccountId, channel: ChannelRef) -> Call:
-    """Discord shows for ten seconds that the bot types."""
-    return Call(
-        kind="other",
-        method=TYPE,
-        operation=OperationId("typing"),
-        channel=channel,
-        budgets=(
-            RateLimitKey(rule=TYPING, of=channel.channel),
-            RateLimitKey(rule=GLOBAL, of=account),
-        ),
-        body={},
-    )
+@dataclass(frozen=True)
+class Typing:
+    """The typing sign of one account."""
+
+    account: AccountId
+
+    def typing_call(self, channel: ChannelRef) -> Call:
+        """Discord shows for ten seconds that the bot types."""
+        return Call(
+            kind="other",
+            method=TYPE,
+            operation=OperationId("typing"),
+            channel=channel,
+            budgets=(
+                RateLimitKey(rule=TYPING, of=channel.channel),
+                RateLimitKey(rule=GLOBAL, of=self.account),
+            ),
+            body={},
+        )
+
+
+def takes_reaction(emoji: str) -> bool:
+    """Every Unicode emoji; whether a custom one is in the server, Discord says."""
+    return emoji != "\ufffd"
 
 
 def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:

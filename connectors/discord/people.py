@@ -10,34 +10,58 @@ from bridge.errors import NotFound, Unsettled
 from bridge.model import ActorId, ChannelRef, Person
 from connectors.discord import ids
 from connectors.discord.decode import person_of
+from connectors.discord.identity import Self
 from connectors.discord.rest import Rest
 from connectors.discord.shapes import MemberData, UserData
 
 
-async def look_up_person(rest: Rest, actor: ActorId, cdn: str) -> Person | None:
-    """None for strangers, and for who speaks through a webhook: each post names them anew."""
-    found = ids.split_actor(actor)
-    if found is None:
-        return None
-    guild, user = found
-    try:
-        if guild != ids.DIRECT and (person := await _member(rest, guild, user, cdn)):
-            return person
-        return _read(guild, await _get(rest, f"/users/{user}", "user.get"), {}, cdn)
-    except NotFound:
-        return None
+class People:
+    """The users of Discord, as the servers show them, and our own bot."""
+
+    def __init__(self, rest: Rest, us: Self, cdn: str) -> None:
+        self._rest = rest
+        self._us = us
+        self._cdn = cdn
+
+    @property
+    def own_name(self) -> str:
+        return self._us.known.name if self._us.known else ""
+
+    async def person(self, actor: ActorId) -> Person | None:
+        """None for strangers, and for who speaks through a webhook: each post names them anew."""
+        found = ids.split_actor(actor)
+        if found is None:
+            return None
+        guild, user = found
+        try:
+            if guild != ids.DIRECT and (
+                person := await _member(self._rest, guild, user, self._cdn)
+            ):
+                return person
+            return _read(guild, await _get(self._rest, f"/users/{user}", "user.get"), {}, self._cdn)
+        except NotFound:
+            return None
 
 
-async def direct_channel(rest: Rest, actor: ActorId) -> ChannelRef:
-    """The direct messages of this user and the bot, opened if there are none."""
-    found = ids.split_actor(actor)
-    if found is None:
-        raise NotFound(f"{actor!r} is no user of Discord")
-    doing = f"Opening direct messages of {actor}"
-    body: dict[str, JsonValue] = {"recipient_id": found[1]}
-    path = "/users/@me/channels"
-    opened = await rest.request("POST", path, bucket="dm.open", doing=doing, body=body)
-    return ids.channel_ref(None, str(opened["id"]))
+class DirectMessages:
+    """The direct messages of one user and the bot."""
+
+    def __init__(self, rest: Rest) -> None:
+        self._rest = rest
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_direct(channel)
+
+    async def open(self, actor: ActorId) -> ChannelRef:
+        """The direct messages of this user and the bot, opened if there are none."""
+        found = ids.split_actor(actor)
+        if found is None:
+            raise NotFound(f"{actor!r} is no user of Discord")
+        doing = f"Opening direct messages of {actor}"
+        body: dict[str, JsonValue] = {"recipient_id": found[1]}
+        path = "/users/@me/channels"
+        opened = await self._rest.request("POST", path, bucket="dm.open", doing=doing, body=body)
+        return ids.channel_ref(None, str(opened["id"]))
 
 
 async def _member(rest: Rest, guild: str, user: str, cdn: str) -> Person | None:

@@ -81,15 +81,23 @@ class ReadBack:
             yield Stretch(thread, *keys, posts)
             before = first
 
-    async def fetch(self, channel: ChannelRef, message: str, thread: str | None) -> Raw | None:
+    def order_key(self, native_id: str) -> str:
+        return ids.order_key(native_id) if native_id.isdecimal() else ""
+
+    def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
+        """As the gateway would have told it."""
+        data = {"id": native_id, "channel_id": thread or channel.channel}
+        return self._wrap("MESSAGE_DELETE", data, channel, "", at)
+
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         """Only "Unknown Message" says that it is gone, or "Unknown Channel" that its thread is: a
         channel that is hidden says nothing."""
         await self._us.identity()
         place = thread or channel.channel
         try:
             found = await self._rest.request(
-                "GET", f"/channels/{place}/messages/{message}", bucket=f"message.get {place}",
-                doing=f"Reading message {message} of channel {place!r}",
+                "GET", f"/channels/{place}/messages/{native_id}", bucket=f"message.get {place}",
+                doing=f"Reading message {native_id} of channel {place!r}",
             )  # fmt: skip
         except PlatformError as error:
             if error.code != UNKNOWN_MESSAGE and not (thread and error.code == UNKNOWN_CHANNEL):
@@ -126,7 +134,7 @@ class ReadBack:
             return None
         return self._wrap("MESSAGE_UPDATE", message, channel, "", self._clock.time())
 
-    async def channel_metadata(self, channel: ChannelRef) -> ChannelMetadata:
+    async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
         """Its name, its topic and its own pins; each message of a thread tells of its own."""
         path = f"/channels/{channel.channel}"
         doing = f"Looking at channel {channel.channel!r}"
@@ -166,18 +174,40 @@ class ReadBack:
         return pins
 
     async def reactors(
-        self, channel: ChannelRef, message: str, thread: str | None, emoji: str
+        self, channel: ChannelRef, native_id: str, thread: str | None, native: str
     ) -> Sequence[ActorId]:
         """The first hundred; people of a server are actors of it."""
         us = await self._us.identity()
         place = thread or channel.channel
         found = await self._rest.request(
-            "GET", f"/channels/{place}/messages/{message}/reactions/{quote(emoji, safe=':')}",
+            "GET", f"/channels/{place}/messages/{native_id}/reactions/{quote(native, safe=':')}",
             bucket=f"reaction.list {place}", query={"limit": _PAGE},
-            doing=f"Reading the reactions to message {message} of channel {place!r}",
+            doing=f"Reading the reactions to message {native_id} of channel {place!r}",
         )  # fmt: skip
         users = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
         return [ids.actor_id(channel, str(one["id"])) for one in users if one["id"] != us.user]
+
+    def reacted(
+        self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
+        at: float, *, present: bool,
+    ) -> Raw | None:  # fmt: skip
+        """As the gateway would have told it."""
+        who = ids.split_actor(actor)
+        if who is None:
+            return None
+        kind = "MESSAGE_REACTION_ADD" if present else "MESSAGE_REACTION_REMOVE"
+        data = {
+            "user_id": who[1], "channel_id": thread or channel.channel, "message_id": target,
+            "emoji": {"id": None, "name": emoji},
+        }  # fmt: skip
+        return self._wrap(kind, data, channel, f"read back {target} {emoji} {who[1]} {at}", at)
+
+    def unpinned(
+        self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
+    ) -> Raw:
+        """As we would have told ourselves."""
+        data = {"id": target, "channel_id": thread or channel.channel}
+        return self._wrap(UNPINNED, data, channel, f"read back {target} {since}", at)
 
     def _is_own(self, message: Message) -> bool:
         us, author = self._us.known, message.get("author")
@@ -185,22 +215,6 @@ class ReadBack:
             return False
         by_bot = isinstance(author, dict) and author.get("id") == us.user
         return by_bot or (message.get("application_id") == us.application)
-
-
-def reaction_raw(
-    wrap: Callable[..., Raw], channel: ChannelRef, message: str, thread: str | None, emoji: str,
-    actor: ActorId, at: float, *, present: bool,
-) -> Raw | None:  # fmt: skip
-    """As the gateway would have told it."""
-    who = ids.split_actor(actor)
-    if who is None:
-        return None
-    kind = "MESSAGE_REACTION_ADD" if present else "MESSAGE_REACTION_REMOVE"
-    data = {
-        "user_id": who[1], "channel_id": thread or channel.channel, "message_id": message,
-        "emoji": {"id": None, "name": emoji},
-    }  # fmt: skip
-    return wrap(kind, data, channel, f"read back {message} {emoji} {who[1]} {at}", at)
 
 
 def _reactions(message: Message) -> Iterator[Reactions]:
@@ -213,20 +227,3 @@ def _reactions(message: Message) -> Iterator[Reactions]:
             native = f"{name}:{own_id}" if own_id else name
             count = int(one.get("count") or 0) - bool(one.get("me"))
             yield Reactions(f":{name}:" if own_id else name, count, native)
-
-
-def unpinned_raw(
-    wrap: Callable[..., Raw], channel: ChannelRef, message: str, thread: str | None, since: float,
-    at: float,
-) -> Raw:  # fmt: skip
-    """As we would have told ourselves."""
-    data = {"id": message, "channel_id": thread or channel.channel}
-    return wrap(UNPINNED, data, channel, f"read back {message} {since}", at)
-
-
-def gone_raw(
-    wrap: Callable[..., Raw], channel: ChannelRef, message: str, thread: str | None, at: float
-) -> Raw:
-    """As the gateway would have told it."""
-    data = {"id": message, "channel_id": thread or channel.channel}
-    return wrap("MESSAGE_DELETE", data, channel, "", at)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from bridge.errors import AuthFailed, PlatformError
 from bridge.model import ChannelRef
+from bridge.ports.abilities.health import Health, Use
 from bridge.ports.findings import Finding
 from connectors.irc import caps, ids
 from connectors.irc.link import Link
@@ -20,23 +22,34 @@ _LOGIN_TODO = (
 _CHANNEL_S = 10.0
 
 
-async def check(
-    make_link: Callable[[], Awaitable[Link]], channels: Sequence[ChannelRef]
-) -> Sequence[Finding]:
-    """Connects once more, beside a bridge that may be running, and joins the channels."""
-    try:
-        link = await make_link()
-        await link.open()
-    except AuthFailed as error:
-        return [Finding("error", str(error), _LOGIN_TODO)]
-    except PlatformError as error:
-        return [Finding("error", str(error), "Check host, port, tls and the network.")]
-    try:
-        findings = [*_of_server(link.state)]
-        wanted = [one for one in channels if not ids.is_direct(one)]
-        return findings + await _of_channels(link, wanted)
-    finally:
-        await link.close("checked")
+@dataclass(frozen=True)
+class AccountHealth:
+    """The health of one account; `receiving` tells how its receiving side is, and `make_link` gives
+    a new connection with the bot's identity."""
+
+    make_link: Callable[[], Awaitable[Link]]
+    receiving: Callable[[], Health]
+
+    def current(self) -> Health:
+        return self.receiving()
+
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        """Connects once more, beside a bridge that may be running, and joins the channels."""
+        try:
+            link = await self.make_link()
+            await link.open()
+        except AuthFailed as error:
+            return [Finding("error", str(error), _LOGIN_TODO)]
+        except PlatformError as error:
+            return [Finding("error", str(error), "Check host, port, tls and the network.")]
+        try:
+            findings = [*_of_server(link.state)]
+            wanted = [channel for channel in channels if not ids.is_direct(channel)]
+            return findings + await _of_channels(link, wanted)
+        finally:
+            await link.close("checked")
 
 
 def _of_server(state: State) -> Iterator[Finding]:

@@ -1,40 +1,34 @@
-"""One bot on one IRC network as a Connector: all its parts, and the state that they share."""
+"""One bot on one IRC network as a Connector: its parts, built once, and its life cycle."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import Sequence
 
 from bridge.errors import ConfigError
 from bridge.model import (
     AccountId,
-    ActorId,
     Call,
     Capabilities,
-    ChannelRef,
     Delivery,
     Encoded,
     Event,
     OperationId,
-    Person,
     Raw,
     Receipt,
 )
-from bridge.ports.abilities.channels import ChannelInfo
-from bridge.ports.abilities.health import Health, Use
-from bridge.ports.abilities.platform_history import Unreadable
+from bridge.ports.abilities import Abilities
 from bridge.ports.connector import ConnectorTools
-from bridge.ports.findings import Finding
 from bridge.ports.inbox import Inbox
-from connectors.irc import caps, decode, encode, ids
+from connectors.irc import decode, encode, ids, words
 from connectors.irc.capabilities import capabilities_of
-from connectors.irc.channels import channel_name, channel_with_id, list_channels
-from connectors.irc.check import check
+from connectors.irc.channels import Channels
+from connectors.irc.check import AccountHealth
 from connectors.irc.flood import TokenBucket
 from connectors.irc.form import Form
 from connectors.irc.history import History
-from connectors.irc.link import Endpoint, Link, translated
-from connectors.irc.people import direct_channel, look_up_person
+from connectors.irc.link import Endpoint, Link
+from connectors.irc.people import DirectMessages, People
 from connectors.irc.puppets import Puppets
 from connectors.irc.raws import Teller
 from connectors.irc.receive import Receiver
@@ -43,15 +37,12 @@ from connectors.irc.send import Sender
 from connectors.irc.session import Session
 from connectors.irc.settings import IrcSettings
 from connectors.irc.speaker import Speaker
-from connectors.irc.words import in_words
 
 _FORMS_KEPT = 1024
 
 
 class IrcConnector:
     """Receives and posts through one connection, and through those of authors where wanted."""
-
-    translated = staticmethod(translated)
 
     def __init__(self, account: AccountId, settings: IrcSettings, tools: ConnectorTools) -> None:
         self.account = account
@@ -67,6 +58,7 @@ class IrcConnector:
         self._form = Form(max_lines=settings.max_lines, quiet=settings.quiet_names)
         self._session = Session(settings.network_name)
         self._session.want(settings.channels)
+        self._people = People(self._session)
         teller = Teller(account, settings.network_name)
         self._puppets = Puppets(
             account, self._puppet_link if settings.puppets else None,
@@ -80,8 +72,21 @@ class IrcConnector:
             self._nickserv_password, tools.cards, tools.key_values, tools.clock, self._learn,
         )  # fmt: skip
         self._sender = Sender(self._speaker, tools.key_values, tools.files)
+        self.abilities = self._abilities()
 
-    # --- the port -------------------------------------------------------------------------------
+    def _abilities(self) -> Abilities:
+        session, history, receiver = self._session, self._history, self._receiver
+        return Abilities(
+            health=AccountHealth(self._bot_link, lambda: receiver.state),
+            history=history,
+            lookup=history,
+            deliveries=history,
+            simpler_forms=words,
+            reactions=session,
+            people=self._people,
+            channels=Channels(session),
+            direct_messages=DirectMessages(session),
+        )
 
     async def run(self, inbox: Inbox) -> None:
         self._session.keys = {
@@ -109,71 +114,6 @@ class IrcConnector:
 
     async def close(self) -> None:
         await self._puppets.close()
-
-    # --- abilities ------------------------------------------------------------------------------
-
-    @property
-    def own_name(self) -> str:
-        return self._session.speaker.link.state.nick if self._session.speaker else ""
-
-    def is_direct(self, channel: ChannelRef) -> bool:
-        return ids.is_direct(channel)
-
-    async def newest(self, channel: ChannelRef) -> str:
-        return await self._history.newest(channel)
-
-    def read_after(
-        self,
-        channel: ChannelRef,
-        cursor: str,
-        threads: Sequence[str],
-        *,
-        patience: float | None = None,
-    ) -> AsyncIterator[Raw | Unreadable]:
-        del patience  # one request takes a moment: nobody waits long for another
-        return self._history.read_after(channel, cursor, threads)
-
-    async def find_sent(
-        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
-    ) -> Receipt | None:
-        return await self._history.find_sent(call, after, since, changed=changed)
-
-    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
-        return await self._history.fetch(channel, native_id)
-
-    def takes_reaction(self, emoji: str) -> bool:
-        """Unicode alone, where the server relays reactions."""
-        speaker = self._session.speaker
-        if speaker is None or emoji.startswith(":"):
-            return False
-        state = speaker.link.state
-        return state.has(caps.TAGS) and state.support.takes_client_tag("draft/react")
-
-    def in_words(self, call: Call) -> Call | None:
-        return in_words(call)
-
-    async def person(self, actor: ActorId) -> Person | None:
-        return look_up_person(self._session, actor)
-
-    async def direct_channel(self, actor: ActorId) -> ChannelRef:
-        return direct_channel(self._session, actor)
-
-    async def channel_name(self, channel: ChannelRef) -> str | None:
-        return channel_name(channel)
-
-    async def channels(self) -> Sequence[ChannelInfo]:
-        return list_channels(self._session)
-
-    def channel_with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
-        return channel_with_id(self._session, channel, workspace)
-
-    async def check(
-        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
-    ) -> Sequence[Finding]:
-        return await check(self._bot_link, channels)
-
-    def health(self) -> Health:
-        return self._receiver.state
 
     # --- connections ----------------------------------------------------------------------------
 
@@ -203,9 +143,9 @@ class IrcConnector:
         """Whether the bot has this nick, or may have had it in an earlier connection."""
         fold, settings = self._session.support.fold, self._settings
         ours = [settings.nick, *other_nicks(settings.nick, settings.alternative_nicks)]
-        return fold(nick) in {fold(one) for one in (self.own_name, *ours)} or self._puppets.is_ours(
-            nick
-        )
+        return fold(nick) in {
+            fold(one) for one in (self._people.own_name, *ours)
+        } or self._puppets.is_ours(nick)
 
     async def _bot_link(self) -> Link:
         settings = self._settings

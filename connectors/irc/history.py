@@ -41,10 +41,16 @@ class History:
         return self._key(lines[-1], Order())
 
     async def read_after(
-        self, channel: ChannelRef, cursor: str, threads: Sequence[str]
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
     ) -> AsyncIterator[Raw]:
         """Messages of others later than the cursor, oldest first."""
         del threads  # IRC has none
+        del patience  # one request takes a moment: nobody waits long for another
         order = Order()
         async for line in self._after(channel, ids.time_in(cursor), ids.message_in(cursor)):
             if line.command in MESSAGES and not self._own(line.nick):
@@ -52,8 +58,8 @@ class History:
                     line, channel, order, now=self._clock.time(), us=self._us()
                 )
 
-    async def find_sent(
-        self, call: Call, after: str | None, since: float | None, *, changed: bool
+    async def find(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
         """Our own line with the words of this call, later than `after`."""
         speaker = self._session.require()
@@ -74,7 +80,7 @@ class History:
                 return Receipt(slot=call.slot, native_id=own_id)
         return None
 
-    async def fetch(self, channel: ChannelRef, native_id: str) -> Raw | None:
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         """One message, by its msgid or by the time in an id of ours."""
         order = Order()
         if (made := ids.made_at(native_id)) is not None:

@@ -9,24 +9,46 @@ from connectors.irc.decode import split_person
 from connectors.irc.session import Session
 
 
-def look_up_person(session: Session, actor: ActorId) -> Person | None:
-    """None for who is not of this network. Names are nicks, as far as they are known now."""
-    if (several := split_person(actor)) is not None:
-        return several
-    found = ids.split_actor(actor)
-    if found is None or found[0] != session.network:
-        return None
-    return Person(id=actor, name=_nick(session, found[1]) or found[1].lstrip("~"))
+class People:
+    """The people of one network, and our own bot."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def own_name(self) -> str:
+        return self._session.speaker.link.state.nick if self._session.speaker else ""
+
+    async def person(self, actor: ActorId) -> Person | None:
+        """None for who is not of this network. Names are nicks, as far as they are known now."""
+        if (several := split_person(actor)) is not None:
+            return several
+        found = ids.split_actor(actor)
+        if found is None or found[0] != self._session.network:
+            return None
+        return Person(id=actor, name=_nick(self._session, found[1]) or found[1].lstrip("~"))
 
 
-def direct_channel(session: Session, actor: ActorId) -> ChannelRef:
-    """The direct messages of the person and the bot. Raises NotFound where they are not there."""
-    found = ids.split_actor(actor)
-    nick = _nick(session, found[1]) if found and found[0] == session.network else None
-    if nick is None:
-        raise NotFound(f"{actor!r} is not on this network now, or shares no channel with the bot")
-    native = found[1] if found else ""
-    return ids.direct_ref(session.network, nick, "" if native.startswith("~") else native)
+class DirectMessages:
+    """The direct messages of one person and the bot."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_direct(channel)
+
+    async def open(self, actor: ActorId) -> ChannelRef:
+        """The direct messages of the person and the bot. Raises NotFound where they are not
+        there."""
+        network, found = self._session.network, ids.split_actor(actor)
+        nick = _nick(self._session, found[1]) if found and found[0] == network else None
+        if nick is None:
+            raise NotFound(
+                f"{actor!r} is not on this network now, or shares no channel with the bot"
+            )
+        native = found[1] if found else ""
+        return ids.direct_ref(network, nick, "" if native.startswith("~") else native)
 
 
 def _nick(session: Session, native: str) -> str | None:

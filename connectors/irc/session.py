@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from bridge.errors import AuthFailed, NotFound, PlatformError, Refused, Unavailable
 from bridge.model import ChannelRef
-from connectors.irc import ids
+from connectors.irc import caps, ids
 from connectors.irc.isupport import Support
 from connectors.irc.speaker import Speaker
 from connectors.irc.wire import Line, formatted, words_within
@@ -47,6 +47,13 @@ class Session:
         if self.speaker is None:
             raise Unavailable("There is no connection to the IRC server now", code="disconnected")
         return self.speaker
+
+    def takes_reaction(self, emoji: str) -> bool:
+        """Unicode alone, where the server relays reactions."""
+        if self.speaker is None or emoji.startswith(":"):
+            return False
+        state = self.speaker.link.state
+        return state.has(caps.TAGS) and state.support.takes_client_tag("draft/react")
 
     # --- channels ---------------------------------------------------------------------------
 

@@ -15,3 +15,8 @@ def in_words(call: Call) -> Call | None:
     if bare == lines:
         return None
     return call.model_copy(update={"body": {**call.body, "lines": [*bare]}})
+
+
+def without_files(call: Call) -> Call | None:
+    """None: IRC has no files, and lines hold the addresses of files."""
+    return None

@@ -157,6 +157,7 @@ CAPABILITIES = Capabilities(
     # chat.update may be called 50 times a minute in a workspace: one stream leaves 10 of them for
     # final edits. Several streams at once share the budget and are coalesced by it.
     stream_pace=1.5,
+    link_marks=(".slack.com/archives/", "slack.com/app_redirect?"),
     # Slack counts per method, workspace and app ("Rate limits", docs.slack.dev, 2026-08): posts
     # about 1/s and channel with short bursts, several hundred a minute and workspace; Tier 3
     # (update, delete) 50 a minute. Windows are a little longer than published: our clock is not

@@ -8,6 +8,7 @@ from bridge.errors import AuthFailed, NotFound
 from bridge.model import ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo
 from connectors.slack import ids
+from connectors.slack.identity import Self
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.send import WebApi
@@ -17,28 +18,39 @@ _PUBLIC = "public_channel"
 _PRIVATE = "private_channel"
 
 
-async def list_channels(api: WebApi, us: Identity) -> Sequence[ChannelInfo]:
-    """Public channels, and private ones that the bot is in; archived ones are left out."""
-    try:
-        found = await _listed(api, f"{_PUBLIC},{_PRIVATE}")
-    except AuthFailed as error:
-        if error.code != "missing_scope":
-            raise
-        found = await _listed(api, _PUBLIC)  # without groups:read there are no private ones
-    return [_info(channel, us) for channel in found]
+class Channels:
+    """The channels of one workspace."""
 
+    def __init__(self, api: WebApi, us: Self) -> None:
+        self._api = api
+        self._us = us
 
-async def channel_name(api: WebApi, channel: ChannelRef) -> str | None:
-    """The name as everybody in the workspace may know it. A private channel, and one that the bot
-    cannot see, is called what Slack shows to those who are not in it."""
-    try:
-        answer = await api.read("conversations.info", channel=channel.channel)
-    except NotFound:
-        return PRIVATE
-    found = object_at(answer, "channel")
-    if found.get("is_private") is True or found.get("is_im") is True:
-        return PRIVATE
-    return text_at(found, "name") or None
+    async def visible(self) -> Sequence[ChannelInfo]:
+        """Public channels, and private ones that the bot is in; archived ones are left out."""
+        us = await self._us.identity()
+        try:
+            found = await _listed(self._api, f"{_PUBLIC},{_PRIVATE}")
+        except AuthFailed as error:
+            if error.code != "missing_scope":
+                raise
+            found = await _listed(self._api, _PUBLIC)  # without groups:read there are no others
+        return [_info(channel, us) for channel in found]
+
+    async def name(self, channel: ChannelRef) -> str | None:
+        """The name as everybody in the workspace may know it. A private channel, and one that the
+        bot cannot see, is called what Slack shows to those who are not in it."""
+        try:
+            answer = await self._api.read("conversations.info", channel=channel.channel)
+        except NotFound:
+            return PRIVATE
+        found = object_at(answer, "channel")
+        if found.get("is_private") is True or found.get("is_im") is True:
+            return PRIVATE
+        return text_at(found, "name") or None
+
+    def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        """None: the list of channels is complete."""
+        return None
 
 
 async def _listed(api: WebApi, types: str) -> list[Json]:

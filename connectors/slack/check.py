@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from bridge.errors import (
     BridgeError,
@@ -13,7 +14,7 @@ from bridge.errors import (
     Unsettled,
 )
 from bridge.model import ChannelRef
-from bridge.ports.abilities.health import Use
+from bridge.ports.abilities.health import Health, Use
 from bridge.ports.findings import Finding
 from connectors.slack.capabilities import REQUIRED_SCOPES, SCOPES, SCOPES_OF_USES
 from connectors.slack.json_values import Json, object_at, text_at
@@ -23,30 +24,41 @@ from connectors.slack.settings import SlackSettings
 _REINSTALL = "add it under OAuth & Permissions > Bot Token Scopes and install the app again"
 
 
-async def findings(
-    api: WebApi,
-    app_api: WebApi | None,
-    settings: SlackSettings,
-    public_url: str | None,
-    channels: Sequence[ChannelRef],
-    uses: Collection[Use] = (),
-) -> list[Finding]:
-    """Everything that can be asked before the start, the most basic first."""
-    found: list[Finding] = []
-    try:
-        answer = await api.ask("auth.test")
-    except BridgeError as error:
-        return [_token_finding("the bot token does not work", error)]
-    team = text_at(answer.body, "team_id")
-    handle = text_at(answer.body, "user")
-    found.append(
-        Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
-    )
-    found += _scope_findings(answer.scopes, uses)
-    found += [finding async for finding in _receive_findings(app_api, settings, public_url)]
-    for channel in channels:
-        found.append(await _channel_finding(api, channel, team, handle))
-    return found
+@dataclass(frozen=True)
+class AccountHealth:
+    """The health of one account; `receiving` tells how its receiving side is."""
+
+    api: WebApi
+    app_api: WebApi | None
+    settings: SlackSettings
+    public_url: str | None
+    receiving: Callable[[], Health]
+
+    def current(self) -> Health:
+        return self.api.credential.health(self.receiving())
+
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        """Everything that can be asked before the start, the most basic first."""
+        found: list[Finding] = []
+        try:
+            answer = await self.api.ask("auth.test")
+        except BridgeError as error:
+            return [_token_finding("the bot token does not work", error)]
+        team = text_at(answer.body, "team_id")
+        handle = text_at(answer.body, "user")
+        found.append(
+            Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
+        )
+        found += _scope_findings(answer.scopes, uses)
+        # An open socket proves the app token; Slack counts how often one asks for another.
+        app_api = None if self.receiving().state == "connected" else self.app_api
+        receiving = _receive_findings(app_api, self.settings, self.public_url)
+        found += [finding async for finding in receiving]
+        for channel in channels:
+            found.append(await _channel_finding(self.api, channel, team, handle))
+        return found
 
 
 def _scope_findings(granted: frozenset[str], uses: Collection[Use]) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from bridge.content.cards.tree import Asset
 from bridge.errors import FileError, Refused
-from bridge.model import Upload
+from bridge.model import Raw, Upload
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.fetch import Bearer
 from bridge.ports.files import Files
@@ -20,16 +20,22 @@ HOSTS = ("files.slack.com", "slack-files.com", "*.slack.com")
 _OWN = "slack:"
 
 
-async def address_of(api: WebApi, asset: Asset) -> FileAddress | None:
-    """Slack's own files need the bot's token; all others are open to everybody."""
-    file = asset.file_id.removeprefix(_OWN) if asset.file_id.startswith(_OWN) else ""
-    url = asset.url
-    if file and not url:
-        told = object_at(await api.read("files.info", file=file), "file")
-        url = text_at(told, "url_private_download") or text_at(told, "url_private")
-    if not url or not (file or asset.private):
-        return None
-    return FileAddress(url, Bearer(await api.token(), (*HOSTS, api.host)))
+class PlatformFiles:
+    """The files that people post in one workspace."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
+        """Slack's own files need the bot's token; all others are open to everybody."""
+        file = asset.file_id.removeprefix(_OWN) if asset.file_id.startswith(_OWN) else ""
+        url = asset.url
+        if file and not url:
+            told = object_at(await self._api.read("files.info", file=file), "file")
+            url = text_at(told, "url_private_download") or text_at(told, "url_private")
+        if not url or not (file or asset.private):
+            return None
+        return FileAddress(url, Bearer(await self._api.token(), (*HOSTS, self._api.host)))
 
 
 async def stage(api: WebApi, files: Files, upload: Upload) -> str:

@@ -13,49 +13,18 @@ from bridge.model import AccountId, Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock
 from connectors.slack import ids
 from connectors.slack.capabilities import METADATA_TYPE, WHISPER
+from connectors.slack.identity import Self
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.pacing import Urgency
 from connectors.slack.send import WebApi, receipt_of
+from connectors.slack.shares import Shares
 
 _PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may give less
 _MOST_PAGES_BACK = 5
 _FEW_THREADS = 3
 _AN_HOUR = 3600.0
 _SKEW = 300.0  # seconds by which our clock may be ahead of Slack's
-
-
-async def newest_post(api: WebApi, channel: ChannelRef) -> str:
-    """The order key of the newest post or reply; one before all others in an empty channel."""
-    page = await api.read("conversations.history", channel=channel.channel, limit="1")
-    posts = objects_at(page, "messages")
-    told = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
-    return max((ids.order_key(ts) for ts in told if ids.is_ts(ts)), default=ids.order_key_at(0))
-
-
-async def posts_after(
-    api: WebApi,
-    account: AccountId,
-    us: Identity,
-    channel: ChannelRef,
-    cursor: str,
-    threads: Sequence[str],
-    now: float,
-    patience: float | None = None,
-) -> AsyncIterator[Raw]:
-    """Posts later than the cursor in the channel and its threads, oldest first. With `patience`
-    live events wait for them; see `ReadsHistory.read_after`."""
-    after, hurry = ids.ts_of(cursor), _hurry(patience)
-    posts = _channel_posts(api, channel.channel, after, hurry)
-    found = {ts: post async for ts, post in posts}
-    roots = {ts for ts, post in found.items() if _has_news(post, cursor)}
-    roots |= await _old_roots(api, channel.channel, cursor, threads, found, hurry)
-    for root in sorted(roots):
-        replies = _replies(api, channel.channel, root, after, hurry)
-        found |= {ts: post async for ts, post in replies}
-    for ts in sorted(found, key=ids.order_key):
-        if ids.order_key(ts) > cursor:
-            yield post_raw(account, us, channel, found[ts], now)
 
 
 @dataclass(frozen=True)
@@ -73,25 +42,69 @@ def _hurry(patience: float | None) -> _Hurry:
     return _Hurry(Urgency.CATCH_UP if patience is None else Urgency.LIVE, patience)
 
 
-async def find_post(
-    api: WebApi, clock: Clock, call: Call, after: str | None, since: float | None = None
-) -> Receipt | None:
-    """The post that carries this call's operation and slot in its metadata. Nobody finds a whisper
-    again: whoever did not see it gets it once more."""
-    if call.method == WHISPER:
-        return None
-    begin = clock.time() - _AN_HOUR if since is None else since - _SKEW
-    oldest = after or ids.ts_at(begin)
-    channel = call.channel.channel
-    if call.thread is not None:
-        async for _ts, post in _replies(api, channel, call.thread, oldest, _FOR_A_LANE):
-            if _is_copy(post, call) or _is_stream(post, call):
+@dataclass(frozen=True)
+class History:
+    """Reads what was said in the channels of one account, and finds our own posts there."""
+
+    api: WebApi
+    clock: Clock
+    account: AccountId
+    us: Self
+    shares: Shares
+
+    async def newest(self, channel: ChannelRef) -> str:
+        """The order key of the newest post or reply; one before all others in an empty channel."""
+        page = await self.api.read("conversations.history", channel=channel.channel, limit="1")
+        posts = objects_at(page, "messages")
+        told = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
+        return max((ids.order_key(ts) for ts in told if ids.is_ts(ts)), default=ids.order_key_at(0))
+
+    async def read_after(
+        self,
+        channel: ChannelRef,
+        cursor: str,
+        threads: Sequence[str],
+        *,
+        patience: float | None = None,
+    ) -> AsyncIterator[Raw]:
+        """Posts later than the cursor in the channel and its threads, oldest first. With `patience`
+        live events wait for them; see `PlatformHistory.read_after`."""
+        us, now = await self.us.identity(), self.clock.time()
+        after, hurry = ids.ts_of(cursor), _hurry(patience)
+        posts = _channel_posts(self.api, channel.channel, after, hurry)
+        found = {ts: post async for ts, post in posts}
+        roots = {ts for ts, post in found.items() if _has_news(post, cursor)}
+        roots |= await _old_roots(self.api, channel.channel, cursor, threads, found, hurry)
+        for root in sorted(roots):
+            replies = _replies(self.api, channel.channel, root, after, hurry)
+            found |= {ts: post async for ts, post in replies}
+        for ts in sorted(found, key=ids.order_key):
+            if ids.order_key(ts) > cursor:
+                yield post_raw(self.account, us, channel, found[ts], now)
+
+    async def find(
+        self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
+    ) -> Receipt | None:
+        """The message that shares the call's files, or the post that carries the call's operation
+        and slot in its metadata, whatever its words are by now. Nobody finds a whisper again:
+        whoever did not see it gets it once more."""
+        del changed
+        if call.files and (receipt := await self.shares.find(call, after)):
+            return receipt
+        if call.method == WHISPER:
+            return None
+        begin = self.clock.time() - _AN_HOUR if since is None else since - _SKEW
+        oldest = after or ids.ts_at(begin)
+        channel = call.channel.channel
+        if call.thread is not None:
+            async for _ts, post in _replies(self.api, channel, call.thread, oldest, _FOR_A_LANE):
+                if _is_copy(post, call) or _is_stream(post, call):
+                    return receipt_of(call, post)
+        # Slack posts into the channel when the thread's root is gone.
+        async for _ts, post in _channel_posts(self.api, channel, oldest, _FOR_A_LANE):
+            if _is_copy(post, call):
                 return receipt_of(call, post)
-    # Slack posts into the channel when the thread's root is gone.
-    async for _ts, post in _channel_posts(api, channel, oldest, _FOR_A_LANE):
-        if _is_copy(post, call):
-            return receipt_of(call, post)
-    return None
+        return None
 
 
 def _is_copy(post: Json, call: Call) -> bool:

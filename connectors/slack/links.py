@@ -7,10 +7,25 @@ from urllib.parse import parse_qs, urlsplit
 
 from bridge.model import ChannelRef, Receipt
 from connectors.slack import ids
+from connectors.slack.identity import Self
 from connectors.slack.ids import Identity
 
-MARKS = (".slack.com/archives/", "slack.com/app_redirect?")
 _ARCHIVES = re.compile(r"/archives/([A-Z0-9]{2,24})/p(\d{10,11})(\d{6})/?")
+
+
+class Links:
+    """The addresses of messages in our workspace; none are known before its own address is."""
+
+    def __init__(self, us: Self) -> None:
+        self._us = us
+
+    def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
+        us = self._us.known
+        return message_at(url, us) if us and us.url else None
+
+    def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
+        us = self._us.known
+        return address_of(channel, copy, us) if us and us.url else ""
 
 
 def message_at(url: str, us: Identity) -> tuple[ChannelRef, str] | None:

@@ -11,19 +11,26 @@ from connectors.slack.send import WebApi
 _MOST_PAGES = 10  # of a thousand people: who comes later is not looked at
 
 
-async def outsiders(api: WebApi, channel: ChannelRef) -> Sequence[str]:
-    """In words. Raises PlatformError."""
-    info = object_at(await api.read("conversations.info", channel=channel.channel), "channel")
-    found: list[str] = []
-    if info.get("is_ext_shared") is True:
-        found.append("people of other organisations (Slack Connect)")
-    elif info.get("is_pending_ext_shared") is True:
-        found.append("people of another organisation who are invited (Slack Connect)")
-    if info.get("is_org_shared") is True:
-        found.append("people of other workspaces of the organisation")
-    if guests := await _guests(api, channel):
-        found.append("1 guest" if guests == 1 else f"{guests} guests")
-    return found
+class Outsiders:
+    """The readers of the workspace's channels who are not of the workspace."""
+
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
+
+    async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
+        """Who they are, in words. Raises PlatformError."""
+        answer = await self._api.read("conversations.info", channel=channel.channel)
+        info = object_at(answer, "channel")
+        found: list[str] = []
+        if info.get("is_ext_shared") is True:
+            found.append("people of other organisations (Slack Connect)")
+        elif info.get("is_pending_ext_shared") is True:
+            found.append("people of another organisation who are invited (Slack Connect)")
+        if info.get("is_org_shared") is True:
+            found.append("people of other workspaces of the organisation")
+        if guests := await _guests(self._api, channel):
+            found.append("1 guest" if guests == 1 else f"{guests} guests")
+        return found
 
 
 async def _guests(api: WebApi, channel: ChannelRef) -> int:

@@ -5,48 +5,69 @@ from __future__ import annotations
 from bridge.errors import NotFound
 from bridge.model import ActorId, ChannelRef, Person
 from connectors.slack import ids
+from connectors.slack.identity import Self
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.payload import picture_of
 from connectors.slack.send import WebApi
 
 
-async def look_up(api: WebApi, actor: ActorId) -> Person | None:
-    """Name and picture as the workspace shows them; None when Slack does not know them."""
-    parts = ids.split_actor(actor)
-    if parts is None:
-        return None
-    _team, native, borrowed = parts
-    try:
-        if native.startswith("B"):
-            answer = await api.read("bots.info", bot=native)
-            return _bot(actor, object_at(answer, "bot"), borrowed)
-        answer = await api.read("users.info", user=native)
-        return _user(actor, object_at(answer, "user"), borrowed)
-    except NotFound:
-        return None
+class People:
+    """The people and bots of one workspace, and our own bot."""
+
+    def __init__(self, api: WebApi, us: Self) -> None:
+        self._api = api
+        self._us = us
+
+    @property
+    def own_name(self) -> str:
+        return self._us.known.handle if self._us.known else ""
+
+    async def person(self, actor: ActorId) -> Person | None:
+        """Name and picture as the workspace shows them; None when Slack does not know them."""
+        parts = ids.split_actor(actor)
+        if parts is None:
+            return None
+        _team, native, borrowed = parts
+        try:
+            if native.startswith("B"):
+                answer = await self._api.read("bots.info", bot=native)
+                return _bot(actor, object_at(answer, "bot"), borrowed)
+            answer = await self._api.read("users.info", user=native)
+            return _user(actor, object_at(answer, "user"), borrowed)
+        except NotFound:
+            return None
+
+    async def email(self, actor: ActorId) -> str | None:
+        """The confirmed address of a member; Slack gives it to apps with the scope
+        users:read.email."""
+        parts = ids.split_actor(actor)
+        if parts is None or parts[1].startswith("B"):
+            return None
+        try:
+            user = object_at(await self._api.read("users.info", user=parts[1]), "user")
+        except NotFound:
+            return None
+        unsure = user.get("is_bot") is True or user.get("is_email_confirmed") is False
+        return None if unsure else text_at(user, "profile", "email") or None
 
 
-async def look_up_email(api: WebApi, actor: ActorId) -> str | None:
-    """The confirmed address of a member; Slack gives it to apps with the scope users:read.email."""
-    parts = ids.split_actor(actor)
-    if parts is None or parts[1].startswith("B"):
-        return None
-    try:
-        user = object_at(await api.read("users.info", user=parts[1]), "user")
-    except NotFound:
-        return None
-    unsure = user.get("is_bot") is True or user.get("is_email_confirmed") is False
-    return None if unsure else text_at(user, "profile", "email") or None
+class DirectMessages:
+    """The conversations of one person and the bot."""
 
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
 
-async def direct_channel(api: WebApi, actor: ActorId) -> ChannelRef:
-    """The conversation of this person and the bot, opened if there is none."""
-    parts = ids.split_actor(actor)
-    if parts is None:
-        raise NotFound(f"{actor!r} is nobody on Slack")
-    team, native, _ = parts
-    opened = await api.read("conversations.open", users=native)
-    return ids.channel_ref(team, text_at(opened, "channel", "id"))
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_direct(channel.channel)
+
+    async def open(self, actor: ActorId) -> ChannelRef:
+        """The conversation of this person and the bot, opened if there is none."""
+        parts = ids.split_actor(actor)
+        if parts is None:
+            raise NotFound(f"{actor!r} is nobody on Slack")
+        team, native, _ = parts
+        opened = await self._api.read("conversations.open", users=native)
+        return ids.channel_ref(team, text_at(opened, "channel", "id"))
 
 
 def _user(actor: ActorId, user: Json, borrowed: str | None) -> Person | None:

@@ -17,6 +17,7 @@ from connectors.slack import ids
 from connectors.slack.decode import POST_SUBTYPES
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.history import enveloped, post_raw
+from connectors.slack.identity import Self
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.pacing import Urgency
@@ -28,8 +29,81 @@ WITHIN_SECONDS = 0.999999
 _NO_THREAD = ("thread_not_found", "message_not_found")
 
 
-@dataclass(frozen=True)
 class ReadBack:
+    """What stands in the channels of one account, and the changes that nobody told, as payloads of
+    live events."""
+
+    def __init__(self, api: WebApi, clock: Clock, account: AccountId, us: Self) -> None:
+        self._api = api
+        self._clock = clock
+        self._account = account
+        self._us = us
+
+    async def stretches(
+        self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
+    ) -> AsyncGenerator[Stretch, None]:
+        reader = await self._reader(channel)
+        async for stretch in reader.stretches(since, upto, threads):
+            yield stretch
+
+    def order_key(self, native_id: str) -> str:
+        return ids.order_key(native_id) if ids.is_ts(native_id) else ""
+
+    def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
+        """What Slack would have told when the post was deleted."""
+        event: Json = {
+            "type": "message", "subtype": "message_deleted", "channel": channel.channel,
+            "deleted_ts": native_id, "event_ts": ids.ts_at(at),
+            "previous_message": {"ts": native_id} | ({"thread_ts": thread} if thread else {}),
+        }  # fmt: skip
+        key, order = ids.gone_key(channel.channel, native_id), ids.order_key_at(at)
+        return enveloped(self._account, _nobody(channel), channel, event, at, key, order)
+
+    async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
+        return await (await self._reader(channel)).fetch(native_id, thread)
+
+    async def reactors(
+        self, channel: ChannelRef, native_id: str, thread: str | None, native: str
+    ) -> Sequence[ActorId]:
+        return await (await self._reader(channel)).reactors(native_id, native)
+
+    def reacted(
+        self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
+        at: float, *, present: bool,
+    ) -> Raw | None:  # fmt: skip
+        """What Slack would have told when somebody reacted, or took it back."""
+        name, who = emoji_to_reaction(emoji), ids.split_actor(actor)
+        if name is None or who is None:
+            return None
+        event: Json = {
+            "type": "reaction_added" if present else "reaction_removed", "user": who[1],
+            "reaction": name, "event_ts": ids.ts_at(at),
+            "item": {"type": "message", "channel": channel.channel, "ts": target},
+        }  # fmt: skip
+        key = ids.reaction_key(channel.channel, target, name, who[1], ids.ts_at(at))
+        order = ids.order_key_at(at)
+        return enveloped(self._account, _nobody(channel), channel, event, at, key, order)
+
+    async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
+        return await (await self._reader(channel)).metadata()
+
+    def unpinned(
+        self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
+    ) -> Raw:
+        """What Slack would have told when somebody took the pin away that stood `since` then; by
+        whom, nobody knows."""
+        return _pin_raw(
+            self._account, _nobody(channel), channel, "pin_removed", target, ids.NOBODY,
+            ids.ts_at(since), ids.ts_at(at),
+        )  # fmt: skip
+
+    async def _reader(self, channel: ChannelRef) -> _ChannelReader:
+        us = await self._us.identity()
+        return _ChannelReader(self._api, self._clock, self._account, us, channel)
+
+
+@dataclass(frozen=True)
+class _ChannelReader:
     """Reads one channel as this account sees it."""
 
     api: WebApi
@@ -127,7 +201,7 @@ class ReadBack:
         count -= len(listed) - len(others)
         return Reactions(reaction_to_emoji(name), count, name, others if whole else None)
 
-    async def channel_metadata(self) -> ChannelMetadata:
+    async def metadata(self) -> ChannelMetadata:
         """Its pins; lines in the channel tell of its name and its topic, and are caught up with."""
         try:
             answer = await self.api.read("pins.list", channel=self.channel.channel)
@@ -168,32 +242,8 @@ class ReadBack:
         return enveloped(self.account, self.us, self.channel, event, now, key, order)
 
 
-def reaction_raw(
-    account: AccountId, channel: ChannelRef, ts: str, emoji: str, actor: ActorId, at: float,
-    *, present: bool,
-) -> Raw | None:  # fmt: skip
-    """What Slack would have told when somebody reacted, or took it back."""
-    name, who = emoji_to_reaction(emoji), ids.split_actor(actor)
-    if name is None or who is None:
-        return None
-    event: Json = {
-        "type": "reaction_added" if present else "reaction_removed", "user": who[1],
-        "reaction": name, "event_ts": ids.ts_at(at),
-        "item": {"type": "message", "channel": channel.channel, "ts": ts},
-    }  # fmt: skip
-    key = ids.reaction_key(channel.channel, ts, name, who[1], ids.ts_at(at))
-    return enveloped(account, _nobody(channel), channel, event, at, key, ids.order_key_at(at))
-
-
 def _nobody(channel: ChannelRef) -> Identity:
     return Identity(team=channel.workspace, team_name="", user="", handle="", bot="")
-
-
-def unpinned_raw(account: AccountId, channel: ChannelRef, ts: str, since: float, at: float) -> Raw:
-    """What Slack would have told when somebody took the pin away that stood `since` then; by whom,
-    nobody knows."""
-    times = ids.ts_at(since), ids.ts_at(at)
-    return _pin_raw(account, _nobody(channel), channel, "pin_removed", ts, ids.NOBODY, *times)
 
 
 def _pin_raw(
@@ -206,19 +256,6 @@ def _pin_raw(
     }  # fmt: skip
     key = ids.pin_key(kind, channel.channel, ts, since)
     return enveloped(account, us, channel, event, float(at), key, ids.order_key(at))
-
-
-def gone_raw(
-    account: AccountId, channel: ChannelRef, ts: str, thread: str | None, at: float
-) -> Raw:
-    """What Slack would have told when the post was deleted."""
-    event: Json = {
-        "type": "message", "subtype": "message_deleted", "channel": channel.channel,
-        "deleted_ts": ts, "event_ts": ids.ts_at(at),
-        "previous_message": {"ts": ts} | ({"thread_ts": thread} if thread else {}),
-    }  # fmt: skip
-    key = ids.gone_key(channel.channel, ts)
-    return enveloped(account, _nobody(channel), channel, event, at, key, ids.order_key_at(at))
 
 
 def _posts(page: Json) -> list[Json]:

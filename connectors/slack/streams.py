@@ -30,6 +30,7 @@ from connectors.slack.capabilities import (
     STOP_STREAM,
     STREAM_FIELD,
     STREAM_LIFE,
+    STREAM_PACE,
     STREAM_TEXT,
 )
 from connectors.slack.encode import parts
@@ -71,6 +72,9 @@ class _Open:
 class Streaming:
     """The streams of one account. Not more are opened than may all be stopped within a minute, so
     that no end has to wait."""
+
+    pace = STREAM_PACE
+    shows_steps = True
 
     def __init__(self, clock: Clock, encode: Callable[[Delivery], Encoded]) -> None:
         self._clock = clock

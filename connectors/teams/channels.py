@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from bridge.errors import Refused
+from bridge.model import ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo
 from connectors.teams import ids
 from connectors.teams.activity import object_of, objects, string
@@ -15,15 +16,33 @@ from connectors.teams.send import Sender
 _GENERAL = "General"  # Teams leaves its name out, so that clients can translate the word
 
 
-async def list_channels(references: References, sender: Sender) -> Sequence[ChannelInfo]:
-    """Every channel of the teams that the bot was heard in, and its chats. Raises PlatformError
-    when Teams cannot be reached."""
-    known = await references.all()
-    found = {reference.conversation: _heard(reference) for reference in known}
-    for team in {one.team: one for one in known if one.team}.values():
-        for info in await _of_team(team, sender):
-            found[info.ref.channel] = info
-    return list(found.values())
+class Channels:
+    """The channels and chats of one bot; `tenant` is the one of its settings."""
+
+    def __init__(self, references: References, sender: Sender, tenant: str | None) -> None:
+        self._references = references
+        self._sender = sender
+        self._tenant = tenant
+
+    async def visible(self) -> Sequence[ChannelInfo]:
+        """Every channel of the teams that the bot was heard in, and its chats. Raises PlatformError
+        when Teams cannot be reached."""
+        known = await self._references.all()
+        found = {reference.conversation: _heard(reference) for reference in known}
+        teams = {reference.team: reference for reference in known if reference.team}
+        for team in teams.values():
+            for info in await _of_team(team, self._sender):
+                found[info.ref.channel] = info
+        return list(found.values())
+
+    async def name(self, channel: ChannelRef) -> str | None:
+        """None: Teams does not tell bots the name of one channel."""
+        return None
+
+    def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        """A conversation of this tenant, also where the bot was not heard yet."""
+        tenant = workspace or self._tenant
+        return ids.channel_ref(tenant, channel) if tenant and ids.is_conversation(channel) else None
 
 
 async def _of_team(reference: Reference, sender: Sender) -> list[ChannelInfo]:

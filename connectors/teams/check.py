@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import urlsplit
 
 from bridge.errors import BridgeError, RateLimited, Unavailable, Unsettled
 from bridge.model import ChannelRef
+from bridge.ports.abilities.health import Health, Use
 from bridge.ports.findings import Finding
 from connectors.teams.references import References
-from connectors.teams.send import BotToken
+from connectors.teams.send import BotToken, Sender
 from connectors.teams.settings import LOOPBACK, TeamsSettings
 
 
-async def check_account(
-    settings: TeamsSettings,
-    public_url: str | None,
-    token: BotToken,
-    references: References,
-    channels: Sequence[ChannelRef],
-) -> Sequence[Finding]:
-    """The tenant, the token, the public address, token checks, a reference for each channel."""
-    return [
-        *_check_tenant(settings),
-        await _check_token(token),
-        _check_public_url(public_url),
-        *_check_validation(settings),
-        *[await _check_channel(channel, settings, references) for channel in channels],
-        _sdk_note(),
-    ]
+@dataclass(frozen=True)
+class AccountHealth:
+    """The health of one bot; `receiving` tells how its receiving side is."""
+
+    settings: TeamsSettings
+    public_url: str | None
+    token: BotToken
+    references: References
+    sender: Sender
+    receiving: Callable[[], Health]
+
+    def current(self) -> Health:
+        return self.sender.credential.health(self.receiving())
+
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        """The tenant, the token, the public address, token checks, a reference for each channel."""
+        of_channels = [
+            await _check_channel(channel, self.settings, self.references) for channel in channels
+        ]
+        return [
+            *_check_tenant(self.settings),
+            await _check_token(self.token),
+            _check_public_url(self.public_url),
+            *_check_validation(self.settings),
+            *of_channels,
+            _sdk_note(),
+        ]
 
 
 def _check_tenant(settings: TeamsSettings) -> list[Finding]:

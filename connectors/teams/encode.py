@@ -7,6 +7,7 @@ need an entity: only people of the delivery's counterparts get one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -63,18 +64,24 @@ def encode(
             return encode_mark(delivery, mark, _rate_limits(operation.channel, app_id))
 
 
-def typing_call(channel: ChannelRef, app_id: str) -> Call | None:
-    """Teams shows it in chats; a channel would not (msteams-docs, 2026-08)."""
-    if ids.has_threads(channel):
-        return None
-    return Call(
-        kind="other",
-        method="POST",
-        operation=OperationId("typing"),
-        channel=channel,
-        budgets=_rate_limits(channel, app_id),
-        body={"type": "typing"},
-    )
+@dataclass(frozen=True)
+class Typing:
+    """The typing sign of one bot."""
+
+    app_id: str
+
+    def typing_call(self, channel: ChannelRef) -> Call | None:
+        """Teams shows it in chats; a channel would not (msteams-docs, 2026-08)."""
+        if ids.has_threads(channel):
+            return None
+        return Call(
+            kind="other",
+            method="POST",
+            operation=OperationId("typing"),
+            channel=channel,
+            budgets=_rate_limits(channel, self.app_id),
+            body={"type": "typing"},
+        )
 
 
 def _bodies(

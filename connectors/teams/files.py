@@ -11,17 +11,35 @@ from bridge.errors import FileMissing, Refused
 from bridge.model import Raw
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.blobs import Blobs
+from bridge.ports.fetch import Bearer
 from connectors.teams.activity import object_of, parsed, string
 from connectors.teams.cards.schemas import OWN_FILE
 from connectors.teams.consent import Consent
-from connectors.teams.send import HttpClient, error_of
+from connectors.teams.send import BotToken, HttpClient, error_of
 from connectors.teams.settings import TeamsSettings
 
 _FRAGMENT = 32 * 320 * 1024  # bytes; Graph wants multiples of 320 KiB, 60 MiB at most
 _FRAGMENT_S = 120.0
 
 
-def shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
+class PlatformFiles:
+    """The files and pictures that people post in Teams."""
+
+    def __init__(self, settings: TeamsSettings, token: BotToken) -> None:
+        self._settings = settings
+        self._token = token
+
+    async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
+        """Pictures in messages lie behind the service's own address, and need the bot's token."""
+        if asset.file_id:
+            return _shared_address(asset, raw)
+        if not asset.url or not self._settings.may_be_called(asset.url):
+            return None
+        token = await self._token.get()
+        return FileAddress(asset.url, Bearer(token, self._settings.service_hosts))
+
+
+def _shared_address(asset: Asset, raw: Raw) -> FileAddress | None:
     """A document of a personal chat opens for whoever has its address, for some minutes: it was
     taken out of the activity before that was kept."""
     own = asset.file_id.removeprefix(OWN_FILE)

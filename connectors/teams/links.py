@@ -9,7 +9,6 @@ from bridge.model import ChannelRef, Receipt
 from connectors.teams import ids
 from connectors.teams.content import origin_of
 
-MARKS = ("teams.microsoft.com/l/message/",)
 _MESSAGE = re.compile(r"/l/message/(19:[^/]{1,400})/(\d{10,20})/?")
 
 

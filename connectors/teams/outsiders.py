@@ -15,17 +15,25 @@ _MOST_PAGES = 20
 _PAGE = 500
 
 
-async def outsiders(channel: ChannelRef, references: References, sender: Sender) -> Sequence[str]:
-    """In words; nothing of a conversation that was not heard from. Raises PlatformError."""
-    reference = await references.get(channel.channel)
-    if reference is None:
-        return ()
-    found: list[str] = []
-    if await _is_shared(reference, sender):
-        found.append("people of other teams, or other organisations (a shared channel)")
-    if guests := [one async for one in _members(reference, sender) if _is_guest(one, reference)]:
-        found.append("1 guest" if len(guests) == 1 else f"{len(guests)} guests")
-    return found
+class Outsiders:
+    """The readers of channels and chats who are not of the tenant."""
+
+    def __init__(self, references: References, sender: Sender) -> None:
+        self._references = references
+        self._sender = sender
+
+    async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
+        """Who they are, in words; nobody where the bot was not heard yet. Raises PlatformError."""
+        reference = await self._references.get(channel.channel)
+        if reference is None:
+            return ()
+        found: list[str] = []
+        if await _is_shared(reference, self._sender):
+            found.append("people of other teams, or other organisations (a shared channel)")
+        members = _members(reference, self._sender)
+        if guests := [member async for member in members if _is_guest(member, reference)]:
+            found.append("1 guest" if len(guests) == 1 else f"{len(guests)} guests")
+        return found
 
 
 async def _is_shared(reference: Reference, sender: Sender) -> bool:

@@ -2,81 +2,118 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from bridge.errors import NotFound, Refused
 from bridge.model import ActorId, ChannelRef, Person
 from bridge.model.refs import join_key
 from connectors.teams import ids
-from connectors.teams.activity import Json, string
+from connectors.teams.activity import Json, object_of, string, tenant_of
 from connectors.teams.references import Reference, References
 from connectors.teams.send import Sender
+from connectors.teams.settings import TeamsSettings
 
 _MOST_TRIES = 5  # conversations asked for somebody who was not heard of yet
+_REMEMBERED = 10_000  # people
 
 
-async def find_person(
-    actor: ActorId, heard_in: str | None, references: References, sender: Sender
-) -> Person | None:
-    """`heard_in` is the conversation where they spoke last; without it some others are tried."""
-    member = await _member(actor, heard_in, references, sender)
-    name = string(member, "name").strip()
-    bot = ids.is_bot(ids.split_actor(actor)[1])
-    return Person(id=actor, name=name, bot=bot) if name else None
+class People:
+    """The people whom one bot can look up, and the bot's own name. Remembers in which conversation
+    each of them spoke last: without it some others are tried."""
+
+    def __init__(self, settings: TeamsSettings, references: References, sender: Sender) -> None:
+        self._settings = settings
+        self._references = references
+        self._sender = sender
+        self._heard_in: OrderedDict[ActorId, str] = OrderedDict()
+        self.own_name = ""
+
+    def learn(self, activity: Json) -> None:
+        """Remember what an activity tells: our own name, and where its author spoke."""
+        recipient = object_of(activity, "recipient")
+        if ids.is_us(string(recipient, "id"), self._settings.app_id):
+            self.own_name = string(recipient, "name") or self.own_name
+        tenant = tenant_of(activity) or self._settings.tenant_id
+        author = string(object_of(activity, "from"), "id")
+        conversation = string(object_of(activity, "conversation"), "id")
+        if tenant and author and conversation:
+            actor = ids.actor_id(tenant, author)
+            self._heard_in[actor] = ids.split_conversation(conversation)[0]
+            self._heard_in.move_to_end(actor)
+            if len(self._heard_in) > _REMEMBERED:
+                self._heard_in.popitem(last=False)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        member = await self.member(actor)
+        name = string(member, "name").strip()
+        bot = ids.is_bot(ids.split_actor(actor)[1])
+        return Person(id=actor, name=name, bot=bot) if name else None
+
+    async def email(self, actor: ActorId) -> str | None:
+        """The address that the tenant's directory has for them; none for guests of another
+        tenant."""
+        member = await self.member(actor)
+        if string(member, "userRole") in ("guest", "anonymous"):
+            return None
+        return string(member, "email") or None
+
+    async def member(self, actor: ActorId) -> Json:
+        """As a roster has them; empty when no roster that we may see does."""
+        tenant, account = ids.split_actor(actor)
+        heard_in = self._heard_in.get(actor)
+        known = [place for place in await self._references.all() if place.tenant == tenant]
+        first = [place for place in known if place.conversation == heard_in]
+        others = [place for place in _one_per_team(known) if place.conversation != heard_in]
+        for reference in (*first, *others)[:_MOST_TRIES]:
+            if string(member := await _ask(account, reference, self._sender), "name").strip():
+                return member
+        return {}
 
 
-async def find_email(
-    actor: ActorId, heard_in: str | None, references: References, sender: Sender
-) -> str | None:
-    """The address that the tenant's directory has for them; none for guests of another tenant."""
-    member = await _member(actor, heard_in, references, sender)
-    if string(member, "userRole") in ("guest", "anonymous"):
-        return None
-    return string(member, "email") or None
+class Groups:
+    """Who is a guest; Teams has no other groups that a bot may see."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+        """Whether they are a guest: of the directory's, or of another tenant. Bots are none. Raises
+        NotFound where no roster that we may see has them."""
+        tenant, account = ids.split_actor(actor)
+        if ids.is_bot(account):
+            return frozenset()
+        member = await self._people.member(actor)
+        if not member:
+            raise NotFound(f"No roster that the bot may see has {actor!r}")
+        home = string(member, "tenantId")
+        outside = string(member, "userRole") in ("guest", "anonymous") or home not in ("", tenant)
+        return frozenset([join_key("guest", ids.PLATFORM, tenant)] if outside else ())
 
 
-async def groups_of(
-    actor: ActorId, heard_in: str | None, references: References, sender: Sender
-) -> frozenset[str]:
-    """Whether they are a guest: of the directory's, or of another tenant. Bots are none. Raises
-    NotFound where no roster that we may see has them."""
-    tenant, account = ids.split_actor(actor)
-    if ids.is_bot(account):
-        return frozenset()
-    member = await _member(actor, heard_in, references, sender)
-    if not member:
-        raise NotFound(f"No roster that the bot may see has {actor!r}")
-    home = string(member, "tenantId")
-    outside = string(member, "userRole") in ("guest", "anonymous") or home not in ("", tenant)
-    return frozenset([join_key("guest", ids.PLATFORM, tenant)] if outside else ())
+class DirectMessages:
+    """The chats of one person and the bot."""
 
+    def __init__(self, app_id: str, references: References, sender: Sender) -> None:
+        self._app_id = app_id
+        self._references = references
+        self._sender = sender
 
-async def direct_channel(
-    actor: ActorId, app_id: str, references: References, sender: Sender
-) -> ChannelRef:
-    """The chat of this person and the bot; Teams opens it where the app is installed for them."""
-    tenant, account = ids.split_actor(actor)
-    near = ids.channel_ref(tenant, account)  # any of the tenant: it says where its service is
-    chat = await sender.open_chat(near, ids.bot_account(app_id), account)
-    url = await references.service_url(near) or ""
-    await references.learn(
-        Reference(conversation=chat, tenant=tenant, service_url=url, kind="personal")
-    )
-    return ids.channel_ref(tenant, chat)
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return ids.is_personal(channel)
 
-
-async def _member(
-    actor: ActorId, heard_in: str | None, references: References, sender: Sender
-) -> Json:
-    """As a roster has them; empty when no roster that we may see does."""
-    tenant, account = ids.split_actor(actor)
-    known = [one for one in await references.all() if one.tenant == tenant]
-    first = [one for one in known if one.conversation == heard_in]
-    others = [one for one in _one_per_team(known) if one.conversation != heard_in]
-    for reference in (*first, *others)[:_MOST_TRIES]:
-        if string(member := await _ask(account, reference, sender), "name").strip():
-            return member
-    return {}
+    async def open(self, actor: ActorId) -> ChannelRef:
+        """The chat of this person and the bot; Teams opens it where the app is installed for
+        them."""
+        tenant, account = ids.split_actor(actor)
+        near = ids.channel_ref(tenant, account)  # any of the tenant: it says where its service is
+        chat = await self._sender.open_chat(near, ids.bot_account(self._app_id), account)
+        url = await self._references.service_url(near) or ""
+        await self._references.learn(
+            Reference(conversation=chat, tenant=tenant, service_url=url, kind="personal")
+        )
+        return ids.channel_ref(tenant, chat)
 
 
 async def _ask(account: str, reference: Reference, sender: Sender) -> Json:

@@ -20,7 +20,7 @@ from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, Rate
 from bridge.model.turns import PlanStep
 from bridge.ports.clock import Clock
 from connectors.teams import ids
-from connectors.teams.capabilities import STREAM, STREAM_INFORMATIVE, STREAM_LIFE
+from connectors.teams.capabilities import CAPABILITIES, STREAM, STREAM_INFORMATIVE, STREAM_LIFE
 from connectors.teams.encode import parts
 from connectors.teams.send import STREAM_METHOD as METHOD
 
@@ -44,6 +44,9 @@ class _Open:
 
 class Streaming:
     """The streams of one bot."""
+
+    pace = CAPABILITIES.stream_pace
+    shows_steps = True
 
     def __init__(self, clock: Clock, encode: Callable[[Delivery], Encoded]) -> None:
         self._clock = clock

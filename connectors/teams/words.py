@@ -26,6 +26,11 @@ def in_words(call: Call) -> Call | None:
     )
 
 
+def without_files(call: Call) -> Call | None:
+    """None: no call to Teams brings files; they are offered, or linked."""
+    return None
+
+
 def _text(body: dict[str, JsonValue]) -> str:
     try:
         markdown = card_words(read_message(body))

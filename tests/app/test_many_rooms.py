@@ -31,12 +31,20 @@ from bridge.app.settings import file as settings_module
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.unmatched_people import nobody_meant
 from bridge.model import AccountId, ChannelRef, RoomId
+from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.rooms import Member, Room, Rooms
 from bridge.runtime import discovery
 from bridge.runtime.clock import SystemClock
 from bridge.store import SqliteStore
-from tests.benchmarks.many_rooms import Size, commands, configuration, listed, running
+from tests.benchmarks.many_rooms import (
+    ListedChannels,
+    Size,
+    commands,
+    configuration,
+    listed,
+    running,
+)
 
 ROOT = Path(__file__).parents[2]
 FEW, MANY = Size(rooms=40, agents=8), Size(rooms=80, agents=16)
@@ -46,10 +54,7 @@ class ChannelLister:
     """An account that sees the channels of all rooms."""
 
     def __init__(self, channels: Sequence[ChannelInfo]) -> None:
-        self._channels = channels
-
-    async def channels(self) -> Sequence[ChannelInfo]:
-        return self._channels
+        self.abilities = Abilities(channels=ListedChannels(channels))
 
 
 def calls_in(work: Callable[[], object]) -> int:

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -31,7 +31,7 @@ from bridge.app.reload import Reloader
 from bridge.app.run import settle_memory
 from bridge.app.settings.file import read_settings
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.abilities.channels import ChannelInfo
+from bridge.ports.abilities.channels import ChannelInfo, Channels
 from bridge.ports.connector import Connector
 
 ROOT = Path(__file__).parents[2]
@@ -175,11 +175,26 @@ async def running(config: Path, size: Size) -> AsyncGenerator[Bridge]:
             await bridge.close()
 
 
-def _sees(connector: Any, known: Sequence[ChannelInfo]) -> None:
-    async def channels() -> Sequence[ChannelInfo]:
-        return known
+@dataclass(frozen=True)
+class ListedChannels:
+    """The channels that an account sees; `others` knows more about channels, where given."""
 
-    connector.channels = channels
+    listed: Sequence[ChannelInfo]
+    others: Channels | None = None
+
+    async def visible(self) -> Sequence[ChannelInfo]:
+        return self.listed
+
+    async def name(self, channel: ChannelRef) -> str | None:
+        return await self.others.name(channel) if self.others else None
+
+    def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        return self.others.with_id(channel, workspace) if self.others else None
+
+
+def _sees(connector: Connector, known: Sequence[ChannelInfo]) -> None:
+    channels = ListedChannels(known, connector.abilities.channels)
+    connector.abilities = replace(connector.abilities, channels=channels)
 
 
 async def _probed(reloader: Reloader) -> dict[str, float]:

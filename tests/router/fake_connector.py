@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from bridge.errors import UndecodableEvent
 from bridge.model import (
     EVENT,
     AccountId,
+    ActorId,
     Call,
     Capabilities,
     ChannelRef,
@@ -52,6 +53,7 @@ from bridge.model import (
     actor_id_of,
     message_id_of,
 )
+from bridge.ports.abilities import Abilities
 from bridge.ports.clock import Clock
 from bridge.ports.inbox import Inbox
 from bridge.uacs import Actor, Message, TextPart
@@ -96,6 +98,7 @@ class FakeConnector:
             stream_pace=1.0,
             budgets=budgets or {},
         )
+        self.abilities = self.own_abilities()
         self.channels: defaultdict[str, list[Post]] = defaultdict(list)
         self.sent: list[tuple[float, str, str]] = []  # (when, channel, text)
         self.marked: list[tuple[str, str]] = []  # method, emoji
@@ -106,6 +109,13 @@ class FakeConnector:
         self.inbox: Inbox | None = None
         self._clock = clock
         self._ids = itertools.count(1)
+
+    def own_abilities(self) -> Abilities:
+        """Subclasses that can do more replace fields, with themselves."""
+        return Abilities(people=self, reactions=self)
+
+    async def person(self, actor: ActorId) -> Person | None:
+        return None
 
     def channel(self, name: str) -> ChannelRef:
         return ChannelRef(platform="fake", workspace=self.account, channel=name)
@@ -373,6 +383,9 @@ class FakeWithHistory(FakeConnector):
 
     knows_by_words = False
 
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), history=self, deliveries=self)
+
     async def newest(self, channel: ChannelRef) -> str:
         posts = self.channels[channel.channel]
         return posts[-1].id if posts else "000000"
@@ -395,7 +408,7 @@ class FakeWithHistory(FakeConnector):
                     channel=channel, payload=orjson.dumps(payload),
                 )  # fmt: skip
 
-    async def find_sent(
+    async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
         del since

@@ -9,8 +9,7 @@ from bridge.app.settings.file import Settings
 from bridge.content.text.globs import is_glob, meet
 from bridge.errors import BridgeError
 from bridge.model import ChannelRef
-from bridge.ports.abilities.groups import ListsGroups
-from bridge.ports.abilities.health import ChecksItself, Use
+from bridge.ports.abilities.health import Use
 from bridge.ports.connector import Connector
 from bridge.ports.findings import Finding
 
@@ -25,10 +24,10 @@ async def check_account(
     """Token, scopes, intents, permissions and channels, as the connector finds them, and the groups
     that the configuration names. Each of the two may take so many seconds."""
     found: list[Finding] = []
-    if isinstance(connector, ChecksItself):
+    if (health := connector.abilities.health) is not None:
         try:
             async with asyncio.timeout(seconds):
-                found += await connector.check(channels, _uses(name, connector, settings))
+                found += await health.check(channels, _uses(name, connector, settings))
         except TimeoutError:
             what = f"its platform did not answer within {seconds:g} s"
             found.append(Finding("error", what, "check the network, then try again"))
@@ -88,11 +87,12 @@ async def _groups(
 ) -> list[Finding]:
     """Whether there are such groups; where they cannot be listed, the scope that is missing is
     found elsewhere."""
-    if not isinstance(connector, ListsGroups):
+    group_names = connector.abilities.group_names
+    if group_names is None:
         return []
     try:
         async with asyncio.timeout(seconds):
-            known = await connector.groups({channel.workspace for channel in channels})
+            known = await group_names.by_id({channel.workspace for channel in channels})
     except (BridgeError, TimeoutError):
         return []
     there = ", ".join(f"{own_id} ({name})" for own_id, name in list(known.items())[:20]) or "none"

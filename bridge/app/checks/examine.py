@@ -42,7 +42,6 @@ from bridge.app.web.server import listen
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
 from bridge.model import AccountId, ChannelRef
-from bridge.ports.abilities.channels import KnowsOutsiders
 from bridge.ports.agent import Agent
 from bridge.ports.connector import Connector
 from bridge.ports.findings import Finding
@@ -401,11 +400,12 @@ async def _account(
 
 async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:
     """A warning for a channel that others read, too; what cannot be asked is found elsewhere."""
-    if not isinstance(connector, KnowsOutsiders):
+    outsiders = connector.abilities.outsiders
+    if outsiders is None:
         return []
     try:
         async with asyncio.timeout(_DEADLINE):
-            others = await connector.outsiders(channel)
+            others = await outsiders.of_channel(channel)
     except (BridgeError, TimeoutError):
         return []
     todo = "what is said in the room's other channels is shown there: make it flow: in if not meant"

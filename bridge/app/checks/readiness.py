@@ -21,8 +21,6 @@ from bridge.app.checks.needs import wrong_public_url
 from bridge.app.settings.file import Settings
 from bridge.errors import BridgeError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
-from bridge.ports.abilities.health import TellsHealth
-from bridge.ports.abilities.http import ServesHttp
 from bridge.ports.agent import Agent, ChecksItself
 from bridge.ports.connector import Connector
 from bridge.ports.findings import Finding
@@ -171,7 +169,8 @@ def _is_up(bridge: Bridge, name: AccountId) -> bool:
     connector = bridge.connectors.get(name)
     if connector is None or bridge.router.operations.why_not_received(name):
         return False
-    return not isinstance(connector, TellsHealth) or connector.health().state in _UP
+    health = connector.abilities.health
+    return health is None or health.current().state in _UP
 
 
 def _unreachable(
@@ -187,7 +186,8 @@ def _unreachable(
 
 def calls_us(connector: Connector) -> bool:
     """Whether its platform sends us requests."""
-    return isinstance(connector, ServesHttp) and connector.http_app(_NoInbox()) is not None
+    http = connector.abilities.http
+    return http is not None and http.app(_NoInbox()) is not None
 
 
 class _NoInbox:

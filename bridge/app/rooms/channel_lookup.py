@@ -13,7 +13,7 @@ from bridge.app.settings.rooms import MemberSettings
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, ChannelRef, channel_of_key
-from bridge.ports.abilities.channels import ChannelInfo, KnowsChannels, TakesChannelIds
+from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.connector import Connector
 
 log = structlog.get_logger()
@@ -61,10 +61,8 @@ class Places:
     async def find(self, member: MemberSettings) -> ChannelRef:
         """Raises ConfigError that says what the account can see, or why it cannot look."""
         account = AccountId(member.account)
-        connector = self._connectors[account]
-        if isinstance(connector, TakesChannelIds) and (
-            channel := connector.channel_with_id(member.channel, member.workspace)
-        ):
+        channels = self._connectors[account].abilities.channels
+        if channels and (channel := channels.with_id(member.channel, member.workspace)):
             return channel
         key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
         try:
@@ -162,11 +160,12 @@ def _matching(member: MemberSettings, known: _Listed) -> list[tuple[ChannelRef, 
 
 
 async def _list(connector: Connector) -> _Listed:
-    if not isinstance(connector, KnowsChannels):
+    channels = connector.abilities.channels
+    if channels is None:
         return _Listed(())
     try:
         async with asyncio.timeout(_DEADLINE):
-            return _Listed(await connector.channels())
+            return _Listed(await channels.visible())
     except TimeoutError:
         raise BridgeError(f"no list of channels within {_DEADLINE:g} s") from None
 

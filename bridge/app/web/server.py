@@ -36,10 +36,10 @@ from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
 from bridge.model import AccountId, ActorId, OperationId, RoomId
 from bridge.model.store_status import StorePulse, StoreStatus
-from bridge.ports.abilities.health import Health, TellsHealth
-from bridge.ports.abilities.http import AsgiApp, ServesHttp
+from bridge.ports.abilities.health import Health
+from bridge.ports.abilities.http import AsgiApp
+from bridge.ports.connector import Connector
 from bridge.router.turns.access import begin_pairing
-from bridge.runtime.abilities import has
 from bridge.runtime.serving import PromptServer
 
 _FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
@@ -148,16 +148,17 @@ class _AccountRoutes:
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
-        self._apps: weakref.WeakKeyDictionary[ServesHttp, AsgiApp | None] = (
+        self._apps: weakref.WeakKeyDictionary[Connector, AsgiApp | None] = (
             weakref.WeakKeyDictionary()
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connector = self._bridge.connectors.get(scope["path_params"]["account"])
-        if not has(connector, ServesHttp):
+        http = connector.abilities.http if connector else None
+        if connector is None or http is None:
             raise HTTPException(404)
         if connector not in self._apps:
-            self._apps[connector] = connector.http_app(self._bridge.router.inbox)
+            self._apps[connector] = http.app(self._bridge.router.inbox)
         app = self._apps[connector]
         if app is None:
             raise HTTPException(404)
@@ -189,7 +190,8 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
     connector = bridge.connectors[name]
     if failed := bridge.router.operations.why_not_received(name):
         return Health("failed", note=failed)
-    health = connector.health() if isinstance(connector, TellsHealth) else Health("connected")
+    teller = connector.abilities.health
+    health = teller.current() if teller else Health("connected")
     if stopped := bridge.router.operations.why_not_sent(name):
         return replace(health, note=stopped)
     deaf = bridge.router.operations.why_deaf(name)

@@ -1,21 +1,12 @@
-"""Channels can be listed, named, and asked about."""
+"""Channels can be listed, named, and asked who reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.model import ChannelRef
-
-
-@runtime_checkable
-class KnowsChannelNames(Protocol):
-    """The name of a channel can be looked up, also of one that is in no room."""
-
-    async def channel_name(self, channel: ChannelRef) -> str | None:
-        """Without the #; None when the platform does not tell it. Raises PlatformError."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -31,27 +22,29 @@ class ChannelInfo:
     group: str = ""
 
 
-@runtime_checkable
-class KnowsChannels(Protocol):
-    """Channels can be listed, so that the configuration may name them."""
+class Channels(Protocol):
+    """The channels of the account, so that the configuration may name them."""
 
-    async def channels(self) -> Sequence[ChannelInfo]: ...
+    async def visible(self) -> Sequence[ChannelInfo]:
+        """Every channel that the account can see, as far as the platform lists them. Raises
+        PlatformError."""
+        ...
 
+    async def name(self, channel: ChannelRef) -> str | None:
+        """The name of a channel, also of one that is in no room, without the #; None where the
+        platform does not tell it. Raises PlatformError."""
+        ...
 
-@runtime_checkable
-class TakesChannelIds(Protocol):
-    """The list of channels may be incomplete: an id is taken at its word."""
-
-    def channel_with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
-        """The channel, if the text is an id of this platform; no network."""
+    def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        """The channel whose id the text is, also where the list of channels lacks it; None where
+        the list is complete, or the text is no id. No network."""
         ...
 
 
-@runtime_checkable
-class KnowsOutsiders(Protocol):
-    """Whether others than those of the workspace read a channel can be asked."""
+class Outsiders(Protocol):
+    """Whether others than the people of the workspace read a channel can be asked."""
 
-    async def outsiders(self, channel: ChannelRef) -> Sequence[str]:
-        """Who they are, in words for people ("2 guests"); empty where the platform tells of none.
+    async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
+        """Who they are, in words for people ("2 guests"); empty where the platform names none.
         Raises PlatformError."""
         ...

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.model import ActorId, ChannelRef
 
 
-@runtime_checkable
-class KnowsDirect(Protocol):
-    """Some of its channels are between one person and our bot alone."""
+class DirectMessages(Protocol):
+    """Our bot and one person can write to each other alone."""
 
     def is_direct(self, channel: ChannelRef) -> bool:
-        """Pure."""
+        """Whether the channel is between one person and our bot alone. Pure."""
         ...
 
-
-@runtime_checkable
-class OpensDirect(Protocol):
-    """Our bot can write to a person alone."""
-
-    async def direct_channel(self, actor: ActorId) -> ChannelRef:
-        """Where it does, opened if they never wrote to one another. Raises PlatformError, which
-        says what to do where the bot may not."""
+    async def open(self, actor: ActorId) -> ChannelRef:
+        """The channel of this person and our bot, opened if they never wrote to each other. Raises
+        PlatformError, which says what to do where the bot may not write to them."""
         ...

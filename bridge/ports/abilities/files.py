@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.content.cards.tree import Asset
 from bridge.model import Raw
@@ -18,13 +18,13 @@ class FileAddress:
     bearer: Bearer | None = None
 
 
-@runtime_checkable
-class OwnsFiles(Protocol):
-    """Files that people post here need a token, or have addresses that expire: they are fetched
-    when their message is admitted."""
+class PlatformFiles(Protocol):
+    """Files that people post here need a token, or have addresses that expire: the bridge fetches
+    them when it admits their message."""
 
-    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
-        """None for what is none of this platform's: an open address that everybody may go on
-        using. `raw` is what the message came in, with its credentials where they are still kept:
-        an address that opens the file for whoever has it is one. Raises PlatformError."""
+    async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
+        """Where the file is now; None where it is not this platform's: an open address that
+        everybody may go on using. `raw` is what the message came in, with its credentials where
+        they are still kept: an address that opens the file for whoever has it is one. Raises
+        PlatformError."""
         ...

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.model import ActorId
 
 
-@runtime_checkable
-class KnowsGroups(Protocol):
+class Groups(Protocol):
     """Whether somebody is a guest, and in which groups they are, can be looked up."""
 
-    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
         """`guest:PLATFORM:WORKSPACE`, and `group:PLATFORM:WORKSPACE:ID` for each user group or
-        role; `wanted` are the globs that somebody asks about: nothing else need be looked up.
+        role; `wanted` are the globs of the configuration: nothing else need be looked up.
 
         Raises PlatformError where the platform does not tell: then nobody knows."""
         ...
 
 
-@runtime_checkable
-class ListsGroups(Protocol):
+class GroupNames(Protocol):
     """User groups or roles can be listed."""
 
-    async def groups(self, workspaces: Collection[str]) -> Mapping[str, str]:
-        """Of these workspaces: the name by the id. Raises PlatformError where the platform does not
-        tell."""
+    async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
+        """The names of the groups of these workspaces, by their ids. Raises PlatformError where the
+        platform does not tell."""
         ...

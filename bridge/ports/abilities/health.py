@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from bridge.model import ChannelRef
 from bridge.ports.findings import Finding
 
 Use = Literal["groups", "emails"]
-
-
-@runtime_checkable
-class ChecksItself(Protocol):
-    """The account can be examined before the start: token, scopes, intents, permissions."""
-
-    async def check(
-        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
-    ) -> Sequence[Finding]:
-        """`uses`: what the configuration asks of people beside: `groups` in which they are,
-        `emails` by which their accounts are linked."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -34,8 +22,17 @@ class Health:
     note: str = ""
 
 
-@runtime_checkable
-class TellsHealth(Protocol):
-    """The account says how its connection is; `status`, `/healthz` and `/metrics` show it."""
+class AccountHealth(Protocol):
+    """The account tells how its connection is, and examines itself."""
 
-    def health(self) -> Health: ...
+    def current(self) -> Health:
+        """How the connection is now; `status`, `/healthz` and `/metrics` show it."""
+        ...
+
+    async def check(
+        self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
+    ) -> Sequence[Finding]:
+        """Examine the account before the start: token, scopes, intents, permissions in the
+        channels. `uses`: what the configuration asks about people besides: `groups` that they are
+        in, `emails` by which their accounts are linked."""
+        ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from bridge.ports.inbox import Inbox
 
@@ -15,11 +15,10 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 """A web application without its framework (asgi.readthedocs.io, "HTTP & WebSocket")."""
 
 
-@runtime_checkable
-class ServesHttp(Protocol):
+class HttpEndpoint(Protocol):
     """The platform calls us, at the bridge's own web server below `/<account>/`."""
 
-    def http_app(self, inbox: Inbox) -> AsgiApp | None:
-        """What answers there, its paths below the account's; None where the settings have the
-        platform not call us. Raises ConfigError where a setting is missing."""
+    def app(self, inbox: Inbox) -> AsgiApp | None:
+        """The application that answers there, its paths below the account's; None where the
+        settings have the platform not call us. Raises ConfigError where a setting is missing."""
         ...

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.model import ActorId, Person
 
 
-@runtime_checkable
-class KnowsPeople(Protocol):
-    """Names and pictures of people can be looked up."""
-
-    async def person(self, actor: ActorId) -> Person | None:
-        """None when the platform does not know them."""
-        ...
-
-
-@runtime_checkable
-class KnowsOwnName(Protocol):
-    """What people of the platform see our bot called is known."""
+class People(Protocol):
+    """Names and pictures of people can be looked up, and the name of our bot."""
 
     @property
     def own_name(self) -> str:
-        """Empty until the platform has told it. No network."""
+        """What people of the platform see our bot called; empty until the platform has told it. No
+        network."""
+        ...
+
+    async def person(self, actor: ActorId) -> Person | None:
+        """None when the platform does not know them. Raises PlatformError."""
         ...
 
 
-@runtime_checkable
-class KnowsEmails(Protocol):
+class Emails(Protocol):
     """People's e-mail addresses can be asked for, where the installation may know them."""
 
     async def email(self, actor: ActorId) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from bridge.model import ActorId, ChannelRef, Raw
 
@@ -22,8 +22,7 @@ class Unreadable:
     count: int | None = None
 
 
-@runtime_checkable
-class ReadsHistory(Protocol):
+class PlatformHistory(Protocol):
     """What was said can be read back."""
 
     async def newest(self, channel: ChannelRef) -> str:
@@ -74,7 +73,7 @@ class Standing:
     - `own`: it is surely a post of our own.
     - `ended`: the end of the poll that it is, with its result, in the same way.
     - `pin`: where it is pinned, its pinning in the same way; False where it is not; None where
-      `Affairs.pins` tells.
+      `ChannelMetadata.pins` tells.
     """
 
     native_id: str
@@ -99,11 +98,10 @@ class Stretch:
     posts: tuple[Standing, ...]
 
 
-@runtime_checkable
-class ReadsBack(Protocol):
+class ReadBack(Protocol):
     """What stands can be compared with what is archived: edits and deletions are found so."""
 
-    def read_back(
+    def stretches(
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
         """What was said from `since` (seconds since 1970) up to the order key `upto`: the channel,
@@ -125,8 +123,7 @@ class ReadsBack(Protocol):
         ...
 
 
-@runtime_checkable
-class ReadsReactions(Protocol):
+class Reactors(Protocol):
     """`Standing.reactions` are told, and can be compared with those that we know."""
 
     async def reactors(
@@ -160,11 +157,10 @@ class ChannelMetadata:
     of_threads: bool = True
 
 
-@runtime_checkable
-class ReadsChannelMetadata(Protocol):
+class ChannelMetadataReader(Protocol):
     """What stands of a channel itself can be compared with what we know of it."""
 
-    async def channel_metadata(self, channel: ChannelRef) -> ChannelMetadata:
+    async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
         """With two or three requests."""
         ...
 
@@ -176,8 +172,7 @@ class ReadsChannelMetadata(Protocol):
         ...
 
 
-@runtime_checkable
-class FetchesMessages(Protocol):
+class MessageLookup(Protocol):
     """One message can be asked for."""
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 
-@runtime_checkable
-class TakesReactions(Protocol):
+class OwnReactions(Protocol):
     """Our bot can react to messages."""
 
     def takes_reaction(self, emoji: str) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.model import Call, Receipt
 
 
-@runtime_checkable
-class FindsSent(Protocol):
-    """Whether an unsettled post arrived can be read back."""
+class Deliveries(Protocol):
+    """Whether an unsettled post arrived can be looked up."""
 
-    async def find_sent(
+    async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
         """The copy that this post made, looked for among our own posts newer than `after` (the
@@ -25,20 +24,14 @@ class FindsSent(Protocol):
         ...
 
 
-@runtime_checkable
-class SaysInWords(Protocol):
-    """A message that the platform refuses in its form (`FormRefused`) can be said in words."""
+class SimplerForms(Protocol):
+    """A call that the platform refuses can be made in a simpler form, in the same slot."""
 
     def in_words(self, call: Call) -> Call | None:
-        """The same call, in the same slot, with nothing but what it says and its files. None: it
-        is words already. Pure."""
+        """The call with its words and its files alone, for a form that the platform refuses
+        (`FormRefused`). None: it is words already. Pure."""
         ...
 
-
-@runtime_checkable
-class LeavesFilesOut(Protocol):
-    """A message whose files the platform does not take can be said with their names instead."""
-
     def without_files(self, call: Call) -> Call | None:
-        """The same call, in the same slot, without files. None: it has none. Pure."""
+        """The call with the names of its files in place of the files. None: it has none. Pure."""
         ...

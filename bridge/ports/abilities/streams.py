@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bridge.model import Call, Delivery
 from bridge.model.turns import PlanStep
 
 
-@runtime_checkable
 class Streams(Protocol):
     """A message can be shown while it is written in a way of the platform's own, with a beginning
     and an end. Which streams are open is remembered from `send`, not beyond a restart: there an
     edit of one that was left open must end it all the same."""
 
-    append_pace: float
-    """Seconds between two steps of a stream."""
+    @property
+    def pace(self) -> float:
+        """Seconds between two steps of a stream."""
+        ...
 
-    shows_steps: bool
-    """Steps of work have a place of their own (`Delivery.steps`): the text names no tools."""
+    @property
+    def shows_steps(self) -> bool:
+        """Whether steps of work have a place of their own (`Delivery.steps`): the text then names
+        no tools."""
+        ...
 
     def opening(self, delivery: Delivery, call: Call) -> Call | None:
         """The post of a growing message as the beginning of a stream, in the same slot. None: it

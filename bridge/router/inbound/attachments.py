@@ -27,7 +27,7 @@ from bridge.errors import (
 from bridge.model import AccountId, ActorId, Event, FilesAwaited, MessageEdited, MessagePosted, Raw
 from bridge.model.admission import Admission
 from bridge.model.inbox_records import InboxRow
-from bridge.ports.abilities.files import OwnsFiles
+from bridge.ports.abilities.files import PlatformFiles
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.files import Files
@@ -38,7 +38,6 @@ from bridge.router.inbound.context import Authored, Planned, Received
 from bridge.router.outbound.kept_files import NO_FILES, Kept, with_json_files, with_kept
 from bridge.router.rooms.programs import raw_of
 from bridge.router.runtime.timeouts import Timeouts
-from bridge.runtime.abilities import has
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -203,7 +202,8 @@ class AttachmentFetcher:
     ) -> Found:
         """Fetches the files of a message; one that fails is tried again until `until`."""
         connector = self._connectors.get(account)
-        if self._files is None or connector is None or not has(connector, OwnsFiles):
+        origin = connector.abilities.files if connector else None
+        if self._files is None or origin is None:
             return Found()
         card, _ = self._cards.read(message)
         wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
@@ -215,7 +215,7 @@ class AttachmentFetcher:
         raw = row.raw.model_copy(update={"credentials": dict(credentials)})
         for key in missing:
             try:
-                kept = await self._patiently(connector, self._files, wanted[key], raw, until)
+                kept = await self._patiently(origin, self._files, wanted[key], raw, until)
                 if kept is not None:
                     found.kept[key] = kept
             except _NOT_NOW as error:
@@ -226,12 +226,12 @@ class AttachmentFetcher:
         return found
 
     async def _patiently(
-        self, connector: OwnsFiles, files: Files, asset: Asset, raw: Raw, until: float
+        self, origin: PlatformFiles, files: Files, asset: Asset, raw: Raw, until: float
     ) -> KeptFile | None:
         attempts = 0
         while True:
             try:
-                return await _fetched(connector, files, asset, raw)
+                return await _fetched(origin, files, asset, raw)
             except _NOT_NOW as error:
                 pause = max(self._policy.backoff(attempts), _pause_of(error))
                 attempts += 1
@@ -245,9 +245,9 @@ def _may_hold_files(message: Message) -> bool:
     return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
 
 
-async def _fetched(connector: OwnsFiles, files: Files, asset: Asset, raw: Raw) -> KeptFile | None:
+async def _fetched(origin: PlatformFiles, files: Files, asset: Asset, raw: Raw) -> KeptFile | None:
     """Returns None for a file that every reader can fetch where it is."""
-    address = await connector.file_address(asset, raw)
+    address = await origin.address(asset, raw)
     if address is None:
         return None
     fetched = await files.fetcher.fetch(

@@ -20,7 +20,7 @@ from bridge.model import (
 )
 from bridge.model.archive_records import HeldPin
 from bridge.model.refs import join_key
-from bridge.ports.abilities.platform_history import ReadsChannelMetadata
+from bridge.ports.abilities.platform_history import ChannelMetadataReader
 from bridge.ports.connector import Connector
 from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
@@ -50,9 +50,10 @@ async def news_of(
     store: _NewsOfStore, connector: Connector, channel: ChannelRef, at: float
 ) -> Sequence[Raw]:
     """Changes of the channel that we do not know, as payloads of live events; `at` is now."""
-    if not isinstance(connector, ReadsChannelMetadata):
+    reader = connector.abilities.channel_metadata
+    if reader is None:
         return ()
-    channel_metadata = await connector.channel_metadata(channel)
+    channel_metadata = await reader.metadata(channel)
     news = [raw for raw in channel_metadata.told if await _is_told_anew(store, connector, raw)]
     if channel_metadata.pins is None:
         return news
@@ -60,7 +61,7 @@ async def news_of(
     for native_id in dict.fromkeys([*held, *channel_metadata.pins]):
         if channel_metadata.of_threads or native_id not in held or held[native_id].thread is None:
             pinning = channel_metadata.pins.get(native_id)
-            found = await news_of_pin(store, connector, channel, native_id, pinning, held, at)
+            found = await news_of_pin(store, reader, channel, native_id, pinning, held, at)
             news += [found] if found else []
     return news
 
@@ -71,7 +72,7 @@ async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, H
 
 
 async def news_of_pin(
-    store: MessageStore, connector: ReadsChannelMetadata, channel: ChannelRef, native_id: str,
+    store: MessageStore, reader: ChannelMetadataReader, channel: ChannelRef, native_id: str,
     pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
 ) -> Raw | None:  # fmt: skip
     """A change of a pin that we do not know, as a payload; `pinning` is None where the message is
@@ -83,7 +84,7 @@ async def news_of_pin(
         return pinning if message and not known else None
     here = await _is_pinned_here(store, channel, pin)
     if pinning is None and here is True:
-        return connector.unpinned(channel, native_id, pin.thread, pin.at, at)
+        return reader.unpinned(channel, native_id, pin.thread, pin.at, at)
     return pinning if here is False else None
 
 

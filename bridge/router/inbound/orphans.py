@@ -14,7 +14,7 @@ from bridge.errors import BridgeError, RateLimited
 from bridge.model import AccountId, ChannelRef, MessagePosted, Place, Raw
 from bridge.model.archive_records import Orphan
 from bridge.model.inbox_records import InboxRow
-from bridge.ports.abilities.platform_history import FetchesMessages
+from bridge.ports.abilities.platform_history import MessageLookup
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
@@ -124,11 +124,12 @@ class Orphans:
         acknowledged, minutes later and each event by itself: the deletion may come later still, or
         never. Without an answer of the platform the post stands."""
         connector = self._connectors.get(row.raw.account)
-        if row.id not in self._doubted or not isinstance(connector, FetchesMessages):
+        lookup = connector.abilities.lookup if connector else None
+        if row.id not in self._doubted or lookup is None:
             return False
         try:
             async with asyncio.timeout(self._policy.send_deadline):
-                return await connector.fetch(place.channel, native_id, place.thread) is None
+                return await lookup.fetch(place.channel, native_id, place.thread) is None
         except (BridgeError, TimeoutError) as error:
             log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
             return False
@@ -178,10 +179,11 @@ class Orphans:
     async def _fetch(self, account: AccountId, place: Place, native_id: str) -> None:
         """Take the message in, if the platform still has it and we listened when it was posted."""
         connector = self._connectors.get(account)
-        if not isinstance(connector, FetchesMessages):
+        lookup = connector.abilities.lookup if connector else None
+        if lookup is None:
             return
         try:
-            found = await self._patiently(connector, place, native_id)
+            found = await self._patiently(lookup, place, native_id)
             began = await self._beginnings.of(account, place.channel)
             if found is None or began is None or found.order_key <= began:
                 return
@@ -190,18 +192,16 @@ class Orphans:
         except (BridgeError, TimeoutError) as error:
             log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
 
-    async def _patiently(
-        self, connector: FetchesMessages, place: Place, native_id: str
-    ) -> Raw | None:
+    async def _patiently(self, lookup: MessageLookup, place: Place, native_id: str) -> Raw | None:
         """A rate limit is waited for, and is no failure."""
         for _ in range(_MOST_WAITS):
             try:
                 async with asyncio.timeout(self._policy.send_deadline):
-                    return await connector.fetch(place.channel, native_id, place.thread)
+                    return await lookup.fetch(place.channel, native_id, place.thread)
             except RateLimited as error:
                 await self._clock.sleep(error.retry_after)
         async with asyncio.timeout(self._policy.send_deadline):
-            return await connector.fetch(place.channel, native_id, place.thread)
+            return await lookup.fetch(place.channel, native_id, place.thread)
 
     async def _happen_late(self, orphans: Sequence[Orphan]) -> None:
         for orphan in orphans:

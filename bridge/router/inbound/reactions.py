@@ -27,7 +27,6 @@ from bridge.model import (
 from bridge.model.admission import Admission
 from bridge.model.archive_records import StoredMessage
 from bridge.model.reaction_records import PinChange, ReactionChange
-from bridge.ports.abilities.reactions import TakesReactions
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
@@ -144,7 +143,8 @@ class ApplyReaction:
 def shows_natively(connectors: Mapping[AccountId, Connector], member: Member, emoji: str) -> bool:
     """Whether our bot shall try to react so in this channel."""
     connector = connectors.get(member.account)
-    takes = isinstance(connector, TakesReactions) and connector.takes_reaction(emoji)
+    reactions = connector.abilities.reactions if connector else None
+    takes = reactions is not None and reactions.takes_reaction(emoji)
     return member.options.reactions == "native" and takes
 
 

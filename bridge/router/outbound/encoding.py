@@ -34,7 +34,6 @@ from bridge.router.outbound.presentation import (
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import References
 from bridge.router.rooms.rooms import Rooms
-from bridge.runtime.abilities import has
 from bridge.uacs import TextPart
 
 log = structlog.get_logger()
@@ -93,7 +92,7 @@ class Encoding:
         delivery = await self._whole_or_growing(delivery)
         encoded = await self._in_full(delivery, connector)
         calls = self.edits.changed_by(delivery.operation.account, encoded.calls)
-        if streams := streams_of(connector):
+        if (streams := connector.abilities.streams) is not None:
             grown = await self.grown(delivery, streams) if delivery.operation.grows else delivery
             calls = _as_streams(streams, grown, calls, self._rate_limits)
         return encoded.model_copy(update={"calls": calls})
@@ -203,11 +202,6 @@ class LastEdits:
     def _is_last(self, account: AccountId, call: Call) -> bool:
         key = (account, call.channel.key, call.native_id or "")
         return call.kind == "edit" and self._bodies.get(key) == (call.method, call.body)
-
-
-def streams_of(connector: Connector) -> Streams | None:
-    """The platform's own streams; None where it has none."""
-    return connector if has(connector, Streams) else None
 
 
 def _as_streams(

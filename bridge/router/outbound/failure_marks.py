@@ -16,7 +16,6 @@ from bridge.model import (
     RoomId,
 )
 from bridge.model.admission import Admission
-from bridge.ports.abilities.reactions import TakesReactions
 from bridge.ports.connector import Connector
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
@@ -47,8 +46,8 @@ class FailureMarks:
 
     async def put(self, message: MessageId, room: RoomId, home: Member) -> bool:
         """Whether it stands there, or will; False where the platform does not take it."""
-        connector = self._connectors[home.account]
-        takes = isinstance(connector, TakesReactions) and connector.takes_reaction(MARK)
+        reactions = self._connectors[home.account].abilities.reactions
+        takes = reactions is not None and reactions.takes_reaction(MARK)
         if not takes or MARK in await self._store.unshown_emoji(message, home.channel):
             return False
         if await self._standing(message, home.channel) is None:

@@ -11,10 +11,9 @@ import structlog
 from bridge.errors import FormRefused, Refused, ThreadClosed
 from bridge.model import Call, Delivery, Loss
 from bridge.model.outbox_records import OutboxItem
-from bridge.ports.abilities.sending import LeavesFilesOut, SaysInWords
 from bridge.ports.abilities.streams import Streams
 from bridge.ports.connector import Connector
-from bridge.router.outbound.encoding import Encoding, streams_of
+from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.outcomes import Attempt
 
 log = structlog.get_logger()
@@ -39,16 +38,18 @@ def fallbacks(
 ) -> Iterator[Fallback]:
     """The ways to send what the platform refused with `error`, in the order to try them: each is
     applied to the call that the one before it returned."""
-    if streams := streams_of(connector):
+    abilities = connector.abilities
+    if (streams := abilities.streams) is not None:
         unstreamed = _unstreamed(encoding, delivery, streams)
         yield Fallback("no_stream", "a post that is edited", unstreamed)
     if isinstance(error, ThreadClosed):
         in_channel = _in_channel(encoding, delivery, connector)
         yield Fallback("thread_closed", "a post in the channel", in_channel)
-    if isinstance(error, FormRefused) and isinstance(connector, SaysInWords):
-        yield Fallback("form_refused", "its words", _asynchronous(connector.in_words))
-    if isinstance(connector, LeavesFilesOut):
-        yield Fallback("files_refused", "their names", _asynchronous(connector.without_files))
+    if (simpler := abilities.simpler_forms) is None:
+        return
+    if isinstance(error, FormRefused):
+        yield Fallback("form_refused", "its words", _asynchronous(simpler.in_words))
+    yield Fallback("files_refused", "their names", _asynchronous(simpler.without_files))
 
 
 async def in_new_thread(attempt: Attempt, call: Call) -> OutboxItem | None:

@@ -12,7 +12,6 @@ from bridge.content.markdown import text_to_markdown
 from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import PlatformError, StoreError
 from bridge.model import AccountId
-from bridge.ports.abilities.channels import KnowsOutsiders
 from bridge.ports.connector import Connector
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Room, Rooms
@@ -65,11 +64,12 @@ async def _tell(
 async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) -> Sequence[str]:
     """The readers of a channel from outside of its workspace; nobody where nothing is shown."""
     connector = connectors.get(member.account)
-    if not member.listens or not isinstance(connector, KnowsOutsiders):
+    outsiders = connector.abilities.outsiders if connector else None
+    if not member.listens or outsiders is None:
         return ()
     try:
         async with asyncio.timeout(_DEADLINE):
-            return await connector.outsiders(member.channel)
+            return await outsiders.of_channel(member.channel)
     except (PlatformError, TimeoutError) as error:
         log.warning("outsiders_not_known", channel=member.channel.key, error=str(error))
         return ()

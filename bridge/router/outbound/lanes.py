@@ -19,7 +19,6 @@ from bridge.model import (
 )
 from bridge.model.archive_records import NewMessage
 from bridge.model.outbox_records import OutboxItem
-from bridge.ports.abilities.sending import FindsSent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.router.outbound.encoding import Encoding
@@ -32,7 +31,6 @@ from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signals
-from bridge.runtime.abilities import has
 
 
 @dataclass
@@ -157,9 +155,9 @@ class Lanes:
             other.alone = False
         if not self._started or self._closing or other or lane in self._lanes:
             return False
-        begun = lane == operation.channel.lane and has(
-            self._connectors.get(operation.account), FindsSent
-        )
+        connector = self._connectors.get(operation.account)
+        findable = connector is not None and connector.abilities.deliveries is not None
+        begun = lane == operation.channel.lane and findable
         self._claims[lane] = _Claim(operation.id, begun)
         if begun:
             self._queued_as_begun.add(operation.id)

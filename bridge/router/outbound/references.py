@@ -31,7 +31,7 @@ from bridge.model import (
     join_key,
     split_key,
 )
-from bridge.ports.abilities.links import LinksMessages
+from bridge.ports.abilities.links import Links
 from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.messages import MessageStore
@@ -70,7 +70,8 @@ class References:
         self._connectors = connectors
         self._rooms = rooms
         self._groups = groups
-        self._linking: dict[AccountId, LinksMessages] = {}
+        self._linking: dict[AccountId, Links] = {}
+        self._marks_of: dict[AccountId, tuple[str, ...]] = {}
         self._marks: tuple[str, ...] = ()
         self.learn_connectors()
 
@@ -81,11 +82,14 @@ class References:
     def learn_connectors(self) -> None:
         """Accounts were added or removed."""
         self._linking = {
-            account: connector
+            account: links
             for account, connector in self._connectors.items()
-            if isinstance(connector, LinksMessages)
+            if (links := connector.abilities.links) is not None
         }
-        marks = {mark for connector in self._linking.values() for mark in connector.link_marks}
+        self._marks_of = {
+            account: self._connectors[account].capabilities.link_marks for account in self._linking
+        }
+        marks = {mark for marks in self._marks_of.values() for mark in marks}
         self._marks = (SCHEME, *sorted(marks))
 
     async def resolved(self, delivery: Delivery) -> Delivery:
@@ -182,9 +186,9 @@ class References:
         ]
 
     async def _copy_there(self, url: str, there: ChannelRef) -> str | None:
-        for connector in self._linking.values():
-            known = any(mark in url for mark in connector.link_marks)
-            place = connector.message_at(url) if known else None
+        for account, links in self._linking.items():
+            known = any(mark in url for mark in self._marks_of[account])
+            place = links.message_at(url) if known else None
             if place is not None and (message := await self._message_at(*place)):
                 return await self._address_there(message, there)
         return None

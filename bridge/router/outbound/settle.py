@@ -22,7 +22,7 @@ from bridge.model import (
     Receipt,
 )
 from bridge.model.outbox_records import OutboxItem
-from bridge.ports.abilities.sending import FindsSent
+from bridge.ports.abilities.sending import Deliveries
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
@@ -93,14 +93,15 @@ class Settler:
             return Again("said again: it changes nothing twice")
         if post is None and doubt is not None:
             return Retry(doubt.error, "unsettled", item.attempts - 1)
-        if post is None or not isinstance(attempt.connector, FindsSent):
+        deliveries = attempt.connector.abilities.deliveries
+        if post is None or deliveries is None:
             return unproved(item)
         if echo := echoes.pop((attempt.operation.id, post.slot), None):
             return Found(echo)
-        return await self._look_for(item, attempt.connector, post, doubt)
+        return await self._look_for(item, deliveries, post, doubt)
 
     async def _look_for(
-        self, item: OutboxItem, connector: FindsSent, post: Call, doubt: Doubt | None
+        self, item: OutboxItem, deliveries: Deliveries, post: Call, doubt: Doubt | None
     ) -> Outcome:
         operation = item.delivery.operation
         grace = (item.began or 0.0) + self._timeouts.settle_grace - self._clock.time()
@@ -108,7 +109,7 @@ class Settler:
             return Wait(grace)
         try:
             async with asyncio.timeout(self._timeouts.send_deadline):
-                receipt = await _find_post(self._store, item, connector, post, doubt)
+                receipt = await _find_post(self._store, item, deliveries, post, doubt)
         except StoreError:
             raise
         except (BridgeError, TimeoutError) as error:
@@ -150,7 +151,7 @@ def _post_in_doubt(calls: Sequence[Call], doubt: Doubt | None, connector: Connec
     if doubt is not None and doubt.call.operation == calls[0].operation:
         at_stake = doubt.call.kind == "post"
     else:
-        at_stake = calls[0].kind == "post" or isinstance(connector, FindsSent)
+        at_stake = calls[0].kind == "post" or connector.abilities.deliveries is not None
     return next((call for call in calls if call.kind == "post"), None) if at_stake else None
 
 
@@ -158,23 +159,23 @@ def _post_in_doubt(calls: Sequence[Call], doubt: Doubt | None, connector: Connec
 
 
 async def _find_post(
-    store: MessageStore, item: OutboxItem, connector: FindsSent, post: Call, doubt: Doubt | None
+    store: MessageStore, item: OutboxItem, deliveries: Deliveries, post: Call, doubt: Doubt | None
 ) -> Receipt | None:
     """Look for the post as it was sent. After a crash nobody knows that, and its words may have
     changed since. None: it never arrived. Raises what the platform's answer raises."""
     sent = doubt.call if doubt else None
     if sent is not None and (sent.operation, sent.slot) == (post.operation, post.slot):
-        return await _find_in_thread_or_channel(store, item, connector, sent)
-    receipt = await _find_in_thread_or_channel(store, item, connector, post)
+        return await _find_in_thread_or_channel(store, item, deliveries, sent)
+    receipt = await _find_in_thread_or_channel(store, item, deliveries, post)
     if receipt is None and item.message_state == "edited":
-        receipt = await _find_in_thread_or_channel(store, item, connector, post, changed=True)
+        receipt = await _find_in_thread_or_channel(store, item, deliveries, post, changed=True)
     return receipt
 
 
 async def _find_in_thread_or_channel(
     store: MessageStore,
     item: OutboxItem,
-    connector: FindsSent,
+    deliveries: Deliveries,
     post: Call,
     *,
     changed: bool = False,
@@ -182,18 +183,18 @@ async def _find_in_thread_or_channel(
     """Look in the post's thread, then in the channel: the post went there if its thread is gone."""
     receipt = None
     try:
-        receipt = await _find_in_place(store, item, connector, post, changed=changed)
+        receipt = await _find_in_place(store, item, deliveries, post, changed=changed)
     except NotFound:
         if post.thread is None:
             raise
     if receipt is None and post.thread is not None:
         bare = post.model_copy(update={"thread": None})
-        receipt = await _find_in_place(store, item, connector, bare, changed=changed)
+        receipt = await _find_in_place(store, item, deliveries, bare, changed=changed)
     return receipt
 
 
 async def _find_in_place(
-    store: MessageStore, item: OutboxItem, connector: FindsSent, post: Call, *, changed: bool
+    store: MessageStore, item: OutboxItem, deliveries: Deliveries, post: Call, *, changed: bool
 ) -> Receipt | None:
     """Look in one place, past the posts that are known to show another message, or another part of
     this one, however alike they are."""
@@ -203,7 +204,7 @@ async def _find_in_place(
     if isinstance(operation, EditMessage):
         after = None  # its copies may be old, and other posts have come since
     while True:
-        receipt = await connector.find_sent(post, after, since=item.created, changed=changed)
+        receipt = await deliveries.find(post, after, since=item.created, changed=changed)
         if receipt is None:
             return None
         shows = await store.resolve(operation.channel, receipt.native_id)

@@ -26,7 +26,7 @@ from bridge.ports.abilities.streams import Streams
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
-from bridge.router.outbound.encoding import LastEdits, streams_of
+from bridge.router.outbound.encoding import LastEdits
 from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime import metrics
@@ -159,7 +159,7 @@ class Stream:
             follower.busy = False
             return _WAIT
         pace = connector.capabilities.stream_pace
-        streams = streams_of(connector)
+        streams = connector.abilities.streams
         grown = await self._with.grown(delivery, streams) if streams else delivery
         for call in calls:
             pace = await self._make(follower, connector, grown, call) or pace
@@ -172,7 +172,7 @@ class Stream:
         """Bring one copy up to date. Returns the pace of the platform's own stream, if any."""
         account = follower.post.account
         own = None
-        streams = streams_of(connector)
+        streams = connector.abilities.streams
         if call.kind == "edit" and streams is not None:
             own = streams.growing(delivery, call, self._answer.steps)
         calls = volatile_calls(delivery, [call]) if own is None else own
@@ -189,7 +189,7 @@ class Stream:
                 finally:
                     follower.busy = False
                 self._with.edits.note(account, changed)
-        return streams.append_pace if own is not None and streams is not None else None
+        return streams.pace if own is not None and streams is not None else None
 
     async def _delivery(self, post: PostMessage) -> Delivery | None:
         """Return the newest state for this channel; None while its opening post is under way."""

@@ -11,7 +11,6 @@ import structlog
 from bridge.errors import PlatformError
 from bridge.model import AccountId, Call, ChannelRef, MessageId, Raw, TypingStarted
 from bridge.model.refs import native_id_in
-from bridge.ports.abilities.progress import ShowsTyping, ShowsWork
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
@@ -98,9 +97,10 @@ class Typing:
     async def _show(self, member: Member) -> None:
         connector = self._connectors.get(member.account)
         now = self._clock.monotonic()
-        if not isinstance(connector, ShowsTyping) or now < self._shown.get(member.channel, now):
+        typing = connector.abilities.typing if connector else None
+        if connector is None or typing is None or now < self._shown.get(member.channel, now):
             return
-        call = connector.typing_call(member.channel)
+        call = typing.typing_call(member.channel)
         if call is None or not self._rate_limits.has_room(member.account, call.budgets):
             return
         if len(self._shown) >= _REMEMBERED:
@@ -111,7 +111,8 @@ class Typing:
     async def _show_work(self, member: Member, work: Work, words: str) -> None:
         """Show the words in the thread, when they changed or are about to fade."""
         connector = self._connectors.get(member.account)
-        if not isinstance(connector, ShowsWork) or work.root is None:
+        progress = connector.abilities.progress if connector else None
+        if connector is None or progress is None or work.root is None:
             return
         now = self._clock.monotonic()
         before, at = work.shown.get(member, ("", 0.0))
@@ -120,7 +121,7 @@ class Typing:
         if (thread := await self._thread_in(member.channel, work.root)) is None:
             return
         byline = self._bylines.of_agent(work.agent)
-        call = connector.working_call(member.account, member.channel, thread, byline, words)
+        call = progress.working_call(member.account, member.channel, thread, byline, words)
         if call is None or not self._rate_limits.has_room(member.account, call.budgets):
             return
         work.shown[member] = (words, now)

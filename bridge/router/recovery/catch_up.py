@@ -13,7 +13,7 @@ import structlog
 
 from bridge.errors import BridgeError, RateLimited, Refused, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
-from bridge.ports.abilities.platform_history import ReadsBack, ReadsHistory, Unreadable
+from bridge.ports.abilities.platform_history import PlatformHistory, Unreadable
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.conversations import ConversationStore
@@ -150,7 +150,7 @@ class CatchUp:
         """Soon, once: something was told so late that what undid it may have been told before, or
         never will be."""
         account, channel = late.account, late.channel
-        if channel in self._comparing or not isinstance(self._connectors[account], ReadsBack):
+        if channel in self._comparing or self._connectors[account].abilities.read_back is None:
             return
         task = asyncio.create_task(self._compare_soon(account, channel), name="compare again")
         self._comparing[channel] = task
@@ -230,7 +230,7 @@ class CatchUp:
         """At the start: rows kept before the last stop may be newer than what was missed, so
         they wait until their channel is read."""
         for account, heard in channels.items():
-            if isinstance(self._connectors[account], ReadsHistory):
+            if self._connectors[account].abilities.history is not None:
                 for channel in heard:
                     self._awaited.add((account, channel.key))
                     self._sources.hold(channel.key)
@@ -245,10 +245,10 @@ class CatchUp:
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
         """Events may have been missed: hold the channels until they are read. Gives those."""
-        connector = self._connectors[account]
-        if not isinstance(connector, ReadsHistory):
+        abilities = self._connectors[account].abilities
+        if abilities.history is None:
             return []  # nor has it a cursor that could move
-        compares = isinstance(connector, ReadsBack) and self._policy.look_back > 0
+        compares = abilities.read_back is not None and self._policy.look_back > 0
         self._rounds.begin(account, channels, compares=compares)
         for channel in channels:
             key = (account, channel.key)
@@ -451,7 +451,7 @@ class CatchUp:
         """After a start: what was said meanwhile where nothing can be read back, whatever was heard
         since."""
         gap = self._gap_since(self._watchdog.away_since)
-        if gap is not None and not isinstance(self._connectors[account], ReadsHistory):
+        if gap is not None and self._connectors[account].abilities.history is None:
             await self._gaps.tell_all(account, gap)
 
     async def _trust(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
@@ -472,11 +472,12 @@ class CatchUp:
         self, account: AccountId, channel: ChannelRef, run: int, reading: Reading
     ) -> _Read | _Unread:
         connector = self._connectors[account]
-        if not isinstance(connector, ReadsHistory):
+        history = connector.abilities.history
+        if history is None:
             return _Unread(run)
         cursor = await self._store.cursor(account, channel)
         if cursor is None:
-            newest = await connector.newest(channel)
+            newest = await history.newest(channel)
             await self._beginnings.note(account, channel, newest)
             return _Read(run, newest, newest, first=True)
         await self._beginnings.note(account, channel, cursor)
@@ -487,7 +488,7 @@ class CatchUp:
         since = self._clock.time() - self._policy.thread_window
         threads = await self._store.live_threads(channel, since)
         patience = self._patience(account, channel)
-        missed = await self._collect(connector, channel, cursor, threads, reading, patience)
+        missed = await self._collect(history, channel, cursor, threads, reading, patience)
         newest, kept = cursor, 0
         for raw in missed.posts:
             row = await self._store.accept(raw, advance=False)
@@ -504,7 +505,7 @@ class CatchUp:
 
     async def _collect(
         self,
-        connector: ReadsHistory,
+        history: PlatformHistory,
         channel: ChannelRef,
         cursor: str,
         threads: Sequence[str],
@@ -517,7 +518,7 @@ class CatchUp:
         async def collect() -> _Missed:
             missed = _Missed(self._policy.most_posts)
             wanted = patience if reading.waits else None
-            async for found in connector.read_after(channel, cursor, threads, patience=wanted):
+            async for found in history.read_after(channel, cursor, threads, patience=wanted):
                 missed.add(found)
             return missed
 

@@ -14,11 +14,9 @@ from bridge.content.text.emoji import one_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
 from bridge.model.archive_records import Held, HeldPin
+from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.platform_history import (
-    FetchesMessages,
-    ReadsBack,
-    ReadsChannelMetadata,
-    ReadsReactions,
+    ReadBack,
     Standing,
     Stretch,
 )
@@ -59,7 +57,8 @@ class _Channel:
 
     account: AccountId
     channel: ChannelRef
-    connector: ReadsBack
+    abilities: Abilities
+    read_back: ReadBack
     began: str
     held: Mapping[str, Held]
     pins: Mapping[str, HeldPin]
@@ -103,13 +102,13 @@ class Reconciler:
         wanted: Callable[[], bool],
     ) -> Compared:
         """Compare one channel up to this order key, while `wanted`; some trouble is waited out."""
-        connector = self._connectors[account]
-        if not isinstance(connector, ReadsBack) or self._policy.look_back <= 0:
+        abilities = self._connectors[account].abilities
+        if self._policy.look_back <= 0:
             return "whole"
         failures = 0
         while wanted() and failures < self._policy.catch_up_tries:
             try:
-                return await self._read_once(account, channel, connector, upto, allowance, wanted)
+                return await self._read_once(account, channel, abilities, upto, allowance, wanted)
             except RateLimited as error:
                 await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
             except Refused as error:
@@ -126,11 +125,13 @@ class Reconciler:
         self,
         account: AccountId,
         channel: ChannelRef,
-        connector: ReadsBack,
+        abilities: Abilities,
         upto: str,
         allowance: Allowance,
         wanted: Callable[[], bool],
     ) -> Compared:
+        if (read_back := abilities.read_back) is None:
+            return "whole"
         began = await self._beginnings.of(account, channel)
         if allowance.left <= 0:
             return "ended"
@@ -145,10 +146,10 @@ class Reconciler:
         if len(held) == self._policy.look_back_messages:
             since = max(since, held[-1].at)  # what is older is not compared
         by_id, pins = {one.native_id: one for one in held}, await held_pins(self._store, channel)
-        here = _Channel(account, channel, connector, began, by_id, pins)
+        here = _Channel(account, channel, abilities, read_back, began, by_id, pins)
         threads = list(dict.fromkeys(one.thread for one in held if one.thread))
         found = 0
-        stretches = connector.read_back(channel, since, upto, threads)
+        stretches = read_back.stretches(channel, since, upto, threads)
         async with aclosing(stretches) as reading:
             asked = self._clock.time()
             async for stretch in reading:
@@ -172,7 +173,7 @@ class Reconciler:
     ) -> None:
         """Its name, its topic and its pins."""
         connector = self._connectors[account]
-        if not isinstance(connector, ReadsChannelMetadata):
+        if connector.abilities.channel_metadata is None:
             return
         allowance.left -= _REQUESTS_OF_AFFAIRS
         news = await news_of(self._store, connector, channel, self._clock.time())
@@ -197,7 +198,7 @@ class Reconciler:
             found += await self._take(raw)
         now = self._clock.time()
         for one in await self._gone(here, stretch):
-            raw = here.connector.gone(here.channel, one.native_id, one.thread, now)
+            raw = here.read_back.gone(here.channel, one.native_id, one.thread, now)
             found += await self._take(raw)
         return found
 
@@ -219,11 +220,11 @@ class Reconciler:
 
     async def _pin(self, here: _Channel, post: Standing, asked: float) -> Sequence[Raw]:
         """That this post was pinned, or its pin taken away, while nobody listened."""
-        connector = here.connector
-        if post.pin is None or not isinstance(connector, ReadsChannelMetadata):
+        reader = here.abilities.channel_metadata
+        if post.pin is None or reader is None:
             return ()
         found = await news_of_pin(
-            self._store, connector, here.channel, post.native_id, post.pin or None, here.pins, asked
+            self._store, reader, here.channel, post.native_id, post.pin or None, here.pins, asked
         )
         return (found,) if found else ()
 
@@ -231,8 +232,8 @@ class Reconciler:
         self, here: _Channel, stretch: Stretch, post: Standing, message: MessageId, asked: float
     ) -> Sequence[Raw]:
         """Reactions that were put on this post, or taken back, while nobody listened."""
-        connector = here.connector
-        if not isinstance(connector, ReadsReactions):
+        reactors = here.abilities.reactors
+        if reactors is None:
             return ()
         held: dict[str, set[ActorId]] = {}
         for one in await self._store.reactions(message):
@@ -245,7 +246,7 @@ class Reconciler:
             if actors is None:
                 if one.count == len(kept):
                     continue
-                actors = await connector.reactors(
+                actors = await reactors.reactors(
                     here.channel, post.native_id, stretch.thread, one.native
                 )
             changed += [(emoji, actor, True) for actor in actors if actor not in kept]
@@ -253,7 +254,7 @@ class Reconciler:
                 changed += [(emoji, actor, False) for actor in sorted(kept.difference(actors))]
         changed += [(emoji, actor, False) for emoji, all_ in held.items() for actor in sorted(all_)]
         raws = [
-            connector.reacted(
+            reactors.reacted(
                 here.channel, post.native_id, stretch.thread, emoji, actor, asked, present=present
             )
             for emoji, actor, present in changed
@@ -271,7 +272,7 @@ class Reconciler:
             and not is_channel_event(one.native_id)
             and one.thread == stretch.thread
             and one.native_id not in standing
-            and stretch.first <= here.connector.order_key(one.native_id) <= stretch.last
+            and stretch.first <= here.read_back.order_key(one.native_id) <= stretch.last
         ]
         if missing and not await self._is_gone(here, missing[0]):
             log.warning("look_back_doubts", channel=here.channel.key, missing=len(missing))
@@ -279,11 +280,11 @@ class Reconciler:
         return missing
 
     async def _is_gone(self, here: _Channel, one: Held) -> bool:
-        connector = here.connector
-        if not isinstance(connector, FetchesMessages):
+        lookup = here.abilities.lookup
+        if lookup is None:
             return True
         try:
-            return await connector.fetch(here.channel, one.native_id, one.thread) is None
+            return await lookup.fetch(here.channel, one.native_id, one.thread) is None
         except Refused:  # it may not be seen
             return False
 
@@ -299,7 +300,7 @@ def _news(here: _Channel, post: Standing) -> Sequence[Raw]:
     """What this post tells that we do not know."""
     known = here.held.get(post.native_id)
     if known is None:
-        unheard = not post.own and here.connector.order_key(post.native_id) > here.began
+        unheard = not post.own and here.read_back.order_key(post.native_id) > here.began
         return (post.post,) if unheard else ()
     news = [post.ended] if known.said and post.ended else []
     if known.said and post.edit and post.edited + post.edited_within > known.changed:

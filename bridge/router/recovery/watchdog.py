@@ -9,7 +9,6 @@ import structlog
 
 from bridge.errors import BridgeError, StoreError
 from bridge.model import AccountId, ChannelRef, PostMessage, Raw
-from bridge.ports.abilities.platform_history import ReadsHistory
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
@@ -120,15 +119,15 @@ class ConnectionWatchdog:
     async def _look_after(self, account: AccountId) -> None:
         if not self._is_silent(account):
             return
-        connector = self._connectors[account]
+        history = self._connectors[account].abilities.history
         channel = await self._busiest(account)
-        if channel is None or not isinstance(connector, ReadsHistory):
+        if channel is None or history is None:
             return
         heard_before = self._last.get(account)
         key = (account, channel)
         known = max(self._newest.get(key, ""), await self._store.cursor(*key) or "")
         try:
-            newest = await connector.newest(channel)
+            newest = await history.newest(channel)
             if newest > known:
                 await self._clock.sleep(self._policy.deaf_grace)
         except StoreError:

@@ -15,7 +15,6 @@ from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, ChannelRef, RoomId, join_key, split_key
 from bridge.model.archive_records import Timeline
 from bridge.model.room_records import DirectEnd
-from bridge.ports.abilities.direct_messages import OpensDirect
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
@@ -66,9 +65,10 @@ class DirectMessages:
         """From now on people of the room may write to them. Raises InvalidData or PlatformError
         where our bot may not write to them itself."""
         connector = self._connectors.get(account)
-        if not isinstance(connector, OpensDirect):
+        direct_messages = connector.abilities.direct_messages if connector else None
+        if direct_messages is None:
             raise InvalidData("Nobody can be written to directly on this platform")
-        channel = await connector.direct_channel(actor)
+        channel = await direct_messages.open(actor)
         end = DirectEnd(actor, account, channel, room, self._clock.time())
         await self._store.put_direct_end(end)
         await self.load()

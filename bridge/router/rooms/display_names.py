@@ -20,7 +20,6 @@ from bridge.content.text.names import marked_name
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
 from bridge.model.people_records import ShownName
 from bridge.model.refs import BRIDGE_NAME
-from bridge.ports.abilities.people import KnowsOwnName
 from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
 from bridge.router.rooms.features import platform_name
@@ -117,7 +116,8 @@ class DisplayNames:
     def _names_of_bots(self, room: Room) -> set[str]:
         """The names of our bots where the room is shown."""
         ours = (self._connectors.get(member.account) for member in room.members)
-        return {skeleton(bot.own_name) for bot in ours if isinstance(bot, KnowsOwnName)} - {""}
+        people = (connector.abilities.people for connector in ours if connector)
+        return {skeleton(known.own_name) for known in people if known} - {""}
 
     def _is_admin(self, actor: ActorId) -> bool:
         return any(matches(glob, actor) for glob in self._admins)

@@ -16,7 +16,7 @@ import structlog
 from bridge.errors import BridgeError, InvalidData, PlatformError
 from bridge.model import AccountId, ActorId, Person, PersonId
 from bridge.model.people_records import CODE_WINDOW
-from bridge.ports.abilities.people import KnowsEmails
+from bridge.ports.abilities.people import Emails
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.people import PeopleStore
@@ -116,19 +116,20 @@ class Linking:
         if self._email_key is None or person.bot or person.id in self._asked:
             return
         connector = self._connectors.get(account)
-        if not isinstance(connector, KnowsEmails):
+        emails = connector.abilities.emails if connector else None
+        if emails is None:
             return
         if len(self._asked) >= _REMEMBERED:
             self._asked.clear()
         self._asked.add(person.id)
-        work = self._link_by_email(connector, person.id, self._email_key)
+        work = self._link_by_email(emails, person.id, self._email_key)
         task = asyncio.create_task(work, name=f"address of {person.id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _link_by_email(self, connector: KnowsEmails, actor: ActorId, key: bytes) -> None:
+    async def _link_by_email(self, emails: Emails, actor: ActorId, key: bytes) -> None:
         try:
-            email = await self._email(connector, actor)
+            email = await self._email(emails, actor)
             if email is None or "@" not in email:
                 return
             digest = hmac.digest(key, email.strip().casefold().encode(), "sha256").hex()
@@ -138,12 +139,12 @@ class Linking:
         except (BridgeError, TimeoutError) as error:
             log.warning("not_linked", actor=actor, error=str(error))
 
-    async def _email(self, connector: KnowsEmails, actor: ActorId) -> str | None:
+    async def _email(self, emails: Emails, actor: ActorId) -> str | None:
         """Asked some times: where somebody spoke a moment ago is not known everywhere yet."""
         for pause in _PAUSES:
             try:
                 async with asyncio.timeout(_DEADLINE):
-                    if email := await connector.email(actor):
+                    if email := await emails.email(actor):
                         return email
             except (PlatformError, TimeoutError) as error:
                 log.warning("address_not_found", actor=actor, error=type(error).__name__)

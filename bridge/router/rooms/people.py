@@ -10,7 +10,6 @@ import structlog
 from bridge.content.text.names import shown_name
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
-from bridge.ports.abilities.people import KnowsPeople
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.authors import AuthorStore
@@ -77,11 +76,12 @@ class People:
 
     async def _look_up(self, account: AccountId, actor: ActorId) -> Person | None:
         connector = self._connectors.get(account)
-        if not isinstance(connector, KnowsPeople):
+        people = connector.abilities.people if connector else None
+        if people is None:
             return None
         try:
             async with asyncio.timeout(_DEADLINE):
-                found = await connector.person(actor)
+                found = await people.person(actor)
                 return found and _seen(found)
         except (PlatformError, TimeoutError) as error:
             log.warning("person_not_found", account=account, actor=actor, error=str(error))

@@ -20,8 +20,6 @@ from bridge.content.text.names import is_bare_id
 from bridge.content.text.tree import ChannelLink, GroupMention, Mention
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, ChannelRef, join_key, split_key
-from bridge.ports.abilities.channels import KnowsChannelNames
-from bridge.ports.abilities.groups import ListsGroups
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.router.rooms.people import People, nameless
@@ -177,10 +175,11 @@ class ReferenceNames:
         if until > self._clock.monotonic():
             return name or None
         connector = self._connectors.get(account)
-        if not isinstance(connector, KnowsChannelNames):
+        channels = connector.abilities.channels if connector else None
+        if channels is None:
             return None
         try:
-            name = _one_line(await connector.channel_name(channel) or "")
+            name = _one_line(await channels.name(channel) or "")
         except PlatformError as error:
             log.warning("channel_not_found", account=account, channel=channel.key, error=str(error))
             name = ""
@@ -194,10 +193,11 @@ class ReferenceNames:
         if until > self._clock.monotonic():
             return names
         connector = self._connectors.get(account)
-        if not isinstance(connector, ListsGroups):
+        group_names = connector.abilities.group_names if connector else None
+        if group_names is None:
             return {}
         try:
-            names = await connector.groups([workspace])
+            names = await group_names.by_id([workspace])
         except PlatformError as error:
             log.warning("groups_not_found", account=account, error=str(error))
             names = {}

@@ -18,7 +18,6 @@ from bridge.content.text.tree import Paragraph, Text
 from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, MessagePosted
 from bridge.model.turn_records import PAIRING_WINDOW, Pairing, PairingCode
-from bridge.ports.abilities.direct_messages import KnowsDirect
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.agents import AgentStore
@@ -112,7 +111,8 @@ class AgentAccess:
     def is_direct(self, channel: ChannelRef) -> bool:
         """Whether it is between one person and our bot alone."""
         connector = self._connectors.get(self._rooms.account_of(channel) or AccountId(""))
-        return isinstance(connector, KnowsDirect) and connector.is_direct(channel)
+        direct_messages = connector.abilities.direct_messages if connector else None
+        return direct_messages is not None and direct_messages.is_direct(channel)
 
     async def tell(
         self,

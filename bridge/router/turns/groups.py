@@ -10,7 +10,6 @@ import structlog
 
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, ChannelRef, split_key
-from bridge.ports.abilities.groups import KnowsGroups
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.router.rooms.rooms import Rooms
@@ -44,11 +43,12 @@ class Memberships:
         if until > self._clock.monotonic():
             return found
         connector = self._connectors.get(self._account_of(actor, channel) or AccountId(""))
-        if not isinstance(connector, KnowsGroups):
+        groups = connector.abilities.groups if connector else None
+        if groups is None:
             return frozenset()
         try:
             async with asyncio.timeout(_DEADLINE):
-                found = await connector.groups_of(actor, wanted)
+                found = await groups.of_actor(actor, wanted)
         except (PlatformError, TimeoutError) as error:
             log.warning("groups_not_found", actor=actor, error=str(error))
             return None

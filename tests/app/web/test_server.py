@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -29,8 +30,10 @@ from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId, LaneId
 from bridge.model.outbox_records import LaneStatus
 from bridge.model.store_status import StoreStatus
+from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.health import Health
 from bridge.ports.connector import Connector
+from bridge.ports.findings import Finding
 from tests.waiting import LONGEST_WAIT
 
 
@@ -204,8 +207,14 @@ def test_the_names_of_files_are_hidden_in_what_an_account_says(said: str, shown:
 
 async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -> None:
     class Failing:
-        def health(self) -> Health:
+        def __init__(self) -> None:
+            self.abilities = Abilities(health=self)
+
+        def current(self) -> Health:
             return Health("connecting", note="'/srv/tls/ca.pem' cannot be read")
+
+        async def check(self, *_: object, **__: object) -> Sequence[Finding]:
+            return ()
 
     name, door = AccountId("slack"), Door.new()
     idle.connectors[name] = cast("Connector", Failing())

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from bridge.model import ActorId, ChannelRef, Person
 from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.findings import Finding
+from bridge.testing.abilities import required
 from connectors.discord import connector_type
 from connectors.discord.capabilities import INTENTS, PERMISSIONS, REQUIRED_PERMISSIONS
 from connectors.discord.ids import actor_id, channel_ref
@@ -25,7 +26,7 @@ def errors(findings: object) -> list[str]:
 
 
 async def test_a_healthy_account_has_nothing_to_do(local: Local) -> None:
-    findings = await local.connector().check([local.channel])
+    findings = await required(local.connector().abilities.health).check([local.channel])
 
     assert {finding.level for finding in findings} == {"ok"}
     assert len(findings) == 4
@@ -36,7 +37,7 @@ async def test_a_wrong_token_is_found(local: Local) -> None:
     connector = local.connector()
     local.tokens.values = dict.fromkeys(local.tokens.values, "wrong")
 
-    (finding,) = await connector.check([local.channel])
+    (finding,) = await required(connector.abilities.health).check([local.channel])
 
     assert (finding.level, finding.what) == ("error", "Discord refuses the bot token")
     assert "Reset Token" in finding.todo
@@ -46,7 +47,7 @@ async def test_a_missing_intent_is_found(local: Local) -> None:
     for app in local.discord.state.apps.values():
         app.granted &= ~INTENTS["MESSAGE_CONTENT"]
 
-    findings = await local.connector().check([])
+    findings = await required(local.connector().abilities.health).check([])
 
     assert errors(findings) == ["The intent MESSAGE CONTENT is missing"]
 
@@ -57,7 +58,7 @@ async def test_missing_permissions_are_named_for_each_channel(local: Local) -> N
     for role in channel.guild.roles.values():
         role.permissions &= ~int(Permission.MANAGE_WEBHOOKS) & ~int(Permission.ADMINISTRATOR)
 
-    found = errors(await local.connector().check([local.channel]))
+    found = errors(await required(local.connector().abilities.health).check([local.channel]))
 
     assert len(found) == 1
     assert found[0].endswith("the bot lacks Manage Webhooks")
@@ -67,13 +68,13 @@ async def test_unknown_channels_and_servers_are_found(local: Local) -> None:
     guild = local.channel.workspace
     wanted: list[ChannelRef] = [channel_ref(guild, "1"), channel_ref("2", "3")]
 
-    found = errors(await local.connector().check(wanted))
+    found = errors(await required(local.connector().abilities.health).check(wanted))
 
     assert [what.split(" is not in ")[0] for what in found] == ["Channel '1'", "The bot"]
 
 
 async def test_channels_are_listed_with_their_names(local: Local) -> None:
-    channels = await local.connector().channels()
+    channels = await required(local.connector().abilities.channels).visible()
 
     first = next(channel for channel in channels if channel.ref == local.channel)
     place = local.discord.world().places[0]
@@ -90,7 +91,7 @@ async def test_people_are_known_as_their_guild_sees_them(local: Local) -> None:
     connector = local.connector()
     given = local.discord.world().people[0]
 
-    person = await connector.person(actor_id(local.channel, given.id))
+    person = await required(connector.abilities.people).person(actor_id(local.channel, given.id))
 
     assert isinstance(person, Person)
     assert (person.name, person.bot) == (given.name, False)
@@ -103,11 +104,15 @@ async def test_a_channel_has_the_name_that_everybody_may_know(local: Local) -> N
     guild = local.channel.workspace
     hidden = local.app["no_access"][guild]
 
-    named = await connector.channel_name(local.channel)
+    named = await required(connector.abilities.channels).name(local.channel)
 
     assert named == local.discord.world().places[0].channel_name
-    assert await connector.channel_name(channel_ref(guild, hidden)) == "no-access"
-    assert await connector.channel_name(channel_ref(guild, "99")) == "no-access"
+    assert (
+        await required(connector.abilities.channels).name(channel_ref(guild, hidden)) == "no-access"
+    )
+    assert (
+        await required(connector.abilities.channels).name(channel_ref(guild, "99")) == "no-access"
+    )
 
 
 async def test_roles_are_the_groups_of_a_guild(local: Local) -> None:
@@ -118,17 +123,19 @@ async def test_roles_are_the_groups_of_a_guild(local: Local) -> None:
     guild.members[int(user)].roles = [4711]
     role = f"group:discord:{guild.id}:4711"
 
-    assert await connector.groups_of(actor_id(local.channel, user), ("group:*",)) == {role}
+    assert await required(connector.abilities.groups).of_actor(
+        actor_id(local.channel, user), ("group:*",)
+    ) == {role}
     direct = ActorId(f"discord:@me:{user}")
-    assert await connector.groups_of(direct, (role,)) == {role}
-    assert await connector.groups_of(direct, ("group:*",)) == frozenset()
+    assert await required(connector.abilities.groups).of_actor(direct, (role,)) == {role}
+    assert await required(connector.abilities.groups).of_actor(direct, ("group:*",)) == frozenset()
     stranger = actor_id(local.channel, "99")
-    assert await connector.groups_of(stranger, (role,)) == frozenset()
+    assert await required(connector.abilities.groups).of_actor(stranger, (role,)) == frozenset()
 
 
 @pytest.mark.parametrize("actor", ["slack:T:U", "discord:1", "discord:1:7/CI", "discord:1:99"])
 async def test_strangers_are_unknown(local: Local, actor: str) -> None:
-    assert await local.connector().person(ActorId(actor)) is None
+    assert await required(local.connector().abilities.people).person(ActorId(actor)) is None
 
 
 def test_the_invite_link_asks_for_exactly_what_is_used() -> None:

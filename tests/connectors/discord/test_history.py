@@ -11,6 +11,7 @@ from bridge.errors import PlatformError, Unsettled
 from bridge.model import MessagePosted, Raw
 from bridge.ports.abilities.platform_history import Unreadable
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref, order_key, time_of
 from connectors.discord.rest import Rest
@@ -19,7 +20,12 @@ from tests.connectors.discord.test_encode import delivery
 
 
 async def read(connector: DiscordConnector, local: Local, cursor: str, *threads: str) -> list[str]:
-    found = [raw async for raw in connector.read_after(local.channel, cursor, threads)]
+    found = [
+        raw
+        async for raw in required(connector.abilities.history).read_after(
+            local.channel, cursor, threads
+        )
+    ]
     raws = [raw for raw in found if isinstance(raw, Raw)]
     assert [raw.order_key for raw in raws] == sorted(raw.order_key for raw in raws)
     events = [event for raw in raws for event in connector.decode(raw)]
@@ -43,7 +49,7 @@ async def test_channel_and_threads_are_one_stream_in_the_order_of_time(local: Lo
     archived.archived = True
 
     assert await read(connector, local, start) == ["root one", "a1", "root two", "b1", "a2"]
-    assert await connector.newest(local.channel) == max(
+    assert await required(connector.abilities.history).newest(local.channel) == max(
         order_key(str(message.id))
         for message in local.discord.messages(local.channel.workspace, local.channel.channel)
     )
@@ -62,7 +68,7 @@ async def test_more_than_a_page_is_read_whole(local: Local) -> None:
 async def test_an_empty_channel_begins_before_everything(local: Local) -> None:
     connector = local.connector()
 
-    newest = await connector.newest(local.channel)
+    newest = await required(connector.abilities.history).newest(local.channel)
     await local.say("first")
 
     assert newest < order_key("1")
@@ -71,11 +77,11 @@ async def test_an_empty_channel_begins_before_everything(local: Local) -> None:
 
 async def test_our_own_posts_are_known_as_ours_in_history_too(local: Local) -> None:
     connector = local.connector()
-    start = await connector.newest(local.channel)
+    start = await required(connector.abilities.history).newest(local.channel)
     for call in connector.encode(delivery("ours", channel=local.channel)).calls:
         await connector.send(call)
 
-    read = connector.read_after(local.channel, start, ())
+    read = required(connector.abilities.history).read_after(local.channel, start, ())
     raws = [raw async for raw in read if isinstance(raw, Raw)]
 
     (event,) = connector.decode(raws[0])
@@ -92,9 +98,9 @@ async def test_direct_messages_and_forums_are_read_back(local: Local) -> None:
     for call in connector.encode(delivery("a post", channel=forum)).calls:
         await connector.send(call)
 
-    assert await connector.newest(direct) == order_key(shown.id)
+    assert await required(connector.abilities.history).newest(direct) == order_key(shown.id)
     for channel in (direct, forum):
-        read = connector.read_after(channel, order_key("0"), ())
+        read = required(connector.abilities.history).read_after(channel, order_key("0"), ())
         raws = [raw async for raw in read if isinstance(raw, Raw)]
         assert len(raws) == 1
         assert raws[0].channel == channel
@@ -145,7 +151,10 @@ async def test_a_message_that_cannot_be_read_is_said_to_be_missing(
     broken = await local.say("broken")
     _Poisoned({broken}, monkeypatch)
 
-    found = [one async for one in connector.read_after(local.channel, start, ())]
+    found = [
+        one
+        async for one in required(connector.abilities.history).read_after(local.channel, start, ())
+    ]
 
     (gap,) = found
     assert isinstance(gap, Unreadable)
@@ -161,7 +170,7 @@ async def test_a_post_is_not_called_missing_when_history_cannot_be_read(
     (call,) = connector.encode(delivery("hi", channel=local.channel)).calls
 
     with pytest.raises(PlatformError):
-        await connector.find_sent(call, before)
+        await required(connector.abilities.deliveries).find(call, before)
 
 
 async def test_a_passing_server_error_is_only_a_smaller_page(local: Local) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from bridge.errors import AuthFailed, ConfigError, StoreFull
 from bridge.model import ChannelRenamed, Ignored, MessagePosted, Place
+from bridge.testing.abilities import required
 from connectors.discord.capabilities import INTENTS
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.content import HIDDEN
@@ -70,7 +71,7 @@ async def test_a_lost_session_is_told_so_that_catch_up_begins(
 
     await local.say("back again")
     assert await heard(local, connector, 1) == ["back again"]
-    assert connector.health().state == "connected"
+    assert required(connector.abilities.health).current().state == "connected"
 
 
 async def test_a_wrong_token_ends_the_run_and_says_what_to_do(local: Local) -> None:
@@ -80,7 +81,7 @@ async def test_a_wrong_token_ends_the_run_and_says_what_to_do(local: Local) -> N
     with pytest.raises(AuthFailed, match="reset it in the developer portal"):
         await connector.run(local.inbox)
 
-    assert connector.health().state == "failed"
+    assert required(connector.abilities.health).current().state == "failed"
 
 
 async def test_a_missing_intent_ends_the_run_and_says_what_to_do(local: Local) -> None:
@@ -99,11 +100,11 @@ async def test_a_full_inbox_holds_later_posts_in_order_and_says_so(local: Local)
 
     await local.say("one")
     await local.say("two")
-    await until(lambda: "takes nothing" in connector.health().note)
+    await until(lambda: "takes nothing" in required(connector.abilities.health).current().note)
     local.inbox.fail_with = None
 
     assert await heard(local, connector, 2) == ["one", "two"]
-    await until(lambda: connector.health().note == "")
+    await until(lambda: required(connector.abilities.health).current().note == "")
 
 
 async def test_what_is_too_much_to_hold_is_read_back_by_catch_up(
@@ -117,7 +118,7 @@ async def test_what_is_too_much_to_hold_is_read_back_by_catch_up(
 
     for number in range(12):
         await local.say(f"n{number}")
-    await until(lambda: "takes nothing" in connector.health().note)
+    await until(lambda: "takes nothing" in required(connector.abilities.health).current().note)
     await until(lambda: receiver._missed >= 12 - 3 - 1)  # pyright: ignore[reportPrivateUsage]
     before = len(local.inbox.sessions)
     local.inbox.fail_with = None
@@ -252,7 +253,10 @@ async def test_two_accounts_run_side_by_side(local: Local) -> None:
     second = asyncio.create_task(other.run(local.inbox))
     try:
         await local.inbox.until(lambda: len(local.inbox.sessions) == 2)
-        assert {one.health().state, other.health().state} == {"connected"}
+        assert {
+            required(one.abilities.health).current().state,
+            required(other.abilities.health).current().state,
+        } == {"connected"}
     finally:
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
@@ -272,9 +276,9 @@ async def test_a_gateway_that_is_not_there_is_tried_again(local: Local) -> None:
     connector = local.connector(gateway_url="ws://127.0.0.1:9/")
     local.running = asyncio.create_task(connector.run(local.inbox))
 
-    await until(lambda: connector.health().note != "")
+    await until(lambda: required(connector.abilities.health).current().note != "")
 
-    assert connector.health().state == "connecting"
+    assert required(connector.abilities.health).current().state == "connecting"
 
 
 async def test_a_missing_intent_is_named_where_people_look(
@@ -287,4 +291,6 @@ async def test_a_missing_intent_is_named_where_people_look(
     await local.say("what nobody may read")
 
     assert await heard(local, connector, 1) == [HIDDEN]
-    await until(lambda: "Message Content Intent" in connector.health().note)
+    await until(
+        lambda: "Message Content Intent" in required(connector.abilities.health).current().note
+    )

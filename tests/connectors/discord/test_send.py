@@ -24,6 +24,7 @@ from bridge.errors import (
 from bridge.model import DeleteMessage, Delivery, EditMessage, Receipt
 from bridge.ports.abilities.health import Health
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from connectors.discord.connector import DiscordConnector
 from connectors.discord.ids import channel_ref
 from connectors.discord.rest import ApiAnswer, Rest, read_answer, refusal
@@ -138,7 +139,7 @@ async def test_a_forum_post_gets_a_title_and_its_further_parts_stand_below(local
     threads = {receipt.thread for receipt in receipts}
     assert len(receipts) == 3
     assert threads == {receipts[0].native_id}
-    found = await connector.find_sent(
+    found = await required(connector.abilities.deliveries).find(
         connector.encode(delivery("word " * 900, channel=forum)).calls[0], None
     )
     assert found == receipts[0]
@@ -153,7 +154,12 @@ async def test_a_direct_message_is_posted_once_edited_and_deleted(local: Local) 
     first = await send(connector, posted)
     again = await send(connector, posted)
     assert first == again
-    assert await connector.find_sent(connector.encode(posted).calls[0], shown.id) == first[0]
+    assert (
+        await required(connector.abilities.deliveries).find(
+            connector.encode(posted).calls[0], shown.id
+        )
+        == first[0]
+    )
     await send(connector, in_channel(local, "ho", channel=direct, kind=EditMessage, copies=first))
     standing = local.discord.messages("@me", shown.channel)
     assert [message.text for message in standing] == ["hello bot", "**Ann:** ho"]
@@ -167,16 +173,25 @@ async def test_a_post_is_found_only_when_words_and_name_are_the_same(local: Loca
     await send(connector, in_channel(local, "hi", name="Bob"))
     (wanted,) = connector.encode(in_channel(local, "hi", name="Ann")).calls
 
-    assert await connector.find_sent(wanted, before.native_id) is None
+    assert await required(connector.abilities.deliveries).find(wanted, before.native_id) is None
     receipt = await connector.send(wanted)
-    assert await connector.find_sent(wanted, before.native_id) == receipt
-    assert await connector.find_sent(wanted, receipt.native_id) is None
-    assert await connector.find_sent(wanted, None) == receipt
-    assert await connector.find_sent(wanted, None, since=time.time()) == receipt
-    assert await connector.find_sent(wanted, None, since=time.time() + 3600) is None
+    assert await required(connector.abilities.deliveries).find(wanted, before.native_id) == receipt
+    assert await required(connector.abilities.deliveries).find(wanted, receipt.native_id) is None
+    assert await required(connector.abilities.deliveries).find(wanted, None) == receipt
+    assert (
+        await required(connector.abilities.deliveries).find(wanted, None, since=time.time())
+        == receipt
+    )
+    assert (
+        await required(connector.abilities.deliveries).find(wanted, None, since=time.time() + 3600)
+        is None
+    )
     other = wanted.model_copy(update={"body": {**wanted.body, "content": "other words"}})
-    assert await connector.find_sent(other, before.native_id) is None
-    assert await connector.find_sent(other, before.native_id, changed=True) == receipt
+    assert await required(connector.abilities.deliveries).find(other, before.native_id) is None
+    assert (
+        await required(connector.abilities.deliveries).find(other, before.native_id, changed=True)
+        == receipt
+    )
 
 
 async def test_a_post_for_a_thread_that_never_began_is_not_there(local: Local) -> None:
@@ -184,7 +199,7 @@ async def test_a_post_for_a_thread_that_never_began_is_not_there(local: Local) -
     connector = local.connector()
     (call,) = connector.encode(in_channel(local, thread=root)).calls
 
-    assert await connector.find_sent(call, root) is None
+    assert await required(connector.abilities.deliveries).find(call, root) is None
 
 
 async def test_fifteen_webhooks_are_refused_with_what_to_do(local: Local) -> None:
@@ -339,7 +354,7 @@ async def test_a_token_that_is_refused_shows_until_it_is_taken(
     for authorised in (False, True, True):  # the first is a webhook that was made anew
         with contextlib.suppress(Refused):
             await rest.request("GET", "/x", bucket="x", doing="Asking", authorised=authorised)
-        states.append(connector.health().state)
+        states.append(required(connector.abilities.health).current().state)
 
     assert states == ["connected", "failed", "connected"]
 

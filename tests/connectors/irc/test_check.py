@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from bridge.errors import AuthFailed, ConfigError
 from bridge.model import AccountId, ActorId
+from bridge.testing.abilities import required
 from connectors.irc import connector_type
 from connectors.irc.ids import channel_ref
 from connectors.irc.sandbox import PLAIN, LocalIrc
@@ -27,7 +28,9 @@ from tests.connectors.irc.sending import post
 
 async def found(local: Local, *names: str, **changed: Any) -> list[tuple[str, str]]:
     connector = local.connector(channels=[], **changed)
-    findings = await connector.check([channel_ref("local", name) for name in names])
+    findings = await required(connector.abilities.health).check(
+        [channel_ref("local", name) for name in names]
+    )
     return [(one.level, one.what) for one in findings]
 
 
@@ -110,12 +113,17 @@ async def test_people_are_known_by_their_nicks_as_they_are_now(local: Local) -> 
     local.irc.say("bob", CHANNEL, "hi")
     await local.inbox.until(lambda: bool(local.inbox.raws))
 
-    named = [await connector.person(ActorId(f"irc:local:{one}")) for one in ("robert", "~alice")]
+    named = [
+        await required(connector.abilities.people).person(ActorId(f"irc:local:{one}"))
+        for one in ("robert", "~alice")
+    ]
     assert [one.name for one in named if one] == ["bob", "alice"]
-    assert await connector.person(ActorId("irc:elsewhere:~alice")) is None
-    assert await connector.direct_channel(ActorId("irc:local:robert")) == channel_ref(
-        "local", "=robert"
+    assert (
+        await required(connector.abilities.people).person(ActorId("irc:elsewhere:~alice")) is None
     )
+    assert await required(connector.abilities.direct_messages).open(
+        ActorId("irc:local:robert")
+    ) == channel_ref("local", "=robert")
 
 
 # --- TLS ------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from bridge.model import (
     TopicChanged,
 )
 from bridge.model.secret_refs import SecretRef
+from bridge.testing.abilities import required
 from connectors.irc import ids
 from connectors.irc.bylines import GAP
 from connectors.irc.connector import IrcConnector
@@ -68,8 +69,8 @@ async def test_the_bot_joins_its_channels_and_tells_that_it_may_have_missed_some
     await local.start(connector)
 
     assert local.irc.members("#other") == ["bridge"]
-    assert connector.health().state == "connected"
-    assert connector.own_name == "bridge"
+    assert required(connector.abilities.health).current().state == "connected"
+    assert required(connector.abilities.people).own_name == "bridge"
     assert connector.capabilities.echo
     assert connector.capabilities.history
     assert connector.capabilities.text_limit == 4096
@@ -79,13 +80,16 @@ async def test_a_channel_of_a_room_is_joined_without_another_word(local: Local) 
     connector = local.connector()
     await local.start(connector)
 
-    ref = connector.channel_with_id("#Rooms", None)
+    ref = required(connector.abilities.channels).with_id("#Rooms", None)
 
     assert ref == ids.channel_ref("local", "#rooms")
     await eventually(lambda: local.irc.members("#Rooms") == ["bridge"])
-    assert [one.name for one in await connector.channels()] == ["general", "Rooms"]
-    assert connector.channel_with_id("general", None) is None
-    assert connector.channel_with_id("#x", "elsewhere") is None
+    assert [one.name for one in await required(connector.abilities.channels).visible()] == [
+        "general",
+        "Rooms",
+    ]
+    assert required(connector.abilities.channels).with_id("general", None) is None
+    assert required(connector.abilities.channels).with_id("#x", "elsewhere") is None
 
 
 async def test_a_channel_with_a_key_is_joined_with_it(local: Local) -> None:
@@ -104,7 +108,7 @@ async def test_a_channel_that_does_not_let_us_in_is_told_in_the_health(local: Lo
     connector = local.connector()
     await local.start(connector)
 
-    assert "#general: it has a key" in connector.health().note
+    assert "#general: it has a key" in required(connector.abilities.health).current().note
     with pytest.raises(Refused, match="key"):
         await post(connector, local, "hello?")
 
@@ -154,11 +158,11 @@ async def test_a_nick_in_use_is_replaced_and_taken_back_when_it_is_free(local: L
     local.irc.join("bridge", CHANNEL)
     connector = local.connector()
     await local.start(connector)
-    assert connector.own_name == "bridge_"
+    assert required(connector.abilities.people).own_name == "bridge_"
 
     local.irc.quit("bridge")
 
-    await eventually(lambda: connector.own_name == "bridge")
+    await eventually(lambda: required(connector.abilities.people).own_name == "bridge")
 
 
 async def test_one_refused_capability_takes_no_other_with_it() -> None:
@@ -183,7 +187,7 @@ async def test_a_channel_without_colours_says_so_of_the_form(local: Local) -> No
     with pytest.raises(FormRefused):
         await connector.send(call)
 
-    plain = connector.in_words(call)
+    plain = required(connector.abilities.simpler_forms).in_words(call)
     assert plain is not None
     await connector.send(plain)
     assert texts(local)[-1] == "<Ann> bold"
@@ -217,11 +221,14 @@ async def test_direct_messages_go_both_ways(local: Local) -> None:
     event = await until(local, MessagePosted)
 
     assert event.place.channel == ids.channel_ref("local", "alice")
-    assert connector.is_direct(event.place.channel)
+    assert required(connector.abilities.direct_messages).is_direct(event.place.channel)
     assert event.addresses_us
-    assert await connector.direct_channel(ActorId("irc:local:~alice")) == event.place.channel
+    assert (
+        await required(connector.abilities.direct_messages).open(ActorId("irc:local:~alice"))
+        == event.place.channel
+    )
     with pytest.raises(NotFound):
-        await connector.direct_channel(ActorId("irc:local:~nobody"))
+        await required(connector.abilities.direct_messages).open(ActorId("irc:local:~nobody"))
 
 
 async def test_direct_messages_follow_an_account_and_not_a_nick(local: Local) -> None:
@@ -281,11 +288,16 @@ async def test_on_a_plain_server_nothing_can_be_read_back() -> None:
         (call,) = connector.encode(delivery_of(connector, local, "x")).calls
 
         with pytest.raises(NoHistory):
-            await connector.newest(local.channel)
+            await required(connector.abilities.history).newest(local.channel)
         with pytest.raises(NoHistory):
-            await connector.find_sent(call, None)
+            await required(connector.abilities.deliveries).find(call, None)
         with pytest.raises(NoHistory):
-            _ = [raw async for raw in connector.read_after(local.channel, "", [])]
+            _ = [
+                raw
+                async for raw in required(connector.abilities.history).read_after(
+                    local.channel, "", []
+                )
+            ]
 
 
 async def test_a_server_with_echoes_and_without_labels_settles_by_the_echo() -> None:
@@ -340,12 +352,16 @@ async def test_what_was_said_meanwhile_is_read_back_once_and_in_order(local: Loc
         await local.say(f"number {number}")
     await local.again()
 
-    raws = [raw async for raw in connector.read_after(local.channel, cursor, [])]
+    raws = [
+        raw
+        async for raw in required(connector.abilities.history).read_after(local.channel, cursor, [])
+    ]
 
     assert [one.message.content[0].text for one in _posts(connector, raws)] == [  # type: ignore[union-attr]
         f"number {number}" for number in range(250)
     ]
-    assert await connector.newest(local.channel) == raws[-1].order_key  # type: ignore[union-attr]
+    newest = await required(connector.abilities.history).newest(local.channel)
+    assert newest == raws[-1].order_key  # type: ignore[union-attr]
 
 
 def _posts(connector: IrcConnector, raws: Sequence[object]) -> list[MessagePosted]:
@@ -360,12 +376,12 @@ async def test_one_message_can_be_asked_for(local: Local) -> None:
     await local.say("another")
     await local.inbox.until(lambda: len(local.inbox.raws) == 2)
 
-    found = await connector.fetch(local.channel, said, None)
+    found = await required(connector.abilities.lookup).fetch(local.channel, said, None)
 
     assert found is not None
     assert found.dedupe_key == local.inbox.raws[0].dedupe_key
     assert connector.decode(found)[0] == connector.decode(local.inbox.raws[0])[0]
-    assert await connector.fetch(local.channel, "m999", None) is None
+    assert await required(connector.abilities.lookup).fetch(local.channel, "m999", None) is None
 
 
 async def test_without_msgids_what_is_read_back_has_the_ids_of_live_events() -> None:
@@ -374,29 +390,40 @@ async def test_without_msgids_what_is_read_back_has_the_ids_of_live_events() -> 
         local.irc.join("alice", CHANNEL)
         connector = local.connector()
         await local.start(connector)
-        cursor = await connector.newest(local.channel)
+        cursor = await required(connector.abilities.history).newest(local.channel)
         for text in ("same", "same", "other"):
             await local.say(text)
         await local.inbox.until(lambda: len(local.inbox.raws) == 3)
 
-        raws = [raw async for raw in connector.read_after(local.channel, cursor, [])]
+        raws = [
+            raw
+            async for raw in required(connector.abilities.history).read_after(
+                local.channel, cursor, []
+            )
+        ]
 
         live = local.inbox.raws
         assert [one.dedupe_key for one in raws] == [one.dedupe_key for one in live]  # type: ignore[union-attr]
         (event,) = connector.decode(live[2])
         assert isinstance(event, MessagePosted)
-        assert await connector.fetch(local.channel, event.native_id, None) is not None
+        assert (
+            await required(connector.abilities.lookup).fetch(local.channel, event.native_id, None)
+            is not None
+        )
 
 
 async def test_what_we_said_ourselves_is_not_read_back(local: Local) -> None:
     connector = local.connector()
     await local.start(connector)
-    newest = await connector.newest(local.channel)
+    newest = await required(connector.abilities.history).newest(local.channel)
     await post(connector, local, "ours")
     local.irc.say("bridge_", CHANNEL, "ours, when the nick was in use")
     await local.say("theirs")
 
-    raws = [raw async for raw in connector.read_after(local.channel, newest, [])]
+    raws = [
+        raw
+        async for raw in required(connector.abilities.history).read_after(local.channel, newest, [])
+    ]
 
     assert [one.author.name for one in _posts(connector, raws)] == ["alice"]
 
@@ -463,8 +490,8 @@ async def test_a_reaction_is_heard_and_one_of_ours_is_put(local: Local) -> None:
     event = await until(local, ReactionAdded)
 
     assert (event.target, event.emoji) == (said, "👍")
-    assert connector.takes_reaction("👍")
-    assert not connector.takes_reaction(":party:")
+    assert required(connector.abilities.reactions).takes_reaction("👍")
+    assert not required(connector.abilities.reactions).takes_reaction(":party:")
 
 
 async def test_a_flood_of_ctcp_is_answered_once(local: Local) -> None:

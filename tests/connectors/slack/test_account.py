@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,14 +14,10 @@ from pydantic import ValidationError
 
 from bridge.errors import ConfigError
 from bridge.model import Person
-from bridge.ports.abilities.channels import ChannelInfo, KnowsChannels
-from bridge.ports.abilities.health import ChecksItself, TellsHealth
-from bridge.ports.abilities.http import ServesHttp
-from bridge.ports.abilities.people import KnowsPeople
-from bridge.ports.abilities.platform_history import ReadsHistory
-from bridge.ports.abilities.sending import FindsSent
+from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.findings import Finding
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from connectors.slack import connector_type, ids
 from connectors.slack.capabilities import CAPABILITIES, EVENTS, REQUIRED_SCOPES, SCOPES
 from connectors.slack.settings import SlackSettings
@@ -74,13 +71,11 @@ def test_importing_the_package_does_not_import_the_sdk() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_account_has_every_ability(sandbox: Sandbox) -> None:
-    connector = sandbox.connector()
+def test_the_account_has_every_ability_but_a_typing_sign(sandbox: Sandbox) -> None:
+    abilities = sandbox.connector().abilities
 
-    for ability in (
-        ChecksItself, FindsSent, KnowsChannels, KnowsPeople, ReadsHistory, ServesHttp, TellsHealth
-    ):  # fmt: skip
-        assert isinstance(connector, ability)
+    missing = [one.name for one in fields(abilities) if getattr(abilities, one.name) is None]
+    assert missing == ["typing"]
     assert CAPABILITIES.platform == connector_type.platform == "slack"
 
 
@@ -129,7 +124,7 @@ def test_the_required_scopes_are_asked_for() -> None:
 
 
 async def test_check_says_that_all_is_well(sandbox: Sandbox) -> None:
-    findings = await sandbox.connector().check([GENERAL])
+    findings = await required(sandbox.connector().abilities.health).check([GENERAL])
 
     assert findings == [
         Finding("ok", "bot @bridge in workspace 'Acme' (T0ACME)"),
@@ -148,7 +143,11 @@ async def test_check_finds_every_wrong_channel(sandbox: Sandbox) -> None:
         ids.channel_ref("T0GLOBEX", "C0GLOBEX001"),
     ]
 
-    found = [f for f in await sandbox.connector().check(wrong) if f.level == "error"]
+    found = [
+        f
+        for f in await required(sandbox.connector().abilities.health).check(wrong)
+        if f.level == "error"
+    ]
 
     assert [finding.todo for finding in found] == [
         "say /invite @bridge there",
@@ -162,7 +161,7 @@ async def test_check_finds_missing_scopes_and_what_they_are_for(sandbox: Sandbox
     app = next(iter(a for a in sandbox.slack.slack.apps.values() if a.name == "Bridge"))
     app.scopes -= {"chat:write.customize", "reactions:read"}
 
-    found = await sandbox.connector().check([])
+    found = await required(sandbox.connector().abilities.health).check([])
 
     assert [(f.level, f.what) for f in found if f.level != "ok"] == [
         (
@@ -178,20 +177,22 @@ async def test_check_of_a_wrong_token_says_so_and_stops(sandbox: Sandbox) -> Non
     connector = sandbox.connector(bot_token={"env": "WRONG"})
     sandbox.tokens.values["WRONG"] = "xoxb-wrong"
 
-    (finding,) = await connector.check([GENERAL])
+    (finding,) = await required(connector.abilities.health).check([GENERAL])
 
     assert finding.level == "error"
     assert "install the app again" in finding.todo
 
 
 async def test_check_of_a_token_that_is_not_set_says_so(sandbox: Sandbox) -> None:
-    (finding,) = await sandbox.connector(bot_token={"env": "UNSET"}).check([])
+    (finding,) = await required(
+        sandbox.connector(bot_token={"env": "UNSET"}).abilities.health
+    ).check([])
 
     assert "UNSET" in finding.what
 
 
 async def test_check_of_http_wants_a_public_address(sandbox: Sandbox) -> None:
-    findings = await sandbox.connector(receive="http").check([])
+    findings = await required(sandbox.connector(receive="http").abilities.health).check([])
 
     assert [f.what for f in findings if f.level == "error"] == [
         "receive: http needs a public_url that Slack can reach, not None"
@@ -201,7 +202,7 @@ async def test_check_of_http_wants_a_public_address(sandbox: Sandbox) -> None:
 async def test_check_of_a_slack_that_is_down_says_so(sandbox: Sandbox) -> None:
     sandbox.context.faults.add(Fault(kind="status", where="slack:auth.test:*", status=503))
 
-    (finding,) = await sandbox.connector().check([])
+    (finding,) = await required(sandbox.connector().abilities.health).check([])
 
     assert "HTTP 503" in finding.what
 
@@ -215,13 +216,15 @@ async def test_people_and_bots_are_looked_up(sandbox: Sandbox) -> None:
     app = sandbox.app()
     bot = ids.actor_id(TEAM, app["bot_id"])
 
-    assert await connector.person(ids.actor_id(TEAM, ADA)) == Person(
+    assert await required(connector.abilities.people).person(ids.actor_id(TEAM, ADA)) == Person(
         id=ids.actor_id(TEAM, ADA), name="Ada Park", picture=f"{base}/slack/avatars/{ADA}.svg"
     )
-    found = await connector.person(bot)
+    found = await required(connector.abilities.people).person(bot)
     assert found is not None
     assert (found.name, found.bot) == ("Bridge", True)
-    borrowed = await connector.person(ids.actor_id(TEAM, f"{app['bot_id']}@GitHub"))
+    borrowed = await required(connector.abilities.people).person(
+        ids.actor_id(TEAM, f"{app['bot_id']}@GitHub")
+    )
     assert borrowed is not None
     assert borrowed.name == "GitHub"
 
@@ -234,21 +237,23 @@ async def test_guests_and_user_groups_are_known(sandbox: Sandbox) -> None:
     workspace.people[ADA].guest = True
     ada, wanted = ids.actor_id(TEAM, ADA), ("group:slack:*", "guest:slack:*")
 
-    assert await connector.groups_of(ada, wanted) == {
+    assert await required(connector.abilities.groups).of_actor(ada, wanted) == {
         f"guest:slack:{TEAM}", f"group:slack:{TEAM}:S0HELP"
     }  # fmt: skip
-    assert await connector.groups_of(ada, wanted[:1]) == {f"group:slack:{TEAM}:S0HELP"}
+    assert await required(connector.abilities.groups).of_actor(ada, wanted[:1]) == {
+        f"group:slack:{TEAM}:S0HELP"
+    }
     bot = ids.actor_id(TEAM, sandbox.app()["bot_id"])
-    assert await connector.groups_of(bot, wanted) == frozenset()
+    assert await required(connector.abilities.groups).of_actor(bot, wanted) == frozenset()
 
 
 @pytest.mark.parametrize("actor", ["slack:T0ACME:U0NOBODY", "slack:T0ACME:B0NONE", "irc:n:u", "x"])
 async def test_strangers_are_nobody(sandbox: Sandbox, actor: Any) -> None:
-    assert await sandbox.connector().person(actor) is None
+    assert await required(sandbox.connector().abilities.people).person(actor) is None
 
 
 async def test_channels_are_listed_with_where_we_are(sandbox: Sandbox) -> None:
-    channels = await sandbox.connector().channels()
+    channels = await required(sandbox.connector().abilities.channels).visible()
 
     assert ChannelInfo(GENERAL, "general", workspace_name="Acme") in channels
     quiet = next(channel for channel in channels if channel.name == "quiet")
@@ -262,7 +267,7 @@ async def test_without_the_scope_for_private_channels_the_public_ones_are_listed
     app = next(iter(a for a in sandbox.slack.slack.apps.values() if a.name == "Bridge"))
     app.scopes -= {"groups:read"}
 
-    channels = await sandbox.connector().channels()
+    channels = await required(sandbox.connector().abilities.channels).visible()
 
     assert "general" in {channel.name for channel in channels}
 
@@ -272,8 +277,17 @@ async def test_a_channel_has_the_name_that_everybody_may_know(sandbox: Sandbox) 
     channels = sandbox.slack.slack.workspaces[TEAM].channels
     quiet = next(one for one in channels.values() if one.name == "quiet")
 
-    assert await connector.channel_name(ids.channel_ref(TEAM, quiet.id)) == "quiet"
-    assert await connector.channel_name(ids.channel_ref(TEAM, "C0NOWHERE")) == "private-channel"
+    assert (
+        await required(connector.abilities.channels).name(ids.channel_ref(TEAM, quiet.id))
+        == "quiet"
+    )
+    assert (
+        await required(connector.abilities.channels).name(ids.channel_ref(TEAM, "C0NOWHERE"))
+        == "private-channel"
+    )
     quiet.kind = "group"
     quiet.members[sandbox.app()["bot_user"]] = None
-    assert await connector.channel_name(ids.channel_ref(TEAM, quiet.id)) == "private-channel"
+    assert (
+        await required(connector.abilities.channels).name(ids.channel_ref(TEAM, quiet.id))
+        == "private-channel"
+    )

@@ -8,14 +8,17 @@ from aiohttp import web
 
 from bridge.model import MessagePosted, Raw
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids
 from connectors.slack.connector import SlackConnector
-from connectors.slack.history import posts_after
-from tests.connectors.slack.conftest import GENERAL, Sandbox
+from connectors.slack.history import History
+from connectors.slack.identity import Self
+from connectors.slack.shares import Shares
+from tests.connectors.slack.conftest import GENERAL, DictKeyValues, Sandbox
 from tests.connectors.slack.payloads import ACCOUNT, US
 from tests.connectors.slack.test_encode import post as encoded
-from tests.connectors.slack.test_send import answering
+from tests.connectors.slack.test_send import FakeClock, answering
 
 
 def said(connector: SlackConnector, raws: list[Raw]) -> list[str]:
@@ -26,15 +29,14 @@ def said(connector: SlackConnector, raws: list[Raw]) -> list[str]:
 async def missed(
     connector: SlackConnector, cursor: str, threads: list[str] | None = None
 ) -> list[str]:
-    return said(
-        connector, [raw async for raw in connector.read_after(GENERAL, cursor, threads or [])]
-    )
+    read = required(connector.abilities.history).read_after(GENERAL, cursor, threads or [])
+    return said(connector, [raw async for raw in read if isinstance(raw, Raw)])
 
 
 async def test_the_newest_of_an_empty_channel_comes_before_everything(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
 
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("first")
 
     assert await missed(connector, cursor) == ["first"]
@@ -45,7 +47,7 @@ async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> No
     root = await sandbox.say("before")
     await sandbox.say("a reply before", root)
 
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("after")
 
     assert await missed(connector, cursor, [root]) == ["after"]
@@ -54,7 +56,7 @@ async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> No
 async def test_posts_and_replies_come_in_the_order_they_were_said(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     old = [await sandbox.say(f"old {number}") for number in range(6)]
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     new = await sandbox.say("new")
     await sandbox.say("in an old thread", old[2])
     await sandbox.say("in the new thread", new)
@@ -68,7 +70,7 @@ async def test_posts_and_replies_come_in_the_order_they_were_said(sandbox: Sandb
 async def test_a_long_gap_is_read_page_by_page(sandbox: Sandbox, monkeypatch: Any) -> None:
     monkeypatch.setattr("connectors.slack.history._PAGE", "3")
     connector = sandbox.connector()
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     texts = [f"number {number}" for number in range(10)]
     for text in texts:
         await sandbox.say(text)
@@ -78,11 +80,12 @@ async def test_a_long_gap_is_read_page_by_page(sandbox: Sandbox, monkeypatch: An
 
 async def test_our_own_posts_are_known_as_ours_in_history_too(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     (call,) = encoded("ours").calls
     await connector.send(at_general(call))
 
-    raws = [raw async for raw in connector.read_after(GENERAL, cursor, [])]
+    read = required(connector.abilities.history).read_after(GENERAL, cursor, [])
+    raws = [raw async for raw in read if isinstance(raw, Raw)]
 
     (event,) = connector.decode(raws[0])
     assert isinstance(event, MessagePosted)
@@ -91,7 +94,7 @@ async def test_our_own_posts_are_known_as_ours_in_history_too(sandbox: Sandbox) 
 
 async def test_a_thread_that_is_gone_does_not_stop_the_rest(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("here")
 
     assert await missed(connector, cursor, ["1600000000.000100"]) == ["here"]
@@ -114,8 +117,12 @@ async def test_live_threads_older_than_the_gap_cost_few_requests() -> None:
         return web.json_response({"ok": True, "messages": messages})
 
     async with answering(answer) as api:
+        us, clock = Self(api), FakeClock()
+        us.known = US
+        shares = Shares(api, None, DictKeyValues(), clock)
+        history = History(api, clock, ACCOUNT, us, shares)
         key = ids.order_key(cursor)
-        raws = [raw async for raw in posts_after(api, ACCOUNT, US, GENERAL, key, roots, 1.8e9)]
+        raws = [raw async for raw in history.read_after(GENERAL, key, roots)]
 
     assert asked == ["conversations.history", "conversations.history", "conversations.replies"]
     assert [raw.order_key for raw in raws] == [ids.order_key("1700000600.000000")]
@@ -137,8 +144,8 @@ async def test_an_unsettled_reply_is_found_in_its_thread(
     receipt = await connector.send(call)
 
     assert receipt.thread == root
-    assert await connector.find_sent(call, root) == receipt
-    assert await connector.find_sent(call, receipt.native_id) is None
+    assert await required(connector.abilities.deliveries).find(call, root) == receipt
+    assert await required(connector.abilities.deliveries).find(call, receipt.native_id) is None
 
 
 async def test_a_reply_whose_root_is_gone_is_found_in_the_channel(sandbox: Sandbox) -> None:
@@ -149,7 +156,7 @@ async def test_a_reply_whose_root_is_gone_is_found_in_the_channel(sandbox: Sandb
     receipt = await connector.send(call)
 
     assert receipt.thread is None
-    assert await connector.find_sent(call, None) == receipt
+    assert await required(connector.abilities.deliveries).find(call, None) == receipt
 
 
 async def test_another_slot_of_the_operation_is_another_copy(sandbox: Sandbox) -> None:
@@ -157,12 +164,17 @@ async def test_another_slot_of_the_operation_is_another_copy(sandbox: Sandbox) -
     (call,) = encoded("one").calls
     await connector.send(at_general(call))
 
-    assert await connector.find_sent(at_general(call).model_copy(update={"slot": 1}), None) is None
+    assert (
+        await required(connector.abilities.deliveries).find(
+            at_general(call).model_copy(update={"slot": 1}), None
+        )
+        is None
+    )
 
 
 async def test_reading_waits_when_slack_asks(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
-    cursor = await connector.newest(GENERAL)
+    cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("here")
     fault = Fault(kind="rate_limited", where="slack:conversations.history:*", seconds=1)
     sandbox.context.faults.add(fault)

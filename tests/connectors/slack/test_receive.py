@@ -21,6 +21,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bridge.errors import AuthFailed, PlatformError, StoreError, Unavailable
 from bridge.model import AccountId, MessagePosted, Raw, actor_id_of
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from bridge.testing.inbox import ListInbox
 from connectors.slack import ids, receive
 from connectors.slack.decode import CREDENTIALS, decode
@@ -234,7 +235,7 @@ async def test_a_lost_socket_is_opened_again_and_said(
 
     assert inbox.sessions == ["acme", "acme"]
     assert texts(inbox) == ["still here"]
-    assert connector.health().state == "connected"
+    assert required(connector.abilities.health).current().state == "connected"
 
 
 async def test_a_socket_that_breaks_without_a_goodbye_is_opened_again(
@@ -255,8 +256,8 @@ async def test_a_wrong_app_token_ends_it_with_what_to_do(
     with pytest.raises(AuthFailed, match="install the app again"):
         await connector.run(inbox)
 
-    assert connector.health().state == "failed"
-    assert "invalid_auth" in connector.health().note
+    assert required(connector.abilities.health).current().state == "failed"
+    assert "invalid_auth" in required(connector.abilities.health).current().note
 
 
 async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
@@ -268,13 +269,18 @@ async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
     sandbox.tokens.values = dict.fromkeys(good, "xoxb-revoked")
 
     with pytest.raises(AuthFailed, match="invalid_auth"):
-        await connector.person(actor_id_of("slack", "T0ACME", "U0ACME01"))
-    revoked = connector.health()
+        await required(connector.abilities.people).person(
+            actor_id_of("slack", "T0ACME", "U0ACME01")
+        )
+    revoked = required(connector.abilities.health).current()
     sandbox.tokens.values = good
-    await connector.person(actor_id_of("slack", "T0ACME", "U0ACME02"))
+    await required(connector.abilities.people).person(actor_id_of("slack", "T0ACME", "U0ACME02"))
 
     assert (revoked.state, "invalid_auth" in revoked.note) == ("failed", True)
-    assert (connector.health().state, connector.health().note) == ("connected", "")
+    assert (
+        required(connector.abilities.health).current().state,
+        required(connector.abilities.health).current().note,
+    ) == ("connected", "")
 
 
 @pytest.mark.parametrize("kind", ["tokens_revoked", "app_uninstalled"])
@@ -292,16 +298,16 @@ async def test_a_revoked_token_shows_as_soon_as_slack_tells_of_it(
         body = {"type": kind, "tokens": {"oauth": [ADA]}, "event_ts": f"170000000{number}.000000"}
         sandbox.slack.delivery.tell(app, Event(kind, "C0ACME001", body))
         await inbox.until(lambda: len(inbox.raws) == number)
-        proving: set[asyncio.Task[None]] = vars(connector)["_proving"]
+        proving: set[asyncio.Task[None]] = vars(connector.abilities.http)["_proving"]
         await asyncio.gather(*proving)
-        return connector.health().state
+        return required(connector.abilities.health).current().state
 
     persons = await told(1)
     sandbox.tokens.values = dict.fromkeys(sandbox.tokens.values, "xoxb-revoked")
     bots = await told(2)
 
     assert (persons, bots) == ("connected", "failed")
-    assert "invalid_auth" in connector.health().note
+    assert "invalid_auth" in required(connector.abilities.health).current().note
 
 
 async def test_a_slack_that_is_down_is_waited_for(
@@ -320,21 +326,21 @@ async def test_health_says_when_it_connected_and_last_heard(
     sandbox: Sandbox, inbox: ListInbox
 ) -> None:
     connector = sandbox.connector()
-    assert connector.health().state == "stopped"
+    assert required(connector.abilities.health).current().state == "stopped"
 
     task = await sandbox.start(connector, inbox)
     await sandbox.say("hello")
     await inbox.until(lambda: bool(inbox.raws))
     await asyncio.sleep(0)
 
-    health = connector.health()
+    health = required(connector.abilities.health).current()
     assert health.state == "connected"
     assert health.connected_since is not None
     assert health.heard is not None
     assert health.heard >= health.connected_since
     task.cancel()
     await asyncio.wait([task])
-    assert connector.health().state == "stopped"
+    assert required(connector.abilities.health).current().state == "stopped"
 
 
 async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -> None:
@@ -417,9 +423,9 @@ async def test_a_second_program_with_our_app_token_shows_and_no_event_is_lost_ov
     await sandbox.start(second, other_inbox)
 
     async with asyncio.timeout(10):
-        while not second.health().note:  # noqa: ASYNC110 - a connector's health is asked for
+        while not required(second.abilities.health).current().note:  # noqa: ASYNC110 - a connector's health is asked for
             await asyncio.sleep(0.01)
-    shared = second.health()
+    shared = required(second.abilities.health).current()
     for number in range(20):
         await sandbox.say(str(number))
     await inbox.until(lambda: len(inbox.raws) + len(other_inbox.raws) == 20)
@@ -461,7 +467,7 @@ async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
             gone.set()
             await counted.wait()
 
-    assert (greeted, connector.health().note) == ([2], "")
+    assert (greeted, required(connector.abilities.health).current().note) == ([2], "")
 
 
 # --- patience -------------------------------------------------------------------------------
@@ -580,4 +586,4 @@ async def test_forms_are_kept_too(
 
 
 def test_a_socket_account_has_no_routes(sandbox: Sandbox, inbox: ListInbox) -> None:
-    assert sandbox.connector().http_app(inbox) is None
+    assert required(sandbox.connector().abilities.http).app(inbox) is None

@@ -14,6 +14,7 @@ from bridge.ports.files import Files
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
 from bridge.sandbox.feed import Shown
+from bridge.testing.abilities import required
 from bridge.testing.memory_blobs import MemoryBlobs
 from connectors.slack import shares
 from connectors.slack.capabilities import SHARE_FILES
@@ -80,15 +81,17 @@ async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
     restarted = sandbox.connector(files=files)
 
     with pytest.raises(Unavailable, match="nowhere yet"):  # Slack has not made the message
-        await restarted.find_sent(call, None)
+        await required(restarted.abilities.deliveries).find(call, None)
     while not standing(sandbox):
         await SystemClock().sleep(0.01)
-    found = await restarted.find_sent(call, None)
+    found = await required(restarted.abilities.deliveries).find(call, None)
 
     (message,) = standing(sandbox)
     assert found
     assert (found.native_id, found.slot) == (message.id, call.slot)
-    assert await restarted.find_sent(call, message.id) is None  # that one is known already
+    assert (
+        await required(restarted.abilities.deliveries).find(call, message.id) is None
+    )  # that one is known already
 
 
 @pytest.mark.parametrize("fault", [Fault(kind="status"), Fault(kind="hang", seconds=0.05)])
@@ -99,7 +102,7 @@ async def test_a_share_that_slack_never_took_is_not_there(
     sandbox.context.faults.add(fault.model_copy(update={"where": COMPLETE}))
     await unsettled(connector, call)
 
-    assert await connector.find_sent(call, None) is None
+    assert await required(connector.abilities.deliveries).find(call, None) is None
     await connector.send(call)
     assert len(standing(sandbox)) == 1
 
@@ -121,10 +124,10 @@ async def test_what_slack_takes_and_never_shows_is_shared_again_and_never_twice(
     monkeypatch.setattr(shares, "_PATIENCE", 0.2)
     await unsettled(connector, call)
     with pytest.raises(Unavailable):
-        await connector.find_sent(call, None)
+        await required(connector.abilities.deliveries).find(call, None)
 
     monkeypatch.setattr(shares, "_GIVEN_UP", 0.0)
-    assert await connector.find_sent(call, None) is None
+    assert await required(connector.abilities.deliveries).find(call, None) is None
     sandbox.slack.pace.share_seconds = 0.0
     await connector.send(call)
     await SystemClock().sleep(0.5)  # now Slack would have shown the first
@@ -138,5 +141,5 @@ async def test_files_of_another_call_are_not_taken_for_it(sandbox: Sandbox, file
     other = await shared(files, "a.txt", operation="another")
     elsewhere = (await shared(files, "a.txt")).model_copy(update={"channel": RANDOM})
 
-    assert await connector.find_sent(other, None) is None
-    assert await connector.find_sent(elsewhere, None) is None
+    assert await required(connector.abilities.deliveries).find(other, None) is None
+    assert await required(connector.abilities.deliveries).find(elsewhere, None) is None

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from bridge.ports.inbox import Inbox
+from bridge.testing.abilities import required
 from connectors.slack.connector import SlackConnector
 
 
@@ -40,7 +41,7 @@ class Web:
 
     def mount(self, connector: SlackConnector, inbox: Inbox) -> str:
         """The connector's request URL."""
-        app = connector.http_app(inbox)
+        app = required(connector.abilities.http).app(inbox)
         self._app.router.routes.append(Mount(f"/{connector.account}", app=app))
         return f"{self.base_url}/{connector.account}/events"
 

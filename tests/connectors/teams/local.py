@@ -20,6 +20,7 @@ from bridge.runtime.clock import SystemClock
 from bridge.sandbox.limits import Limits
 from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.server import sandbox_app
+from bridge.testing.abilities import required
 from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type
 from connectors.teams.connector import TeamsConnector
@@ -125,7 +126,7 @@ async def bench(**changes: Any) -> AsyncGenerator[Bench]:
             SystemClock(), FixedTokens(secrets), key_values, "https://bridge.example"
         )
         connector = connector_type.build(ACCOUNT, settings, tools)
-        routes = [Mount("/teams", app=connector.http_app(inbox))]
+        routes = [Mount("/teams", app=required(connector.abilities.http).app(inbox))]
         own = await stack.enter_async_context(serving(routes))
         teams.set_endpoint(world.apps[0]["app_id"], f"{own}/teams/messages")
         running = asyncio.create_task(connector.run(inbox))

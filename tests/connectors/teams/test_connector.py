@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,13 @@ import connectors.teams
 from bridge.errors import AuthFailed, ConfigError, NotFound
 from bridge.model import AccountId, ChannelRef, Person
 from bridge.model.secret_refs import SecretRef
-from bridge.ports.abilities.channels import ChannelInfo, KnowsChannels
-from bridge.ports.abilities.health import ChecksItself, TellsHealth
-from bridge.ports.abilities.http import ServesHttp
-from bridge.ports.abilities.people import KnowsPeople
-from bridge.ports.abilities.platform_history import ReadsHistory
-from bridge.ports.abilities.sending import FindsSent
+from bridge.ports.abilities.channels import ChannelInfo
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.findings import Finding
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import connector_type as installed
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from bridge.testing.inbox import ListInbox
 from connectors.teams import TeamsSettings, connector_type, ids
 from connectors.teams.connector import TeamsConnector
@@ -50,12 +47,13 @@ async def say(made: Bench, text: str, person: int = 0) -> None:
 
 
 async def test_its_abilities_are_those_that_teams_gives_to_bots(made: Bench) -> None:
-    connector = made.connector
+    abilities = made.connector.abilities
 
-    for ability in (ServesHttp, KnowsPeople, KnowsChannels, ChecksItself, TellsHealth):
-        assert isinstance(connector, ability)
-    assert not isinstance(connector, ReadsHistory)
-    assert not isinstance(connector, FindsSent)
+    missing = {one.name for one in fields(abilities) if getattr(abilities, one.name) is None}
+    assert missing == {
+        "history", "lookup", "read_back", "reactors", "channel_metadata", "deliveries",
+        "progress", "group_names",
+    }  # fmt: skip
 
 
 async def test_a_person_is_found_by_their_id(made: Bench) -> None:
@@ -64,7 +62,9 @@ async def test_a_person_is_found_by_their_id(made: Bench) -> None:
 
     actor = ids.actor_id(known.workspace, known.id)
 
-    assert await made.connector.person(actor) == Person(id=actor, name=known.name)
+    assert await required(made.connector.abilities.people).person(actor) == Person(
+        id=actor, name=known.name
+    )
 
 
 async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench) -> None:
@@ -72,7 +72,9 @@ async def test_somebody_who_has_not_spoken_is_found_in_the_same_team(made: Bench
     known = made.teams.world().people[2]
     actor = ids.actor_id(known.workspace, known.id)
 
-    assert await made.connector.person(actor) == Person(id=actor, name=known.name)
+    assert await required(made.connector.abilities.people).person(actor) == Person(
+        id=actor, name=known.name
+    )
 
 
 async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
@@ -82,7 +84,7 @@ async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
 
     async def groups(account: str) -> frozenset[str]:
         actor = ids.actor_id(made.channel.workspace, account)
-        return await made.connector.groups_of(actor, ("guest:*",))
+        return await required(made.connector.abilities.groups).of_actor(actor, ("guest:*",))
 
     assert await groups(one.id) == {f"guest:teams:{one.workspace}"}
     assert await groups(other.id) == frozenset()
@@ -94,14 +96,19 @@ async def test_guests_of_a_tenant_are_known(made: Bench) -> None:
 async def test_nobody_is_found_under_an_unknown_id(made: Bench) -> None:
     await say(made, "hello")
 
-    assert await made.connector.person(ids.actor_id(made.channel.workspace, "29:nobody")) is None
+    assert (
+        await required(made.connector.abilities.people).person(
+            ids.actor_id(made.channel.workspace, "29:nobody")
+        )
+        is None
+    )
 
 
 async def test_the_channels_of_a_team_are_known_once_it_was_heard_from(made: Bench) -> None:
-    assert await made.connector.channels() == []
+    assert await required(made.connector.abilities.channels).visible() == []
     await say(made, "hello")
 
-    found = await made.connector.channels()
+    found = await required(made.connector.abilities.channels).visible()
 
     world = made.teams.world()
     team = [place for place in world.places if place.workspace_name == "Atlas"]
@@ -119,13 +126,15 @@ async def test_a_team_that_the_bot_was_removed_from_leaves_what_was_heard(made: 
     await say(made, "hello")
     made.teams.uninstall(made.settings.app_id, made.teams.world().places[0].channel)
 
-    assert [info.ref for info in await made.connector.channels()] == [made.channel]
+    assert [info.ref for info in await required(made.connector.abilities.channels).visible()] == [
+        made.channel
+    ]
 
 
 async def test_check_finds_nothing_wrong_where_nothing_is(made: Bench) -> None:
     await say(made, "hello")
 
-    findings = await made.connector.check([made.channel])
+    findings = await required(made.connector.abilities.health).check([made.channel])
 
     assert {finding.level for finding in findings} == {"ok"}
     assert any("2025-12-31" in finding.what for finding in findings)
@@ -141,7 +150,7 @@ async def test_check_says_what_is_wrong_and_what_to_do(made: Bench) -> None:
     )
     elsewhere = made.channel.model_copy(update={"workspace": "elsewhere"})
 
-    findings = await connector.check([made.channel, elsewhere])
+    findings = await required(connector.abilities.health).check([made.channel, elsewhere])
     await connector.close()
 
     wrong = [finding for finding in findings if finding.level == "error"]
@@ -168,7 +177,7 @@ async def test_a_wrong_password_stops_the_account(made: Bench) -> None:
     with pytest.raises(AuthFailed, match="Invalid client secret"):
         await connector.run(ListInbox())
 
-    assert connector.health().state == "failed"
+    assert required(connector.abilities.health).current().state == "failed"
     await connector.close()
 
 
@@ -206,11 +215,16 @@ async def test_a_secret_that_expires_shows_though_nobody_says_anything(made: Ben
     async with asyncio.timeout(10):
         first = await clock.slept.get()
         for secret in (good, "expired", good):
-            found.append((connector.health().state, connector.health().note[-52:]))
+            found.append(
+                (
+                    required(connector.abilities.health).current().state,
+                    required(connector.abilities.health).current().note[-52:],
+                )
+            )
             secrets.values[name] = secret
             clock.turn(first)
             pause = await clock.slept.get()
-    found.append((connector.health().state, ""))
+    found.append((required(connector.abilities.health).current().state, ""))
 
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
@@ -229,13 +243,13 @@ async def test_an_identity_provider_that_is_away_does_not_stop_the_account(made:
     running = asyncio.create_task(connector.run(ListInbox()))
 
     async with asyncio.timeout(LONGEST_WAIT):
-        while connector.health().state != "listening":  # noqa: ASYNC110 - it tells nobody
+        while required(connector.abilities.health).current().state != "listening":  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
 
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert connector.health().state == "stopped"
+    assert required(connector.abilities.health).current().state == "stopped"
     await connector.close()
 
 

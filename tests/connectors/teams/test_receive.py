@@ -20,6 +20,7 @@ from bridge.model import AccountId
 from bridge.model.secret_refs import SecretRef
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
+from bridge.testing.abilities import required
 from bridge.testing.inbox import ListInbox
 from connectors.teams.activity import Us
 from connectors.teams.receive import MAX_BODY, Receiver
@@ -301,7 +302,7 @@ async def test_health_says_when_something_was_heard(made: Bench) -> None:
     await made.inbox.until(lambda: len(made.inbox.raws) == 1)
     await made.teams.outbox.idle()
 
-    health = made.connector.health()
+    health = required(made.connector.abilities.health).current()
 
     assert health.state == "listening"
     assert health.heard is not None

@@ -4,6 +4,7 @@ what nobody can show becomes a file."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Sequence
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -13,6 +14,7 @@ from bridge.content.cards.tree import Asset
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import FileGone, FileUnavailable, StoreFull
 from bridge.model import Event, MessageEdited, MessagePosted, Raw
+from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.files import FileAddress
 from bridge.ports.blobs import BlobRef
 from bridge.ports.fetch import Bearer, Fetched
@@ -44,7 +46,10 @@ class FakeWithFiles(FakeConnector):
         ]
         return [event.model_copy(update={"message": read_message(orjson.dumps(document))})]
 
-    async def file_address(self, asset: Asset, raw: Raw) -> FileAddress | None:
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), files=self)
+
+    async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
         if asset.url != PRIVATE:
             return None
         return FileAddress(asset.url, Bearer("secret", ("files.fake.example",)))

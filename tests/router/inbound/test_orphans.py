@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
 from bridge.model import ChannelRef, Raw
+from bridge.ports.abilities import Abilities
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -17,6 +20,9 @@ class FakeThatFetches(FakeWithHistory):
     """The same platform, where one message can be asked for."""
 
     asked = 0
+
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), lookup=self)
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         self.asked += 1

@@ -9,6 +9,7 @@ import pytest
 
 from bridge.errors import Unavailable
 from bridge.model import ChannelRef
+from bridge.ports.abilities import Abilities
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -21,7 +22,10 @@ class OpenFake(FakeConnector):
     readers: Sequence[str] = ()
     failing = False
 
-    async def outsiders(self, channel: ChannelRef) -> Sequence[str]:
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), outsiders=self)
+
+    async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
         if self.failing:
             raise Unavailable("nobody is there")
         return self.readers

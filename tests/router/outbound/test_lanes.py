@@ -22,6 +22,7 @@ from bridge.errors import (
 )
 from bridge.model import AccountId, Call, Delivery, Encoded, OperationId, Rate, Receipt, Upload
 from bridge.model.outbox_records import DeadLetter, Settlement
+from bridge.ports.abilities import Abilities
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -132,6 +133,12 @@ async def test_a_letter_of_a_message_that_was_deleted_since_is_replayed_for_nobo
 
 class FakeInWords(FakeConnector):
     """Takes no post until it is said in words; then in words that shout."""
+
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), simpler_forms=self)
+
+    def without_files(self, call: Call) -> Call | None:
+        return None
 
     def in_words(self, call: Call) -> Call | None:
         if not call.body["text"] or call.body.get("plain"):

@@ -228,7 +228,7 @@ async def test_an_edit_that_always_fails_is_not_sent_without_a_pause(clock: Fake
 
 async def test_a_look_up_that_is_refused_for_ever_ends_as_unproved(clock: FakeClock) -> None:
     class Forgetful(FakeWithHistory):
-        async def find_sent(self, *_: object, **__: object) -> None:
+        async def find(self, *_: object, **__: object) -> None:
             raise AuthFailed("the history may not be read")
 
     rig, sales, billing = channel_of(clock, Forgetful)
@@ -247,7 +247,7 @@ async def test_where_no_history_is_kept_a_doubtful_post_is_unproved_at_once(
     clock: FakeClock,
 ) -> None:
     class Bare(FakeWithHistory):
-        async def find_sent(self, *_: object, **__: object) -> None:
+        async def find(self, *_: object, **__: object) -> None:
             raise NoHistory("this server keeps none")
 
     rig, sales, billing = channel_of(clock, Bare)
@@ -287,7 +287,7 @@ async def test_a_waiting_operation_can_be_skipped_and_its_lane_goes_on(clock: Fa
 
 async def test_a_request_that_cannot_be_settled_can_be_skipped(clock: FakeClock) -> None:
     class Closed(FakeWithHistory):
-        async def find_sent(self, *_: object, **__: object) -> None:
+        async def find(self, *_: object, **__: object) -> None:
             raise Unavailable("503")
 
     rig, sales, billing = channel_of(clock, Closed)

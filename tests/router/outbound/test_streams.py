@@ -10,6 +10,7 @@ from bridge.content.text.patterns import Replacement, pattern_of
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, Level, Rate, Receipt
 from bridge.model.turns import AgentEvent, PlanStep, TextDelta, Turn, TurnDone
+from bridge.ports.abilities import Abilities
 from bridge.router import AgentMembership
 from bridge.router.rooms.options import MemberOptions
 from bridge.store import SqliteStore
@@ -24,7 +25,7 @@ LONG = "".join(f"sentence number {n} of this answer. " for n in range(12)).strip
 class FakeStreams(FakeConnector):
     """A fake connector with native streams: "open", then an "append" for each delta, then "end"."""
 
-    append_pace = 0.5
+    pace = 0.5
     shows_steps = False
 
     def __init__(
@@ -35,6 +36,9 @@ class FakeStreams(FakeConnector):
         self.methods: list[str] = []
         self.steps: list[str] = []
         self.refuses: dict[str, Exception] = {}
+
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), streams=self)
 
     def opening(self, delivery: Delivery, call: Call) -> Call | None:
         return call.model_copy(update={"method": "open"})

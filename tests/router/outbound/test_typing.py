@@ -14,6 +14,7 @@ from bridge.model import Place as PlaceOf
 from bridge.model.events import TypingStarted
 from bridge.model.refs import actor_id_of
 from bridge.model.turns import AgentEvent, AgentInput, TextDelta, Turn, TurnDone
+from bridge.ports.abilities import Abilities
 from bridge.router import AgentMembership
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
@@ -28,6 +29,9 @@ class FakeThatTypes(FakeConnector):
         super().__init__(account, clock, **more)  # pyright: ignore[reportArgumentType]  # budgets
         self.typed: list[str] = []
         self.broken = False
+
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), typing=self)
 
     def typing_call(self, channel: ChannelRef) -> Call | None:
         if channel.channel == "mute":

@@ -11,6 +11,7 @@ import pytest
 
 from bridge.errors import Refused, Unavailable
 from bridge.model import ActorId, ChannelRef, Raw, TopicChanged, actor_id_of, split_key
+from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.platform_history import Reactions, Standing, Stretch, Unreadable
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
@@ -28,7 +29,10 @@ class FakeReadBack(FakeThatFetches):
     edits: dict[str, float]
     pages = 0
 
-    async def read_back(
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), read_back=self, reactors=self)
+
+    async def stretches(
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
         self.pages += 1
@@ -265,7 +269,7 @@ async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: P
 async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pair: Pair) -> None:
     rig, sales, billing = pair
     failures = iter([Unavailable("not now")] * (rig.policy.catch_up_tries + 1))
-    whole = sales.read_back
+    whole = sales.stretches
 
     async def broken(*asked: Any) -> AsyncGenerator[Stretch, None]:
         for error in failures:
@@ -273,7 +277,7 @@ async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pa
         async for stretch in whole(*asked):
             yield stretch
 
-    sales.read_back = broken  # type: ignore[method-assign]
+    sales.stretches = broken  # type: ignore[method-assign]
     async with rig.run() as router:
         one, _ = await said(rig, sales, "one", "two")
         sales.silently(one, "one, mended")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from bridge.errors import NotFound, RateLimited, Refused
 from bridge.model import ActorId, Call, ChannelRef, CommandGiven, Raw, Receipt, actor_id_of
 from bridge.model.archive_records import View
+from bridge.ports.abilities import Abilities
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.signals import Signal
 from bridge.store import SqliteStore
@@ -27,7 +29,13 @@ class WhisperingFake(FakeConnector):
             raise RateLimited("Slower, please", retry_after=60.0)
         return await super().send(call)
 
-    async def direct_channel(self, actor: ActorId) -> ChannelRef:
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), direct_messages=self)
+
+    def is_direct(self, channel: ChannelRef) -> bool:
+        return False
+
+    async def open(self, actor: ActorId) -> ChannelRef:
         name = actor.split(":")[-1]
         if name == "hermit":
             raise NotFound("The hermit takes no messages")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import InvalidData, Unavailable
 from bridge.model import AccountId, ActorId, MessageId, Person, actor_id_of
+from bridge.ports.abilities import Abilities
 from bridge.router.rooms.display_names import DisplayNames
 from bridge.router.rooms.linking import CODE_SECONDS, Linking
 from bridge.router.signals import Signal
@@ -30,6 +32,9 @@ class FakeWithAddresses(FakeConnector):
         self.addresses = addresses
         self.asked = 0
         self.down = False
+
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), emails=self)
 
     async def email(self, actor: ActorId) -> str | None:
         self.asked += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from bridge.content.cards.tree import Card, Prose
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.content.text.tree import ChannelLink, GroupMention, Mention, Paragraph, Text
 from bridge.model import AccountId, ActorId, ChannelRef, Person, TopicChanged
+from bridge.ports.abilities import Abilities
+from bridge.ports.abilities.channels import ChannelInfo
 from bridge.router.rooms.options import RoomOptions
 from bridge.router.rooms.people import People
 from bridge.router.rooms.reference_names import ReferenceNames
@@ -37,15 +40,24 @@ class Directory(FakeConnector):
         super().__init__(account, clock)
         self.asked: list[str] = []
 
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), channels=self, group_names=self)
+
+    async def visible(self) -> Sequence[ChannelInfo]:
+        return ()
+
+    def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
+        return None
+
     async def person(self, actor: ActorId) -> Person | None:
         self.asked.append(actor)
         return Person(id=actor, name="Ann") if actor.endswith("U1") else None
 
-    async def channel_name(self, channel: ChannelRef) -> str | None:
+    async def name(self, channel: ChannelRef) -> str | None:
         self.asked.append(channel.channel)
         return "quiet" if channel.channel == "C9" else None
 
-    async def groups(self, workspaces: object) -> dict[str, str]:
+    async def by_id(self, workspaces: object) -> dict[str, str]:
         self.asked.append("groups")
         return {"G7": "ops"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from bridge.errors import Unavailable
 from bridge.model import ActorId, ChannelRef
 from bridge.model.turn_records import PAIRING_TRIES
 from bridge.model.turns import AgentEvent, AgentInput, Turn
+from bridge.ports.abilities import Abilities
 from bridge.router import AgentMembership
 from bridge.router.turns.access import begin_pairing
 from bridge.store import SqliteStore
@@ -122,7 +124,10 @@ class Grouped(PressedFake):
         self.asked: list[tuple[str, tuple[str, ...]]] = []
         self.silent = False
 
-    async def groups_of(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), groups=self)
+
+    async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
         self.asked.append((actor, tuple(wanted)))
         if self.silent:
             raise Unavailable("the platform is away")
@@ -215,8 +220,14 @@ async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) ->
 class Direct(FakeConnector):
     """Every channel is between one person and the bot."""
 
+    def own_abilities(self) -> Abilities:
+        return replace(super().own_abilities(), direct_messages=self)
+
     def is_direct(self, channel: ChannelRef) -> bool:
         return True
+
+    async def open(self, actor: ActorId) -> ChannelRef:
+        return self.channel("d")
 
 
 class Desk:

@@ -1,0 +1,156 @@
+"""How one Slack account receives, by Socket Mode or signed HTTP requests, and how it is doing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+import structlog
+from slack_bolt.async_app import AsyncApp
+from starlette.routing import Router
+
+from bridge.errors import AuthFailed, BridgeError, ConfigError, Unavailable
+from bridge.model import AccountId
+from bridge.model.secret_refs import SecretRef
+from bridge.ports.abilities.health import Health
+from bridge.ports.abilities.http import AsgiApp
+from bridge.ports.clock import Clock
+from bridge.ports.inbox import Inbox
+from connectors.slack.identity import Self
+from connectors.slack.json_values import Json, text_at
+from connectors.slack.receive import (
+    Keeper,
+    bolt_app,
+    events_route,
+    listen_on_socket,
+    patiently,
+    tells_of_a_revoked_token,
+)
+from connectors.slack.send import WebApi
+from connectors.slack.settings import SlackSettings
+
+log = structlog.get_logger(__name__)
+_SHARED = (
+    "another program is connected with this app token, and Slack hands each event to one of the "
+    "two; stop it, or give it an app of its own"
+)
+
+
+class Connection:
+    """The receiving side of one account; `state` tells how it is."""
+
+    def __init__(
+        self,
+        account: AccountId,
+        settings: SlackSettings,
+        api: WebApi,
+        app_api: WebApi | None,
+        us: Self,
+        clock: Clock,
+        secret: Callable[[SecretRef], Callable[[], Awaitable[str]]],
+    ) -> None:
+        self._account = account
+        self._settings = settings
+        self._api = api
+        self._app_api = app_api
+        self._us = us
+        self._clock = clock
+        self._secret = secret
+        self._proving: set[asyncio.Task[None]] = set()
+        self.state = Health("stopped")
+
+    async def run(self, inbox: Inbox) -> None:
+        """Receive until cancelled. Raises AuthFailed where only a person can help."""
+        self.state = Health("connecting")
+        state = "failed"
+        try:
+            await patiently(self._account, self._us.identity, self._clock)
+            if self._settings.receive == "socket":
+                await self._run_socket(inbox)
+            else:
+                await self._run_http(inbox)
+        except asyncio.CancelledError:
+            state = "stopped"
+            raise
+        except BridgeError as error:
+            self.state = replace(self.state, note=str(error))
+            raise
+        finally:
+            self.state = replace(self.state, state=state)
+
+    def app(self, inbox: Inbox) -> AsgiApp | None:
+        """The signed route of Slack's requests; None where the account uses Socket Mode."""
+        if self._settings.receive != "http":
+            return None
+        signing_secret = self._settings.signing_secret
+        if signing_secret is None:
+            raise ConfigError(f"Account {self._account!r}: receive: http needs signing_secret")
+        secret = self._secret(signing_secret)
+        route = events_route(self._account, self._bolt(inbox), secret, self._clock)
+        return Router(routes=[route])
+
+    async def close(self) -> None:
+        """End what a revoked token began."""
+        for task in self._proving:
+            task.cancel()
+        await asyncio.gather(*self._proving, return_exceptions=True)
+
+    # --- within ---------------------------------------------------------------------------------
+
+    async def _run_socket(self, inbox: Inbox) -> None:
+        def connected(open_now: bool) -> None:
+            if open_now:
+                self.state = replace(
+                    self.state, state="connected", connected_since=self._clock.time()
+                )
+                inbox.session_began(self._account)
+            else:
+                self.state = replace(self.state, state="connecting", connected_since=None)
+
+        await listen_on_socket(
+            self._account, self._bolt(inbox), self._socket_address, self._settings.api_url,
+            self._clock, connected, self._is_shared,
+        )  # fmt: skip
+
+    def _is_shared(self, shared: bool) -> None:
+        note = _SHARED if shared else ""
+        if note != self.state.note:
+            self.state = replace(self.state, note=note)
+            if shared:
+                log.warning("slack_app_token_shared", account=self._account, why=note)
+            else:
+                log.info("slack_app_token_not_shared", account=self._account)
+
+    async def _run_http(self, inbox: Inbox) -> None:
+        self.state = replace(self.state, state="listening", connected_since=self._clock.time())
+        inbox.session_began(self._account)
+        await asyncio.Event().wait()
+
+    async def _socket_address(self) -> str:
+        """A new address for each connection: they are good for one, and only for a while."""
+        if self._app_api is None:
+            raise ConfigError(f"Account {self._account!r}: receive: socket needs app_token")
+        url = text_at(await self._app_api.read("apps.connections.open"), "url")
+        if not url:
+            raise Unavailable("apps.connections.open gave no address")
+        return url
+
+    def _bolt(self, inbox: Inbox) -> AsyncApp:
+        keeper = Keeper(self._account, inbox, self._us.identity, self._clock, self._was_heard)
+        return bolt_app(keeper, self._settings.api_url)
+
+    def _was_heard(self, body: Json) -> None:
+        self.state = replace(self.state, heard=self._clock.time())
+        if tells_of_a_revoked_token(body):
+            task = asyncio.create_task(self._prove_token())
+            self._proving.add(task)
+            task.add_done_callback(self._proving.discard)
+
+    async def _prove_token(self) -> None:
+        """Ask with the bot's token: the account's health shows whether Slack still takes it."""
+        ask = partial(self._api.read, "auth.test")
+        with contextlib.suppress(AuthFailed):
+            await patiently(self._account, ask, self._clock)
