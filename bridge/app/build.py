@@ -19,10 +19,10 @@ from bridge.app.checks.needs import check_needs
 from bridge.app.checks.origin import check_one_place
 from bridge.app.logs.redaction import hide_secrets
 from bridge.app.rooms.channel_lookup import Places
-from bridge.app.settings.agent_memberships import DirectSettings, SeatSettings, seat_of
+from bridge.app.settings.agent_memberships import DirectSettings, MembershipSettings, membership_of
 from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
-from bridge.app.settings.quotas import budget_of
+from bridge.app.settings.quotas import quota_of
 from bridge.app.settings.rooms import MemberSettings, RoomSettings, member_options, room_options
 from bridge.app.settings.secrets import Tokens
 from bridge.app.watch.store import StoreWatch
@@ -213,7 +213,7 @@ async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) 
     """The files of these settings, in a folder beside the store."""
     wanted = settings.files
     blobs = await open_blobs(settings.store.path.with_suffix(".blobs"), clock=clock)
-    limits = FetchLimits(size=int(wanted.largest_mb * 1_000_000), seconds=wanted.fetch_seconds)
+    limits = FetchLimits(size=int(wanted.max_file_mb * 1_000_000), seconds=wanted.fetch_seconds)
     fetcher = GuardedFetcher(blobs, limits, loopback=wanted.allow_loopback)
     return Files(blobs, fetcher) if links is None else Files(blobs, fetcher, links.url_of)
 
@@ -293,7 +293,7 @@ async def find_rooms(
                 await finding.add(one, places, several=wanted.is_pattern)
         mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
-        memberships = tuple(seat_with(membership, settings) for membership in entry.agents)
+        memberships = tuple(membership_with(membership, settings) for membership in entry.agents)
         own_id, whole = RoomId(name), room_options(entry)
         rooms.append(
             Room(
@@ -330,7 +330,7 @@ async def direct_rooms(
     found: list[Room] = []
     for link, wanted in begun:
         member = Member(link.account, link.channel)
-        memberships = tuple(seat_with(membership, settings) for membership in wanted.agents)
+        memberships = tuple(membership_with(membership, settings) for membership in wanted.agents)
         found.append(Room(link.room, ids[link.room], (member,), memberships))
     return found
 
@@ -426,10 +426,10 @@ def _form(room: Room, settings: Settings) -> RoomForm:
     return RoomForm(room.id, digest, channels + agents)
 
 
-def seat_with(wanted: SeatSettings, settings: Settings) -> AgentMembership:
+def membership_with(wanted: MembershipSettings, settings: Settings) -> AgentMembership:
     """With the agent's tools and budget, unless the seat has its own."""
     agent = settings.agents.get(wanted.agent)
-    membership = seat_of(wanted)
+    membership = membership_of(wanted)
     if wanted.tools is None and agent is not None:
         membership = replace(membership, tools=agent.tools)
     usual = getattr(agent and agent.options, "history_tokens", None)
@@ -478,9 +478,9 @@ def allowances_of(settings: Settings) -> QuotaSettings:
         if isinstance(found := getattr(entry.options, "prices", None), BaseModel)
     }
     return QuotaSettings(
-        rooms={RoomId(name): budget_of(one.budget) for name, one in settings.rooms.items()},
-        agents={name: budget_of(one.budget) for name, one in settings.agents.items()},
-        person=budget_of(settings.people.budget),
+        rooms={RoomId(name): quota_of(one.quota) for name, one in settings.rooms.items()},
+        agents={name: quota_of(one.quota) for name, one in settings.agents.items()},
+        person=quota_of(settings.people.quota),
         prices=prices,
     )
 
@@ -488,21 +488,21 @@ def allowances_of(settings: Settings) -> QuotaSettings:
 def policy_of(settings: Settings) -> Timeouts:
     delivery, catch_up = settings.delivery, settings.catch_up
     return Timeouts(
-        most_posts=catch_up.most_posts,
-        look_back=catch_up.look_back_hours * 3600,
-        look_back_messages=catch_up.look_back_messages,
-        look_back_requests=catch_up.look_back_requests,
+        most_posts=catch_up.max_posts,
+        look_back=catch_up.reconcile_hours * 3600,
+        look_back_messages=catch_up.reconcile_messages,
+        look_back_requests=catch_up.reconcile_requests,
         look_back_pause=60 / catch_up.requests_per_minute,
         announce_after=catch_up.announce_after,
-        deaf_after=catch_up.deaf_after,
-        orphan_wait=catch_up.orphan_wait,
+        deaf_after=catch_up.stalled_after,
+        orphan_wait=catch_up.orphan_timeout,
         settle_grace=delivery.settle_grace,
         settle_late=delivery.settle_late,
         send_deadline=delivery.send_deadline,
         retry_for=delivery.retry_for,
-        retry_marks_for=delivery.retry_marks_for,
-        retry_alone_for=delivery.retry_alone_for,
-        longest_backoff=delivery.longest_backoff,
+        retry_marks_for=delivery.retry_reactions_for,
+        retry_alone_for=delivery.retry_single_for,
+        longest_backoff=delivery.max_backoff,
         turn_idle=delivery.agent_idle,
         drain=delivery.drain,
         late_after=math.inf if delivery.late_after is None else delivery.late_after,

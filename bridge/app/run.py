@@ -8,6 +8,7 @@ import gc
 import signal
 from collections.abc import Awaitable, Callable, Generator
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import structlog
@@ -81,6 +82,13 @@ def _begun(bridge: Bridge, server: WebServer, ready: Callable[[Bridge, str], Non
     bridge.running = True
     if ready is not None:
         ready(bridge, server.url)
+
+
+def warn_of_renamed_keys(path: Path, settings: Settings) -> None:
+    """Log the keys of the version before that a configuration file still has."""
+    if settings.renamed_keys:
+        keys = [f"{key.path} -> {key.new_key}" for key in settings.renamed_keys]
+        log.warning("settings_renamed", file=str(path), keys=keys, works="until the next version")
 
 
 def settle_memory() -> None:

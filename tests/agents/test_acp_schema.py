@@ -163,7 +163,7 @@ async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs()
     assert "Yes." in str(api.requests[1]["await_resume"])
 
 
-@pytest.mark.parametrize(("gives", "mismatches"), [
+@pytest.mark.parametrize(("returns", "mismatches"), [
     ([{"content_type": "text/**"}], None),
     ([], None),
     ([{"content_type": "image/*", "required": True}],
@@ -171,9 +171,9 @@ async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs()
       "a part 'image/*' is required, and missing"]),
 ])  # fmt: skip
 async def test_an_answer_that_is_not_as_it_should_be_is_shown_and_noted(
-    gives: Any, mismatches: Any
+    returns: Any, mismatches: Any
 ) -> None:
-    events, _ = await asked(WITH_PICTURE, gives=gives)
+    events, _ = await asked(WITH_PICTURE, returns=returns)
 
     assert text_of(events) == "A sky."
     records = [one.record for one in events if isinstance(one, AnswerRecorded)]

@@ -199,7 +199,7 @@ async def test_no_step_of_a_reload_of_a_thousand_rooms_takes_long_in_the_event_l
         for room in data["rooms"].values():
             room["moderation"] = "room"
         for agent in data["agents"].values():
-            agent["budget"] = {"day": {"messages": 10}}
+            agent["quota"] = {"day": {"messages": 10}}
         config.write_text(yaml.safe_dump(data))
         settle_memory()  # as `run` does when everything has started
         try:

@@ -60,7 +60,7 @@ async def _through(local: SandboxProcess, folder: Path, megabytes: int) -> tuple
         "accounts": parts["accounts"],
         "rooms": {"large": {"members": members}},
         "store": {"path": str(folder / "bridge.sqlite3")},
-        "files": {"allow_loopback": True, "largest_mb": 2.0 * megabytes},
+        "files": {"allow_loopback": True, "max_file_mb": 2.0 * megabytes},
     }
     async with bridge_beside(local, settings, folder) as bridge:
         await bridge.start()

@@ -147,7 +147,7 @@ async def reloads(size: Size) -> dict[str, dict[str, float]]:
             for room in settings["rooms"].values():
                 room["moderation"] = "room"
             for agent in settings["agents"].values():
-                agent["budget"] = {"day": {"messages": 10}}
+                agent["quota"] = {"day": {"messages": 10}}
             config.write_text(yaml.safe_dump(settings))
             found["all rooms and agents changed"] = await _probed(reloader)
         return found

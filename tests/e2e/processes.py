@@ -300,6 +300,6 @@ def rooms_across(sandbox: SandboxProcess) -> tuple[dict[str, Any], list[tuple[Sp
         ]
         rooms[f"room-{number}"] = {"members": members}
     # Looking back is patient by itself; nobody wants to wait for it here.
-    soon = {"requests_per_minute": 6000, "look_back_requests": 20_000}
+    soon = {"requests_per_minute": 6000, "reconcile_requests": 20_000}
     here = {"allow_loopback": True}
     return {"accounts": accounts, "rooms": rooms, "catch_up": soon, "files": here}, spots

@@ -176,7 +176,7 @@ async def be_away(
     async with local_sandbox(channels=max(3, len(channels)), limits=limits) as local:
         settings: dict[str, Any] = configuration(
             local, folder / "bridge.sqlite3", channels=channels
-        ) | {"catch_up": {"requests_per_minute": 6000, "look_back_requests": 5000}}
+        ) | {"catch_up": {"requests_per_minute": 6000, "reconcile_requests": 5000}}
         traffic = Traffic(local, channels, random.Random(7))
         async with running(local, settings) as (bridge, _):
             await traffic.act(events // 3, EVERYWHERE)
@@ -370,7 +370,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
         settings: dict[str, Any] = configuration(
             local, tmp_path / "bridge.sqlite3", channels=("general",)
         ) | {"catch_up": {"requests_per_minute": 6000}}
-        settings["rooms"]["general"]["tells"] = ["topics", "names", "polls"]
+        settings["rooms"]["general"]["announce"] = ["topics", "names", "polls"]
         slack, discord = local.platforms["slack"], local.platforms["discord"]
         assert isinstance(slack, LocalSlack)
         assert isinstance(discord, LocalDiscord)
@@ -443,7 +443,7 @@ async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_th
         settings: dict[str, Any] = configuration(
             local, tmp_path / "bridge.sqlite3", channels=("general",)
         ) | {"catch_up": {"requests_per_minute": 6000}}
-        settings["rooms"]["general"]["tells"] = ["topics"]
+        settings["rooms"]["general"]["announce"] = ["topics"]
         there, person = local.platforms[origin], _person_of(local, origin)
         assert isinstance(there, LocalSlack | LocalDiscord)
         (other,) = set(READ_BACK) - {origin}

@@ -30,7 +30,7 @@ async def sandbox(
         settings["files"] = {"allow_loopback": True}
         settings["accounts"]["slack-2"] = local.account("slack", 2)
         for name, room in settings["rooms"].items():
-            room["tells"] = ["topics", "names", "polls", "threads", "joins"]
+            room["announce"] = ["topics", "names", "polls", "threads", "joins"]
             room["members"] += [
                 dict(zip(("workspace", "channel"), away(local, platform, name), strict=True))
                 | {"account": "slack-2" if platform == "slack" else platform}

@@ -103,7 +103,7 @@ async def test_a_topic_shows_the_names_of_whom_and_what_it_mentions(
 ) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3")
-        settings["rooms"]["general"]["tells"] = ["topics"]
+        settings["rooms"]["general"]["announce"] = ["topics"]
         workspace, channel = local.place(origin, "general")
         _, random = local.place(origin, "random")
         of_random = f"<#{random}>" if origin == "discord" else "#random"

@@ -102,7 +102,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
                 m for m in members if m["account"] != "discord"
             ]
             settings["people"] = {"link_by_email": True}
-            settings["catch_up"] = {"look_back_hours": 1}
+            settings["catch_up"] = {"reconcile_hours": 1}
             write(path, settings)
             assert await bridge.reload() == [
                 "account 'discord' removed", "room 'general' changed", "people changed",

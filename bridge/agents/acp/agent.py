@@ -259,7 +259,7 @@ class AcpAgent:
         """With what the server calls it, and what of the answer does not fit."""
         session = run.reader.session_id or run.session
         record: Json = {**run.record, "session_id": session, "run_id": run.reader.run_id}
-        found = mismatches(items_of(run.reader.response, "output"), self._settings.gives)
+        found = mismatches(items_of(run.reader.response, "output"), self._settings.returns)
         if found and run.reader.is_over:
             log.warning("answer_does_not_fit", agent=self.name, faults=found)
             record["faults"] = [*found]

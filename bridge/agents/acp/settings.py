@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bridge.agents.settings import RemoteSettings
 from bridge.content.messages.negotiation import Accepted
+from bridge.runtime.renamed_keys import RenamedFrom
 
 
 class AcpSettings(RemoteSettings):
@@ -29,7 +30,7 @@ class AcpSettings(RemoteSettings):
         description="which parts it is sent, by content type and name; others are told in words, "
         "and where a required one is missing it is not asked; none: all parts",
     )
-    gives: tuple[Accepted, ...] = Field(
+    returns: Annotated[tuple[Accepted, ...], RenamedFrom("gives")] = Field(
         (),
         description="which parts its answers have; what does not fit is shown all the same, and "
         "noted in the log and in the record of the answer; none: not checked",

@@ -89,6 +89,9 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
         Finding("ok", f"{config}: {', '.join(many(len(part), noun) for part, noun in sizes)}"),
         Finding("ok", f"the code comes from {place_of_code()}"),
     ]
+    for key in settings.renamed_keys:
+        what, _, note = str(key).partition("; ")
+        found.append(Finding("warning", f"{config}: {what}", f"write {key.new_key}; {note}"))
     heard = {member.account for room in settings.rooms.values() for member in room.members}
     heard |= {direct.account for direct in settings.direct}
     seated = {

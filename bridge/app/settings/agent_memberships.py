@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from bridge.errors import InvalidData
 from bridge.router.rooms.answer_conditions import Route
 from bridge.router.rooms.rooms import AgentMembership
 from bridge.router.turns.selection import ambiguities
+from bridge.runtime.renamed_keys import RenamedFrom
 
 
 class RouteSettings(StrictSettings):
@@ -35,7 +36,7 @@ class RouteSettings(StrictSettings):
     )
 
 
-class SeatSettings(StrictSettings):
+class MembershipSettings(StrictSettings):
     """An agent in a room."""
 
     agent: str = Field(description="The agent's name under `agents`.")
@@ -63,7 +64,7 @@ class SeatSettings(StrictSettings):
         description="How much of the room it reads here, in tokens (an estimate); null: that of "
         "the agent.",
     )
-    before: float | None = Field(
+    history_seconds: Annotated[float | None, RenamedFrom("before")] = Field(
         default=None,
         ge=0,
         description="How old what it reads may be when it is asked, in seconds; 0: the question "
@@ -80,7 +81,9 @@ class SeatSettings(StrictSettings):
         description="Where it answers unless it is named: what one of these means, the most "
         "specific of all agents alone; none: everywhere.",
     )
-    beside: bool = Field(default=False, description="Whether it answers whoever else does, too.")
+    always_answer: Annotated[bool, RenamedFrom("beside")] = Field(
+        default=False, description="Whether it answers also when another agent does."
+    )
     bots: bool = Field(default=False, description="Whether bots and apps may call it by its name.")
     allow: tuple[Glob, ...] = Field(
         default=(),
@@ -102,10 +105,12 @@ class DirectSettings(StrictSettings):
     """Direct messages to our bots: each is a room of its own, with these agents."""
 
     account: Glob = Field(description="The accounts that are written to: a name, or a glob.")
-    agents: tuple[SeatSettings, ...] = Field(min_length=1, description="The agents of such rooms.")
+    agents: tuple[MembershipSettings, ...] = Field(
+        min_length=1, description="The agents of such rooms."
+    )
 
 
-def seat_of(wanted: SeatSettings) -> AgentMembership:
+def membership_of(wanted: MembershipSettings) -> AgentMembership:
     """The seat as the router knows it."""
     return AgentMembership(
         agent=wanted.agent,
@@ -113,9 +118,9 @@ def seat_of(wanted: SeatSettings) -> AgentMembership:
         session=wanted.session,
         busy=wanted.busy,
         gather=wanted.gather,
-        before=wanted.before,
+        before=wanted.history_seconds,
         routes=tuple(map(_route, wanted.routes)),
-        beside=wanted.beside,
+        beside=wanted.always_answer,
         bots=wanted.bots,
         operators=wanted.operators,
         tools=wanted.tools or (),
@@ -124,10 +129,10 @@ def seat_of(wanted: SeatSettings) -> AgentMembership:
     )
 
 
-def seat_problems(where: str, memberships: tuple[SeatSettings, ...]) -> list[str]:
+def membership_problems(where: str, memberships: tuple[MembershipSettings, ...]) -> list[str]:
     """Seats of which nobody could say which answers, both by their names, and what to do."""
     try:
-        found = ambiguities([seat_of(one) for one in memberships])
+        found = ambiguities([membership_of(one) for one in memberships])
     except InvalidData as error:
         return [f"{where}.agents: {error}"]
     return [
@@ -140,7 +145,7 @@ def seat_problems(where: str, memberships: tuple[SeatSettings, ...]) -> list[str
 def _todo(why: str) -> str:
     if "same agent" in why:
         return "give it one seat with several routes"
-    return "make one more specific, give it a priority, or let one sit `beside` the other"
+    return "make one more specific, give it a priority, or set `always_answer` for one"
 
 
 def _route(wanted: RouteSettings) -> Route:

@@ -1,48 +1,52 @@
-"""Settings of `catch_up`: what is done about the time in which nobody listened."""
+"""Settings of `catch_up`: what the bridge reads back after time in which it received nothing."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from bridge.app.settings.rooms import StrictSettings
+from bridge.app.settings.strict import StrictSettings
+from bridge.runtime.renamed_keys import RenamedFrom
 
 
 class CatchUpSettings(StrictSettings):
-    """What is done about the time in which nobody listened."""
+    """How the bridge catches up with time in which it received nothing."""
 
-    most_posts: int = Field(
+    max_posts: Annotated[int, RenamedFrom("most_posts")] = Field(
         default=5000,
         ge=1,
-        description="Posts of one channel that are caught up with; older ones are counted, and "
-        "said to be missing.",
+        description="Posts of one channel that the bridge reads back; it counts older ones and "
+        "reports them as missing.",
     )
-    look_back_hours: float = Field(
+    reconcile_hours: Annotated[float, RenamedFrom("look_back_hours")] = Field(
         default=24.0,
         ge=0,
-        description="How old a message may be whose edits and deletions are looked for; 0: none.",
+        description="The maximum age of messages whose edits and deletions the bridge looks for; "
+        "0: it looks for none.",
     )
-    look_back_messages: int = Field(
-        default=2000, ge=1, description="Of one channel, at most so many messages are compared."
+    reconcile_messages: Annotated[int, RenamedFrom("look_back_messages")] = Field(
+        default=2000, ge=1, description="The most messages of one channel that are compared."
     )
-    look_back_requests: int = Field(
-        default=500, ge=1, description="Requests that one look back of an account may make."
+    reconcile_requests: Annotated[int, RenamedFrom("look_back_requests")] = Field(
+        default=500, ge=1, description="Requests that one comparison of an account may make."
     )
     requests_per_minute: float = Field(
-        default=30.0, gt=0, description="How fast an account looks back: nothing is less urgent."
+        default=30.0, gt=0, description="How many of these requests an account makes in a minute."
     )
     announce_after: float = Field(
         default=60.0,
         ge=0,
-        description="Seconds that a gap lasts at least to be worth a word in its rooms, where "
+        description="The shortest gap, in seconds, that the bridge announces in its rooms where "
         "nothing can be read back.",
     )
-    deaf_after: float = Field(
+    stalled_after: Annotated[float, RenamedFrom("deaf_after")] = Field(
         default=300.0,
         gt=0,
-        description="Seconds of silence after which an account is probed for what it did not hear.",
+        description="Seconds without events after which the bridge probes an account's connection.",
     )
-    orphan_wait: float = Field(
+    orphan_timeout: Annotated[float, RenamedFrom("orphan_wait")] = Field(
         default=30.0,
         ge=0,
-        description="Seconds that an edit or a reaction waits for a message that is not known.",
+        description="Seconds that an edit or a reaction waits for an unknown message.",
     )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bridge.app.logs.redaction import hide_secrets
-from bridge.app.settings.agent_memberships import DirectSettings, seat_problems
+from bridge.app.settings.agent_memberships import DirectSettings, membership_problems
 from bridge.app.settings.catch_up import CatchUpSettings
 from bridge.app.settings.nearest import closest, nearest
-from bridge.app.settings.quotas import BudgetSettings
+from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.rooms import RoomSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
 from bridge.app.settings.unmatched_people import nobody_approves, nobody_meant
@@ -31,6 +31,7 @@ from bridge.runtime.discovery import (
     names_of,
     policy_type,
 )
+from bridge.runtime.renamed_keys import KeyRenaming, RenamedFrom, RenamedKey
 from bridge.tools.settings import ToolServerSettings
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
@@ -39,7 +40,7 @@ _OWN_ADDRESSES = (
     "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
 )  # fmt: skip
 # Keys beside `kind` that all agents have.
-_SHARED = {"agents": frozenset({"budget", "picture", "policies", "tools"})}
+_SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools"})}
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # as signing secrets are
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
 _MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
@@ -71,8 +72,8 @@ class AgentSettings(StrictSettings):
         description="Its picture beside what it says: an https address, or a PNG, JPEG, GIF or "
         "WebP file (relative to the configuration file; needs web.public_url).",
     )
-    budget: BudgetSettings = Field(
-        default=BudgetSettings(), description="What it may cost, in all rooms together."
+    quota: Annotated[QuotaSettings, RenamedFrom("budget")] = Field(
+        default=QuotaSettings(), description="What it may cost, in all rooms together."
     )
     policies: tuple[str, ...] = Field(
         default=(), description="What is between the rooms and it: names under `policies`."
@@ -84,9 +85,6 @@ class PolicySettings(StrictSettings):
 
     kind: str = Field(description="redact, deny, or one that is installed beside the bridge.")
     options: Any = Field(default=None, description="The policy's own settings.")
-
-
-# `path` below `store`, whatever the rest of the file is.
 
 
 class StoreSettings(StrictSettings):
@@ -116,7 +114,7 @@ class WebSettings(StrictSettings):
 class FileSettings(StrictSettings):
     """Pictures, films, sounds and files: what is fetched and kept, and how it is shown."""
 
-    largest_mb: float = Field(
+    max_file_mb: Annotated[float, RenamedFrom("largest_mb")] = Field(
         default=100.0, gt=0, le=10_000, description="The largest file that is fetched, in MB."
     )
     fetch_seconds: float = Field(
@@ -143,8 +141,8 @@ class FileSettings(StrictSettings):
 class PeopleSettings(StrictSettings):
     """Which accounts are one person's, and which groups are the same."""
 
-    budget: BudgetSettings = Field(
-        default=BudgetSettings(), description="What agents may cost for each person."
+    quota: Annotated[QuotaSettings, RenamedFrom("budget")] = Field(
+        default=QuotaSettings(), description="What agents may cost for each person."
     )
     link_by_email: bool = Field(
         default=False,
@@ -170,7 +168,7 @@ class LogSettings(StrictSettings):
 
 
 class DeliverySettings(StrictSettings):
-    """How patient the bridge is."""
+    """Deadlines and retries of delivery."""
 
     settle_grace: float = Field(
         default=2.0,
@@ -195,17 +193,17 @@ class DeliverySettings(StrictSettings):
         "not take (5xx, no connection, rate limits, refused tokens, missing permissions) becomes a "
         "dead letter.",
     )
-    retry_marks_for: float = Field(
+    retry_reactions_for: Annotated[float, RenamedFrom("retry_marks_for")] = Field(
         default=3600.0, gt=0, description="The same for reactions and pins."
     )
-    retry_alone_for: float = Field(
+    retry_single_for: Annotated[float, RenamedFrom("retry_alone_for")] = Field(
         default=600.0,
         gt=0,
         description="Seconds for which a request may fail before the requests behind it in its "
         "channel are tried, too. If the platform takes one of these, the failing one is tried a "
         "last time and becomes a dead letter; if they fail as well, all wait in their order.",
     )
-    longest_backoff: float = Field(
+    max_backoff: Annotated[float, RenamedFrom("longest_backoff")] = Field(
         default=60.0, gt=0, description="The longest pause between two attempts, in seconds."
     )
     agent_idle: float = Field(
@@ -260,8 +258,21 @@ class Settings(StrictSettings):
         description="What is done about the time in which nobody listened.",
     )
     delivery: DeliverySettings = Field(
-        default=DeliverySettings(), description="How patient the bridge is."
+        default=DeliverySettings(), description="Deadlines and retries of delivery."
     )
+
+    _renamed_keys: tuple[RenamedKey, ...] = PrivateAttr(default=())
+
+    @property
+    def renamed_keys(self) -> tuple[RenamedKey, ...]:
+        """The keys of the version before that the file still has."""
+        return self._renamed_keys
+
+    def with_renamed_keys(self, renamed: Sequence[RenamedKey]) -> Settings:
+        """The same settings, read from a file that has these old keys."""
+        settings = self.model_copy()
+        settings._renamed_keys = tuple(renamed)
+        return settings
 
 
 def read_settings(path: Path) -> Settings:
@@ -292,12 +303,14 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
     """Checked settings from parsed YAML."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{source}: the top must be a mapping, not {type(data).__name__}")
-    prepared = dict(data)
-    problems: list[str] = []
+    renaming = KeyRenaming()
+    renamed = renaming.apply(Settings, data)
+    prepared = dict(cast("Mapping[str, Any]", renamed))
+    problems = renaming.problems
     for section, nested in (("accounts", "platform"), ("agents", "kind"), ("policies", "kind")):
         if isinstance(entries := prepared.get(section), Mapping):
             prepared[section] = {
-                str(name): _with_options(section, str(name), entry, nested, problems)
+                str(name): _with_options(section, str(name), entry, nested, renaming)
                 for name, entry in entries.items()
             }
     if isinstance(rooms := prepared.get("rooms"), Mapping):
@@ -314,13 +327,14 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
     else:
         problems += _crossed(settings)
         if not problems:
-            return settings
+            return settings.with_renamed_keys(renaming.renamed)
+    problems += map(str, renaming.renamed)
     found = hide_secrets("\n".join(f"- {problem}" for problem in problems))
     raise ConfigError(f"{source} is not right:\n{found}")
 
 
 def _with_options(
-    section: str, name: str, entry: object, nested: str, problems: list[str]
+    section: str, name: str, entry: object, nested: str, renaming: KeyRenaming
 ) -> object:
     """An account's or agent's own keys are checked by the part that understands them."""
     if not isinstance(entry, Mapping) or not isinstance(kind := entry.get(nested), str):
@@ -328,17 +342,18 @@ def _with_options(
     group = {"accounts": CONNECTORS, "agents": AGENTS}.get(section, POLICIES)
     if kind not in names_of(group):
         known = nearest(kind, names_of(group))
-        problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{known}")
+        renaming.problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{known}")
         return {nested: kind}
     types = {"accounts": connector_type, "agents": agent_type}
     model = types.get(section, policy_type)(kind).settings
     shared = _SHARED.get(section, frozenset())
     own = {key: value for key, value in entry.items() if key != nested and key not in shared}
     kept = {key: value for key, value in entry.items() if key in shared}
+    own = renaming.apply(model, own, f"{section}.{name}")
     try:
         return {nested: kind, **kept, "options": model.model_validate(own)}
     except ValidationError as error:
-        problems += [f"{section}.{name}.{text}" for text in _problems(error, model)]
+        renaming.problems += [f"{section}.{name}.{text}" for text in _problems(error, model)]
         return {nested: kind, **kept}
 
 
@@ -413,7 +428,7 @@ def _crossed(settings: Settings) -> list[str]:
                 near = nearest(membership.agent, settings.agents)
                 where = f"rooms.{room}.agents[{index}].agent"
                 problems.append(f"{where}: there is no agent {membership.agent!r}{near}")
-        problems += seat_problems(f"rooms.{room}", entry.agents)
+        problems += membership_problems(f"rooms.{room}", entry.agents)
     problems += [
         f"agents.{name}.policies: there is no policy {one!r}{nearest(one, settings.policies)}"
         for name, entry in settings.agents.items()
@@ -431,7 +446,7 @@ def _crossed(settings: Settings) -> list[str]:
             for number, one in enumerate(direct.agents)
             if one.agent not in settings.agents
         ]
-        problems += seat_problems(where, direct.agents)
+        problems += membership_problems(where, direct.agents)
     return problems
 
 

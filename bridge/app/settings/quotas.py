@@ -1,4 +1,4 @@
-"""What agents may cost: budgets of rooms, agents and people, and the prices of models."""
+"""Quotas: what agents may cost, by room, agent and person."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bridge.router.turns.quotas import Budget, Limit
 
 
 class LimitSettings(StrictSettings):
-    """The most of each; what is left out has no limit."""
+    """The limits of one window; what is left out has none."""
 
     messages: int | None = Field(default=None, ge=0, description="Questions that are answered.")
     tokens: int | None = Field(default=None, ge=0, description="Tokens read and written by models.")
@@ -18,16 +18,17 @@ class LimitSettings(StrictSettings):
     )
 
 
-class BudgetSettings(StrictSettings):
-    """Sliding windows."""
+class QuotaSettings(StrictSettings):
+    """Limits in two sliding windows."""
 
     hour: LimitSettings = Field(default=LimitSettings(), description="In any hour.")
     day: LimitSettings = Field(default=LimitSettings(), description="In any 24 hours.")
 
 
-def budget_of(wanted: BudgetSettings) -> Budget:
-    return Budget(_limit(wanted.hour), _limit(wanted.day))
+def quota_of(settings: QuotaSettings) -> Budget:
+    """The quota as the router takes it."""
+    return Budget(_limit(settings.hour), _limit(settings.day))
 
 
-def _limit(wanted: LimitSettings) -> Limit:
-    return Limit(wanted.messages, wanted.tokens, wanted.money)
+def _limit(settings: LimitSettings) -> Limit:
+    return Limit(settings.messages, settings.tokens, settings.money)

@@ -12,8 +12,8 @@ from pydantic import (
     model_validator,
 )
 
-from bridge.app.settings.agent_memberships import SeatSettings
-from bridge.app.settings.quotas import BudgetSettings
+from bridge.app.settings.agent_memberships import MembershipSettings
+from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.strict import NativeGlob, NativeId, StrictSettings
 from bridge.content.cards.tool_calls import ToolsShown
 from bridge.content.text.globs import Glob, is_glob
@@ -36,6 +36,7 @@ from bridge.router.rooms.options import (
     Threads,
 )
 from bridge.router.rooms.rooms import Undelivered
+from bridge.runtime.renamed_keys import RenamedFrom
 
 
 def _name_form(form: str) -> str:
@@ -73,7 +74,7 @@ class ReplacementSettings(StrictSettings):
     put: str = Field(description="What stands in its place, as it is: never markup, no mention.")
 
 
-class PassageSettings(StrictSettings):
+class RelaySettings(StrictSettings):
     """What passes, and how it is shown; of a room: for all its channels."""
 
     bots: bool | None = Field(default=None, description="Whether bots and apps are admitted.")
@@ -121,13 +122,13 @@ class PassageSettings(StrictSettings):
     @classmethod
     def _off_is_a_word(cls, value: object, info: ValidationInfo) -> object:
         """YAML reads `off` as false, and `on` as true."""
-        yes_or_no = info.field_name in ("bots", "everyone", "greets", "hand_over")
+        yes_or_no = info.field_name in ("bots", "everyone", "greet", "hand_over")
         if yes_or_no or not isinstance(value, bool):
             return value
         return "on" if value else "off"
 
 
-class MemberSettings(PassageSettings):
+class MemberSettings(RelaySettings):
     """A channel in a room."""
 
     account: Glob = Field(
@@ -156,13 +157,13 @@ class MemberSettings(PassageSettings):
         return is_glob(self.channel) or is_glob(self.account) or self.category is not None
 
 
-class RoomSettings(PassageSettings):
+class RoomSettings(RelaySettings):
     """Channels and agents that share a conversation; a channel may be in several rooms."""
 
     members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
-    agents: tuple[SeatSettings, ...] = Field(default=(), description="The room's agents.")
-    budget: BudgetSettings = Field(
-        default=BudgetSettings(), description="What agents may cost in this room."
+    agents: tuple[MembershipSettings, ...] = Field(default=(), description="The room's agents.")
+    quota: Annotated[QuotaSettings, RenamedFrom("budget")] = Field(
+        default=QuotaSettings(), description="What agents may cost in this room."
     )
     agents_talk: Literal["off", "mention"] = Field(
         default="off",
@@ -199,8 +200,9 @@ class RoomSettings(PassageSettings):
         description="Posts of bots in a minute, with no person between, after which the room is "
         "paused; null: no limit.",
     )
-    greets: bool = Field(
-        default=True, description="Whether a channel that joins later is told of the bridge."
+    greet: Annotated[bool, RenamedFrom("greets")] = Field(
+        default=True,
+        description="Whether the bridge tells a channel that joins later what it is bridged to.",
     )
     private: tuple[str, ...] = Field(
         default=("!private",),
@@ -215,9 +217,9 @@ class RoomSettings(PassageSettings):
         default="off",
         description="Whether people are asked for a thumb up or down on agents' answers: off, on.",
     )
-    tells: frozenset[Tells] = Field(
+    announce: Annotated[frozenset[Tells], RenamedFrom("tells")] = Field(
         default=ALL_BUT_JOINS,
-        description="What of that which happens to a channel is said in the others.",
+        description="The events of a channel that the bridge announces in the room's others.",
     )
 
 
@@ -228,9 +230,9 @@ def room_options(room: RoomSettings) -> RoomOptions:
         history=room.history,
         moderation=room.moderation,
         bots_per_minute=room.bots_per_minute,
-        greets=room.greets,
+        greets=room.greet,
         private=tuple(one.casefold() for one in room.private if one),
-        tells=room.tells,
+        tells=room.announce,
         show_tools=room.show_tools,
         feedback=room.feedback,
     )
@@ -252,7 +254,7 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     )
 
 
-def _message_filter(wanted: PassageSettings) -> MessageFilter:
+def _message_filter(wanted: RelaySettings) -> MessageFilter:
     message_filter = MessageFilter(
         include=tuple(map(_filter, wanted.include)),
         exclude=tuple(map(_filter, wanted.exclude)),

@@ -27,7 +27,7 @@ async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
         room = settings["rooms"]["general"]
         room["agents"] = [{"agent": "echo", "listen": "always"}]
-        room["budget"] = {"hour": {"messages": 1}}
+        room["quota"] = {"hour": {"messages": 1}}
         config = write(tmp_path / "bridge.yaml", json.dumps(settings))
         async with running(local, settings) as (bridge, url):
             said = await local.say("slack", "general", "hello there")

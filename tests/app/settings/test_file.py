@@ -11,8 +11,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from bridge.app.build import seat_with
-from bridge.app.settings.agent_memberships import SeatSettings
+from bridge.app.build import membership_with
+from bridge.app.settings.agent_memberships import MembershipSettings
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.yaml_file import store_named_in
 from bridge.errors import ConfigError
@@ -149,8 +149,8 @@ def test_the_documentation_describes_every_setting(path: str) -> None:
             [
                 "rooms.r.members[0].account: there is no account 'x'",
                 "rooms.r.agents[0] (a) and [1] (b) are ambiguous: route 0 of the one and route 0 "
-                "of the other may fit the same; make one more specific, give it a priority, or let "
-                "one sit `beside` the other",
+                "of the other may fit the same; make one more specific, give it a priority, or set "
+                "`always_answer` for one",
             ],
         ),
         ({"web": {"port": 99999}},
@@ -205,7 +205,7 @@ def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
 @pytest.mark.parametrize(
     ("room", "said"),
     [
-        ({"tells": "topics"}, "tells: this is a list: put it in brackets"),
+        ({"announce": "topics"}, "announce: this is a list: put it in brackets"),
         ({"agents": ["echo"]}, "agents[0]: this has keys of its own"),
         ({"moderation": True}, "moderation: Input should be 'off', 'mirror' or 'room' (is 'on')"),
         ({"exclude": [{"kinds": ["post"]}]}, "'system'; did you mean 'posts'? (is 'post')"),
@@ -323,13 +323,13 @@ def test_the_store_of_a_wrong_file_is_found(tmp_path: Path, text: str, found: st
     assert store_named_in(path) == tmp_path / found
 
 
-def test_a_seat_has_its_agents_budget_unless_it_has_its_own() -> None:
+def test_a_membership_has_its_agents_limit_of_history_unless_it_has_its_own() -> None:
     agent = {"kind": "webhook", "url": "https://a.test/", "history_tokens": 7000}
     settings = settings_of({"agents": {"a": agent, "plain": {"kind": "echo"}}})
-    own = SeatSettings(agent="a", history_tokens=900, before=3600)
+    own = MembershipSettings(agent="a", history_tokens=900, history_seconds=3600)
 
-    memberships = [seat_with(one, settings) for one in (SeatSettings(agent="a"), own)]
-    plain = seat_with(SeatSettings(agent="plain"), settings)
+    memberships = [membership_with(one, settings) for one in (MembershipSettings(agent="a"), own)]
+    plain = membership_with(MembershipSettings(agent="plain"), settings)
 
     assert [(one.history_tokens, one.before) for one in memberships] == [(7000, None), (900, 3600)]
     assert plain.history_tokens == 20_000

@@ -13,7 +13,7 @@ from bridge.app.cli.commands.options import (
     config_option,
     env_file_option,
     json_option,
-    settings_from,
+    quiet_settings_from,
 )
 from bridge.app.cli.commands.show import heading, many, print_json, printable
 from bridge.errors import ConfigError
@@ -56,7 +56,7 @@ def command(config: Path, env_file: Path | None, offline: bool, as_json: bool) -
 def _chapters(config: Path, env_file: Path | None, *, offline: bool) -> list[Chapter]:
     """Every chapter that could be looked at; without a readable configuration there is one."""
     try:
-        settings = settings_from(config, env_file)
+        settings = quiet_settings_from(config, env_file)
     except ConfigError as error:
         todo = "correct it, then run check again: everything else depends on it"
         return [("Configuration", [Finding("error", str(error), todo)])]

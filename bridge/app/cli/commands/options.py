@@ -45,8 +45,18 @@ def json_option(command: Command) -> Command:
 
 
 def settings_from(config: Path, env_file: Path | None = None) -> Settings:
-    """Raises ConfigError. What is printed from here on belongs to the command: only errors are
-    logged, and `run` says anew what it wants."""
+    """The settings in a file; a warning on stderr names each renamed key.
+
+    From here on only errors are logged: what is printed belongs to the command. Raises ConfigError.
+    """
+    settings = quiet_settings_from(config, env_file)
+    for key in settings.renamed_keys:
+        click.echo(f"uacs-bridge: warning: {config}: {key}", err=True)
+    return settings
+
+
+def quiet_settings_from(config: Path, env_file: Path | None = None) -> Settings:
+    """As `settings_from`, for commands that report renamed keys in their own way."""
     from bridge.app.settings.yaml_file import read_yaml
 
     if env_file is not None:

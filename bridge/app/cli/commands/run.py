@@ -15,8 +15,8 @@ import click
 from bridge.app.cli.commands.options import (
     config_option,
     env_file_option,
+    quiet_settings_from,
     read_environment,
-    settings_from,
 )
 
 if TYPE_CHECKING:
@@ -39,18 +39,21 @@ def command(config: Path, env_file: Path | None) -> None:
     """
     with _leaving_at_once():
         set_before = frozenset(os.environ)
-        settings = settings_from(config, env_file)
+        settings = quiet_settings_from(config, env_file)
 
         from bridge.app.logs.setup import configure_logs
-        from bridge.app.run import run, settle_memory
+        from bridge.app.run import run, settle_memory, warn_of_renamed_keys
         from bridge.app.settings.file import read_settings
 
         def again() -> Settings:
             if env_file is not None:
                 read_environment(env_file, set_before)
-            return read_settings(config)
+            settings = read_settings(config)
+            warn_of_renamed_keys(config, settings)
+            return settings
 
         configure_logs(settings.log)
+        warn_of_renamed_keys(config, settings)
         asyncio.run(run(settings, ready=lambda *_: settle_memory(), source=again))
 
 
