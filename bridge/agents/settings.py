@@ -45,7 +45,7 @@ class TurnSettings(BaseModel):
         2, ge=0, le=10, description="how often a refused request is sent again, if nothing is said"
     )
     prices: PriceSettings = Field(
-        PriceSettings(), description="what its tokens cost; budgets of money need them"
+        PriceSettings(), description="what its tokens cost; quotas of money need them"
     )
 
     @property

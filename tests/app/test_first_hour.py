@@ -280,7 +280,7 @@ def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], said: 
     "args",
     [
         ["approvals", "--limit", "0"],
-        ["budget", "show", "--hours", "-1"],
+        ["quota", "show", "--hours", "-1"],
         ["tokens", "add", "helper", "--room", "x", "--per-minute", "0"],
         ["sandbox", "--port", "70000"],
     ],
@@ -320,7 +320,7 @@ def test_setup_advises_only_flags_that_it_has() -> None:
     [
         (["approvals"], "No approvals yet. "),
         (["approvals", "--open"], "No approvals are open. "),
-        (["budget", "show"], "No spending in the last 24 hours. "),
+        (["quota", "show"], "No spending in the last 24 hours. "),
         (["people", "list"], "No linked accounts yet. "),
         (["people", "show", "slack:T01:U01"], "No other accounts of 'slack:T01:U01' are known. "),
         (["pair", "list"], "No pairings yet. "),

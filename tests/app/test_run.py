@@ -256,9 +256,9 @@ async def test_somebody_is_blocked_while_no_bridge_runs(config: Path) -> None:
     async def say(*args: str) -> str:
         return (await asyncio.to_thread(cli, "people", *args, "-c", str(config))).stdout
 
-    assert await say("block", "slack:T1:U1") == "slack:T1:U1 is blocked in all rooms\n"
-    assert "were not before" in await say("unblock", "slack:T1:U1", "--room", "general")
-    assert await say("unblock", "slack:T1:U1") == "slack:T1:U1 is not blocked in all rooms\n"
+    assert await say("ban", "slack:T1:U1") == "slack:T1:U1 is banned from all rooms\n"
+    assert "were not before" in await say("unban", "slack:T1:U1", "--room", "general")
+    assert await say("unban", "slack:T1:U1") == "slack:T1:U1 is not banned from all rooms\n"
 
 
 def test_a_renewed_value_of_the_environment_file_is_seen_at_the_next_reading(

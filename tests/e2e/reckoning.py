@@ -156,7 +156,7 @@ async def _reading(store: Path) -> AsyncGenerator[SqliteStore]:
 
 def is_idle(health: Mapping[str, Any] | None) -> bool:
     if health is None or any(
-        health[what] for what in ("catching_up", "looking_back", "files_awaited")
+        health[what] for what in ("catching_up", "reconciling", "files_awaited")
     ):
         return False
     return not health["outbox"].get("open")

@@ -163,8 +163,8 @@ async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platf
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
             mentioned = f"@{name}" if platform == "slack" else f"<@{other}>"
-            await give(local, platform, f"block {mentioned}")
-            await local.until(lambda: any("is blocked" in t for t in whispers(local, platform)))
+            await give(local, platform, f"ban {mentioned}")
+            await local.until(lambda: any("is banned" in t for t in whispers(local, platform)))
             (barred,) = await bridge.store.barred()
             assert barred.actor == f"{platform}:{workspace}:{other}"
 

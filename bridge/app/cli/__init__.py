@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from bridge.app.cli.renamed_commands import RenamedCommands
 from bridge.errors import BridgeError, ConfigError
 
 # What ends with the process need not be looked for: else Python takes 0.3 s for that (CPython
@@ -37,9 +38,9 @@ COMMANDS = {
     "translate": "Translate a rich message between platforms, UACS, the neutral card and agent "
     "APIs.",
     "archive": "Read what was said.",
-    "people": "Say which accounts are one person's, and who is blocked.",
+    "people": "Manage which accounts belong to one person, and who is banned.",
     "pair": "Let people reach agents in direct messages, by a code.",
-    "budget": "Show what agents cost, and open budgets again.",
+    "quota": "Show what agents cost, and reset quotas.",
     "dead-letters": "Look after what could not be delivered.",
     "approvals": "List the calls of tools that somebody had to allow, and who decided.",
     "secrets": "Keep tokens sealed in the bridge's own store.",
@@ -50,7 +51,11 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+# Names of the version before; they work until the next version.
+RENAMED = {"budget": "quota"}
+
+
+class Commands(RenamedCommands):
     """Imports a command when it is called; turns the bridge's errors into texts and exit codes."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -64,7 +69,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+        if args and not args[0].startswith("-") and args[0] not in {*COMMANDS, *self.renamed}:
             nearest = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
             hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
             ctx.fail(f"There is no command {args[0]!r}{hint}")
@@ -89,6 +94,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
+    renamed=RENAMED,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="uacs-bridge", message="uacs-bridge %(version)s")

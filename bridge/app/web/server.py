@@ -70,6 +70,8 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
             "messages": pulse and pulse.messages,
             "outbox": dict(pulse.outbox) if pulse else {},
             "catching_up": bridge.router.operations.catching_up,
+            "reconciling": bridge.router.operations.looking_back,
+            # The member's name of the version before, until the next version.
             "looking_back": bridge.router.operations.looking_back,
             "files_awaited": bridge.router.operations.files_awaited,
             "instance": bridge.router.operations.instance,
@@ -247,7 +249,7 @@ def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
         Route("/people", guarded(_link_people), methods=["POST"]),
         Route("/pair", guarded(_pair), methods=["POST"]),
         Route("/account", guarded(_account), methods=["POST"]),
-        Route("/budget", guarded(_budget), methods=["POST"]),
+        Route("/quota", guarded(_quota), methods=["POST"]),
         Route("/secrets", guarded(_keep_secret), methods=["POST"]),
         Route("/tokens", guarded(_tokens), methods=["POST"]),
     ]
@@ -289,27 +291,27 @@ async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`link`: two accounts; `unlink`, `block`, `unblock`: one, in a `room` or in all (null)."""
+    """`link`: two accounts; `unlink`: one; `ban`, `unban`: one, in a `room` or in all (null)."""
     operations = bridge.router.operations
     match body:
         case {"link": [str(one), str(other)]}:
             return {"person": await operations.link_people(ActorId(one), ActorId(other))}
         case {"unlink": str(actor)}:
             return {"unlinked": await operations.unlink_person(ActorId(actor))}
-        case {"block": str(actor), "room": str() | None as room}:
-            return {"done": await _set_blocked(bridge, actor, room, blocked=True)}
-        case {"unblock": str(actor), "room": str() | None as room}:
-            return {"done": await _set_blocked(bridge, actor, room, blocked=False)}
+        case {"ban": str(actor), "room": str() | None as room}:
+            return {"done": await _set_banned(bridge, actor, room, banned=True)}
+        case {"unban": str(actor), "room": str() | None as room}:
+            return {"done": await _set_banned(bridge, actor, room, banned=False)}
         case _:
             raise InvalidData(
-                "it is {link: [actor, actor]}, {unlink: actor}, or {block or unblock: actor, room}"
+                "it is {link: [actor, actor]}, {unlink: actor}, or {ban or unban: actor, room}"
             )
 
 
-async def _set_blocked(bridge: Bridge, actor: str, room: str | None, *, blocked: bool) -> bool:
+async def _set_banned(bridge: Bridge, actor: str, room: str | None, *, banned: bool) -> bool:
     where = None if room is None else RoomId(room)
     operations = bridge.router.operations
-    return await operations.set_blocked(ActorId(actor), "command", where, blocked=blocked)
+    return await operations.set_blocked(ActorId(actor), "command", where, blocked=banned)
 
 
 async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
@@ -333,14 +335,14 @@ async def _account(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
             raise InvalidData("it is {resume: account}")
 
 
-async def _budget(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`reset`: a purse."""
+async def _quota(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
+    """`reset`: the name of a quota."""
     match body:
-        case {"reset": str(purse)}:
-            await bridge.router.operations.reset_quota(purse)
-            return {"reset": purse}
+        case {"reset": str(name)}:
+            await bridge.router.operations.reset_quota(name)
+            return {"reset": name}
         case _:
-            raise InvalidData("it is {reset: purse}")
+            raise InvalidData("it is {reset: NAME of a quota}")
 
 
 async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Commands that keep people out of a room, and that people give to be left out themselves."""
+"""Commands that ban people from a room, and with which people opt out themselves."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from bridge.router.rooms.bans import BansAndPauses
 
 
 def ban_commands(store: PeopleStore, bans: BansAndPauses) -> tuple[Command, ...]:
-    async def block(given: GivenCommand) -> str:
+    async def ban(given: GivenCommand) -> str:
         actor = await person_meant(given.words, given.room, store)
         await bans.bar(actor, "blocked", given.actor, given.room.id)
-        return f"{actor} is blocked in this room."
+        return f"{actor} is banned from this room."
 
-    async def unblock(given: GivenCommand) -> str:
+    async def unban(given: GivenCommand) -> str:
         actor = await person_meant(given.words, given.room, store)
         done = await bans.unbar(actor, "blocked", given.room.id)
-        return f"{actor} is not blocked any more." if done else f"{actor} was not blocked here."
+        return f"{actor} is not banned any more." if done else f"{actor} was not banned here."
 
-    async def blocked(given: GivenCommand) -> str:
+    async def banned(given: GivenCommand) -> str:
         here = [
             ban.actor
             for ban in bans.barred()
             if ban.why == "blocked" and ban.room in (None, given.room.id)
         ]
-        return "\n".join(here) or "Nobody is blocked here."
+        return "\n".join(here) or "Nobody is banned here."
 
     async def optout(given: GivenCommand) -> str:
         await bans.bar(given.actor, "opted_out", given.actor, None)
@@ -39,11 +39,12 @@ def ban_commands(store: PeopleStore, bans: BansAndPauses) -> tuple[Command, ...]
         Command("optout", "have nothing of yours carried", optout, everybody=True),
         Command("optin", "take that back", optin, everybody=True),
         Command(
-            "block @PERSON", "admit nothing of theirs here", block, range(1, 6),
-            fits=reads_as_person,
+            "ban @PERSON", "carry nothing of theirs here", ban, range(1, 6),
+            fits=reads_as_person, former_name="block",
         ),
         Command(
-            "unblock @PERSON", "admit them again", unblock, range(1, 6), fits=reads_as_person
+            "unban @PERSON", "lift a ban", unban, range(1, 6),
+            fits=reads_as_person, former_name="unblock",
         ),
-        Command("blocked", "who is blocked here", blocked),
+        Command("banned", "who is banned here", banned, former_name="blocked"),
     )  # fmt: skip

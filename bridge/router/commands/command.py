@@ -42,6 +42,7 @@ class Command:
     - `everybody`: people who are no admins may give it, too.
     - `whispered`: the answer to a mention is shown to the asker alone, where that can be.
     - `fits`: the words of a mention must pass it, or they are an ordinary message.
+    - `former_name`: its name in the version before, which works until the next version.
     """
 
     usage: str
@@ -51,6 +52,7 @@ class Command:
     everybody: bool = False
     whispered: bool = False
     fits: Callable[[Sequence[str]], bool] | None = None
+    former_name: str = ""
 
     @property
     def name(self) -> str:

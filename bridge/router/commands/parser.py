@@ -48,6 +48,9 @@ class Commands:
         listed = [Command("help", "what you may ask for", self._help, everybody=True), *commands]
         listed.sort(key=lambda command: not command.everybody)
         self.by_name: Mapping[str, Command] = {command.name: command for command in listed}
+        self._by_former_name = {
+            command.former_name: command for command in listed if command.former_name
+        }
 
     async def answer_mention(self, event: MessagePosted, key: str) -> str | None:
         """Carry out the command that a message gives, in channels of rooms. Returns the outcome, or
@@ -56,7 +59,7 @@ class Commands:
             return None
         name, words = read_words(_text_for_us(event))
         rooms = self._rooms.hearing(event.account, event.place.channel)
-        command = self.by_name.get(name)
+        command = self._command(name)
         if not rooms or command is None or len(words) not in command.words:
             return None
         if command.fits and not command.fits(words):
@@ -68,7 +71,7 @@ class Commands:
             event.author.id, words, event.place, rooms[0], member, key,
             can_whisper=self._can_whisper(member),
         )  # fmt: skip
-        answer = await self._run(command, given)
+        answer = await self._run(command, given) + _former_name_note(command, name)
         await self._say(given, answer, private=command.whispered and given.can_whisper)
         return f"command: {name}"
 
@@ -78,7 +81,7 @@ class Commands:
         name = name or "help"
         rooms = self._rooms.hearing(event.account, event.place.channel)
         member = rooms[0].member(event.place.channel) if rooms else None
-        command = self.by_name.get(name)
+        command = self._command(name)
         if member is None:
             return "command: no room"
         given = GivenCommand(
@@ -91,9 +94,12 @@ class Commands:
                 f"{name!r} is no command in this form{usage}. To list them: {event.command} help"
             )
         else:
-            answer = await self._run(command, given)
+            answer = await self._run(command, given) + _former_name_note(command, name)
         await self._say(given, answer, private=given.can_whisper)
         return f"command: {name}" if command else "command: not known"
+
+    def _command(self, name: str) -> Command | None:
+        return self.by_name.get(name) or self._by_former_name.get(name)
 
     async def _run(self, command: Command, given: GivenCommand) -> str:
         if not command.everybody and not is_admin(given.actor, self._admins):
@@ -126,6 +132,11 @@ class Commands:
         connector = self._connectors.get(member.account)
         features = connector.capabilities.features if connector else {}
         return features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+
+
+def _former_name_note(command: Command, name: str) -> str:
+    """A line that names the new name, for a command that was given by its former one."""
+    return f'\n"{name}" is now called "{command.name}".' if name == command.former_name else ""
 
 
 def _text_for_us(event: MessagePosted) -> str:

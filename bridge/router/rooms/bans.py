@@ -16,7 +16,7 @@ from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.router.signals import Signal
 
-_SAID = {"blocked": "its author is blocked", "opted_out": "its author opted out"}
+_SAID = {"blocked": "its author is banned", "opted_out": "its author opted out"}
 
 
 class _DecidedStore(PeopleStore, RoomStore, Protocol):

@@ -261,7 +261,7 @@ async def test_a_blocked_program_is_not_admitted() -> None:
         refused = await api.post("hello")
 
     assert refused.status_code == 409
-    assert "blocked" in refused.json()["detail"]
+    assert "banned" in refused.json()["detail"]
 
 
 async def test_where_bots_are_not_admitted_an_assistants_token_says_nothing() -> None:

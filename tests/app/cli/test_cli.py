@@ -47,6 +47,31 @@ def test_every_command_has_one_sentence_then_examples(name: str) -> None:
                        for p in command.params), path  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(("budget", "show"), ("quota", "show")), (("budget", "reset"), ("quota", "reset")),
+     (("people", "block"), ("people", "ban")), (("people", "unblock"), ("people", "unban"))],
+)  # fmt: skip
+def test_an_old_name_of_a_command_works_and_names_the_new_one(
+    old: tuple[str, str], new: tuple[str, str]
+) -> None:
+    before, after = cli(*old, "--help"), cli(*new, "--help")
+
+    assert (before.exit_code, before.stdout) == (0, after.stdout)
+    changed = 0 if old[0] != new[0] else 1
+    path = " ".join(("uacs-bridge", *old[:changed]))
+    assert before.stderr == (
+        f"uacs-bridge: warning: `{path} {old[changed]}` is now called `{path} {new[changed]}`; "
+        "the old name works until the next version\n"
+    )
+    assert after.stderr == ""
+
+
+def test_help_does_not_list_old_names_of_commands() -> None:
+    assert "\n  budget" not in cli("--help").output
+    assert "block" not in cli("people", "--help").output
+
+
 def test_help_lists_every_command() -> None:
     result = cli("--help")
 

@@ -65,7 +65,7 @@ async def test_status_tells_accounts_queues_and_counts(rig: CliRig) -> None:
     assert {n: a["state"] for n, a in found["accounts"].items()} == {
         "slack": "connected", "discord": "connected"
     }  # fmt: skip
-    assert (found["deaf"], found["messages"], found["outbox"]) == ([], 1, {"done": 1})
+    assert (found["stalled"], found["messages"], found["outbox"]) == ([], 1, {"done": 1})
     text = (await rig.cli("status")).stdout
     assert "running, pid" in text
     assert "slack    slack     connected" in text
@@ -269,27 +269,27 @@ async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
     said = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
     standing = len(rig.local.standing("discord", "general"))
 
-    told = await rig.cli("people", "block", said)
-    assert told.stdout == f"{said} is blocked in all rooms\n"
+    told = await rig.cli("people", "ban", said)
+    assert told.stdout == f"{said} is banned from all rooms\n"
     (barred,) = rig.bridge.router.parts.rooms.bans.barred()
     assert (barred.actor, barred.why, barred.room) == (said, "blocked", None)
     await rig.local.say("slack", "general", "unheard")
     await rig.local.say("slack", "general", "of another", person=1)
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
     assert (
-        "were not before" in (await rig.cli("people", "unblock", said, "--room", "general")).stdout
+        "were not before" in (await rig.cli("people", "unban", said, "--room", "general")).stdout
     )
-    told = await rig.cli("people", "unblock", said)
-    assert told.stdout == f"{said} is not blocked in all rooms\n"
+    told = await rig.cli("people", "unban", said)
+    assert told.stdout == f"{said} is not banned from all rooms\n"
     await rig.local.say("slack", "general", "heard")
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 2)
     found = [one.text for one in rig.local.standing("discord", "general")[standing:]]
     assert found == ["of another", "heard"]
 
-    await rig.cli("people", "block", said, "--room", "general")
+    await rig.cli("people", "ban", said, "--room", "general")
     assert [one.room for one in rig.bridge.router.parts.rooms.bans.barred()] == ["general"]
-    await rig.cli("people", "unblock", said, "--room", "general")
-    wrong = await rig.cli("people", "block", said, "--room", "nowhere")
+    await rig.cli("people", "unban", said, "--room", "general")
+    wrong = await rig.cli("people", "ban", said, "--room", "nowhere")
     assert (wrong.exit_code, "There is no room 'nowhere'" in wrong.stderr) == (2, True)
 
 

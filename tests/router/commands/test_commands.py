@@ -68,7 +68,7 @@ async def test_help_lists_the_commands_of_everybody_before_those_of_admins(trio:
         "retry", "dm",
     ]  # fmt: skip
     assert of_admin == [
-        *of_others, "pause", "resume", "block", "unblock", "blocked", "link", "unlink",
+        *of_others, "pause", "resume", "ban", "unban", "banned", "link", "unlink",
     ]  # fmt: skip
 
 
@@ -91,23 +91,36 @@ async def test_only_admins_pause_and_resume_a_room(trio: Trio) -> None:
     assert billing.texts("b") == ["heard"]
 
 
-async def test_a_person_is_blocked_and_unblocked_by_mention(trio: Trio) -> None:
+async def test_a_person_is_banned_and_unbanned_by_mention(trio: Trio) -> None:
     rig, sales, billing = trio
     async with ruled(rig, "fake:*") as router:
-        assert "blocked" in await give(rig, sales, f"block {BOB}")
+        assert "banned" in await give(rig, sales, f"ban {BOB}")
         assert [one.actor for one in router.parts.rooms.bans.barred()] == [
             ActorId("fake:sales:bob")
         ]
         await sales.say("s", "no", author="bob")
-        assert "bob" in await give(rig, sales, "blocked")
-        await give(rig, sales, f"unblock {BOB}")
+        assert "bob" in await give(rig, sales, "banned")
+        await give(rig, sales, f"unban {BOB}")
         await sales.say("s", "yes", author="bob")
         await rig.clock.let_work()
 
     assert billing.texts("b") == ["yes"]
 
 
-async def test_a_person_is_blocked_by_the_name_that_is_seen_and_nobody_by_one_that_is_not_known(
+async def test_a_command_works_by_its_former_name_and_names_the_new_one(trio: Trio) -> None:
+    rig, sales, _ = trio
+    async with ruled(rig, "fake:*") as router:
+        banned = await give(rig, sales, f"block {BOB}")
+        listed = await give(rig, sales, "blocked")
+        unbanned = await give(rig, sales, f"unblock {BOB}")
+
+        assert router.parts.rooms.bans.barred() == []
+    assert ('"block" is now called "ban".' in banned, "is banned from" in banned) == (True, True)
+    assert '"blocked" is now called "banned".' in listed
+    assert '"unblock" is now called "unban".' in unbanned
+
+
+async def test_a_person_is_banned_by_a_displayed_name_and_nobody_by_an_unknown_one(
     trio: Trio,
 ) -> None:
     """Whose copies are seen here cannot be mentioned here."""
@@ -118,18 +131,18 @@ async def test_a_person_is_blocked_by_the_name_that_is_seen_and_nobody_by_one_th
         await sales.say("s", "hi", author="two", name="Ann")
         await rig.clock.advance(1)
 
-        told = await give(rig, sales, "block @Nobody")
+        told = await give(rig, sales, "ban @Nobody")
         assert "Nobody called 'Nobody' is known here" in told
-        told = await give(rig, sales, "block slak:T0:U1")
+        told = await give(rig, sales, "ban slak:T0:U1")
         assert "'slak:T0:U1' is nobody here" in told
-        told = await give(rig, sales, "block Ann")
+        told = await give(rig, sales, "ban Ann")
         assert "could be any of: fake:billing:one, fake:sales:two" in told
         assert router.parts.rooms.bans.barred() == []
 
-        assert "fake:billing:one is blocked" in await give(rig, sales, "block Ann (billing)")
-        assert "fake:billing:mallory is blocked" in await give(rig, sales, "block @Mal Lory")
-        assert await give(rig, sales, "block the road for a while, please") == ""
-        assert "not blocked any more" in await give(rig, sales, "unblock @mal lory")
+        assert "fake:billing:one is banned" in await give(rig, sales, "ban Ann (billing)")
+        assert "fake:billing:mallory is banned" in await give(rig, sales, "ban @Mal Lory")
+        assert await give(rig, sales, "ban the road for a while, please") == ""
+        assert "not banned any more" in await give(rig, sales, "unban @mal lory")
         assert [one.actor for one in router.parts.rooms.bans.barred()] == ["fake:billing:one"]
 
 
@@ -186,7 +199,7 @@ async def test_who_opts_out_is_not_carried_until_they_opt_in(trio: Trio) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["status of the deploy?", "help me", "block", "dance", "pause the music please"]
+    "text", ["status of the deploy?", "help me", "ban", "dance", "pause the music please"]
 )
 async def test_what_is_no_command_as_a_whole_is_a_message(trio: Trio, text: str) -> None:
     rig, sales, billing = trio
@@ -262,7 +275,7 @@ async def test_a_slash_command_is_whispered_where_that_can_be(trio: Trio) -> Non
     assert [one.to for one in to_board] == [None]
 
 
-@pytest.mark.parametrize("text", ["dance", "block", "status now", "pause it please"])
+@pytest.mark.parametrize("text", ["dance", "ban", "status now", "pause it please"])
 async def test_a_slash_command_that_is_none_is_answered_too(trio: Trio, text: str) -> None:
     rig, sales, billing = trio
     async with ruled(rig, "fake:*") as router:

@@ -1,4 +1,4 @@
-"""`uacs-bridge people`: whose accounts are whose, and who is blocked."""
+"""`uacs-bridge people`: which accounts belong to one person, and who is banned."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
 from bridge.app.cli.commands.show import nothing, print_json, table, when
+from bridge.app.cli.renamed_commands import RenamedCommands
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 _HEADS = ("person", "account", "name", "linked by", "when")
 
 
-@click.group("people")
+@click.group("people", cls=RenamedCommands, renamed={"block": "ban", "unblock": "unban"})
 def command() -> None:
-    """Say which accounts are one person's, and who is blocked.
+    """Manage which accounts belong to one person, and who is banned.
 
-    A mention of somebody with linked accounts is a real mention where it is carried to. WHO is an
+    A mention of a person with linked accounts pings their account on the other platform. WHO is an
     actor's id (slack:T01:U01), a name, or a name on one platform (discord:Ann).
     """
 
@@ -103,44 +104,45 @@ def unlink(who: str, config: Path) -> None:
     click.echo(f"{actor} is linked to no other account" + ("" if done else "; it was not before"))
 
 
-@command.command("block")
+@command.command("ban")
 @click.argument("who")
-@click.option("--room", default=None, help="Only in this room; without it, in all.")
+@click.option("--room", default=None, help="Only from this room; without it, from all.")
 @config_option
-def block(who: str, room: str | None, config: Path) -> None:
-    """Admit nothing of somebody, in one room or in all.
+def ban(who: str, room: str | None, config: Path) -> None:
+    """Ban a person from one room, or from all.
 
-    It holds for all linked accounts of theirs. Works while the bridge runs.
+    The bridge neither carries nor stores the messages of a banned person. A ban holds for all
+    linked accounts of the person. Works while the bridge runs.
 
     \b
     Examples:
-      uacs-bridge people block slack:Mallory
-      uacs-bridge people block discord:1323802873036800000:1323802873036800099 --room general
+      uacs-bridge people ban slack:Mallory
+      uacs-bridge people ban discord:1323802873036800000:1323802873036800099 --room general
     """
-    actor, _ = asyncio.run(_bar(config, who, room, blocked=True))
-    click.echo(f"{actor} is blocked {_where(room)}")
+    actor, _ = asyncio.run(_set_banned(config, who, room, banned=True))
+    click.echo(f"{actor} is banned {_where(room)}")
 
 
-@command.command("unblock")
+@command.command("unban")
 @click.argument("who")
-@click.option("--room", default=None, help="Where they were blocked in one room alone.")
+@click.option("--room", default=None, help="The room, where the ban is of one room only.")
 @config_option
-def unblock(who: str, room: str | None, config: Path) -> None:
-    """Admit somebody again.
+def unban(who: str, room: str | None, config: Path) -> None:
+    """Lift a ban.
 
     Works while the bridge runs.
 
     \b
     Examples:
-      uacs-bridge people unblock slack:Mallory
+      uacs-bridge people unban slack:Mallory
     """
-    actor, done = asyncio.run(_bar(config, who, room, blocked=False))
-    was = "" if done else "; they were not before"
-    click.echo(f"{actor} is not blocked {_where(room)}{was}")
+    actor, was_banned = asyncio.run(_set_banned(config, who, room, banned=False))
+    note = "" if was_banned else "; they were not before"
+    click.echo(f"{actor} is not banned {_where(room)}{note}")
 
 
 def _where(room: str | None) -> str:
-    return f"in room {room!r}" if room else "in all rooms"
+    return f"from room {room!r}" if room else "from all rooms"
 
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
@@ -202,7 +204,10 @@ async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
         return actor, await store.unlink_person(actor)
 
 
-async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tuple[ActorId, bool]:
+async def _set_banned(
+    config: Path, who: str, room: str | None, *, banned: bool
+) -> tuple[ActorId, bool]:
+    """The account, and whether it is, or was, banned there."""
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.web.local_door import running_bridge
@@ -217,9 +222,9 @@ async def _bar(config: Path, who: str, room: str | None, *, blocked: bool) -> tu
     async with reading(settings) as store:
         actor = await found_person(store, who)
     if running := running_bridge(settings.store.path):
-        wish = {"block" if blocked else "unblock": actor, "room": room}
-        return actor, bool(running.ask("/admin/people", wish)["done"])
+        body = {"ban" if banned else "unban": actor, "room": room}
+        return actor, bool(running.ask("/admin/people", body)["done"])
     async with writing(settings) as store:
-        decided = BansAndPauses(store, SystemClock(), Signals().people_linked)
+        bans = BansAndPauses(store, SystemClock(), Signals().people_linked)
         where = None if room is None else RoomId(room)
-        return actor, await decided.set_blocked(actor, "command", where, blocked=blocked)
+        return actor, await bans.set_blocked(actor, "command", where, blocked=banned)

@@ -17,7 +17,7 @@ from bridge.errors import ConfigError
 if TYPE_CHECKING:
     from bridge.app.settings.file import Settings
 
-_QUIET = 600.0  # seconds without a word after which an open socket may be deaf
+_QUIET = 600.0  # seconds without events after which an open connection may be stalled
 _UP = ("connected", "listening")
 
 Facts: TypeAlias = dict[str, Any]
@@ -46,7 +46,7 @@ def command(config: Path, as_json: bool) -> None:
 async def _facts(config: Path) -> dict[str, Any]:
     settings, wrong, running, told = await asyncio.to_thread(_of_file, config)
 
-    from bridge.app.cli.commands.budget import spent_by
+    from bridge.app.cli.commands.quota import quota_usage
     from bridge.app.cli.commands.stores import reading
 
     accounts = {name: entry.platform for name, entry in settings.accounts.items()}
@@ -55,9 +55,10 @@ async def _facts(config: Path) -> dict[str, Any]:
     async with reading(settings) as store:
         status = await store.status()
         failed = await store.failed_rows(5)
-        spent = await spent_by(store)
+        spent = await quota_usage(store)
     now = time.time()
     health = told.get("accounts", {})
+    stalled = [name for name in accounts if _is_stalled(health.get(name, {}), now)]
     return {
         "running": running,
         "problems": told.get("problems", []),
@@ -65,7 +66,8 @@ async def _facts(config: Path) -> dict[str, Any]:
             name: {"platform": platform, **health.get(name, {"state": "stopped"})}
             for name, platform in accounts.items()
         },
-        "deaf": [name for name in accounts if _deaf(health.get(name, {}), now)],
+        "stalled": stalled,
+        "deaf": stalled,  # the member's name of the version before, until the next version
         "inbox": dict(status.inbox),
         "outbox": dict(status.outbox),
         "turns": dict(status.turns),
@@ -118,8 +120,9 @@ def _running(store: Path) -> tuple[Facts | None, Facts]:
         return {"pid": found.pid, "url": found.url}, {"problems": [str(error)]}
 
 
-def _deaf(health: Mapping[str, Any], now: float) -> bool:
-    """Connected, but nothing heard for long: a quiet place, or a socket that died unnoticed."""
+def _is_stalled(health: Mapping[str, Any], now: float) -> bool:
+    """Whether an account is connected without events for long: its channels are quiet, or its
+    connection is dead."""
     last = health.get("heard") or health.get("connected_since")
     return health.get("state") == "connected" and last is not None and now - last > _QUIET
 
@@ -138,10 +141,10 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, facts in found["accounts"].items():
         if progress := facts.get("catching_up"):
             yield from progress_lines(name, progress)
-    for name in found["deaf"]:
+    for name in found["stalled"]:
         yield (
-            f"  {name} may be deaf: say something in one of its channels; if that is not heard, "
-            "restart the bridge and run `uacs-bridge check`"
+            f"  {name} may be stalled: write in one of its channels; if the bridge does not "
+            "receive that, restart it and run `uacs-bridge check`"
         )
     yield "\n" + heading("Queues")
     yield f"  inbox     {counted(found['inbox'])}"
@@ -150,8 +153,10 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"  messages  {found['messages']}"
     if found["spent"]:
         yield "\n" + heading("What agents cost in 24 hours")
-        rows = [tuple(str(value) for value in one.values()) for one in found["spent"]]
-        yield table(("purse", "messages", "tokens", "money"), rows)
+        from bridge.app.cli.commands.quota import usage_rows
+
+        rows = usage_rows(found["spent"])
+        yield table(("quota", "messages", "tokens", "money"), rows)
     yield "\n" + heading("Waiting longest, lane by lane")
     yield table(
         ("lane", "account", "waiting", "state", "age", "error"),

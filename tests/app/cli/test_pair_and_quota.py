@@ -1,4 +1,4 @@
-"""`uacs-bridge pair` and `uacs-bridge budget`: while the bridge runs, and while it does not."""
+"""`uacs-bridge pair` and `uacs-bridge quota`: while the bridge runs, and while it does not."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ async def test_a_code_of_a_running_bridge_is_good_at_once(rig: CliRig) -> None:
     assert await rig.bridge.router.parts.turns.access.pairings() == []
 
 
-async def test_budgets_are_shown_and_opened_again_while_the_bridge_runs(rig: CliRig) -> None:
-    shown = await rig.json("budget", "show", "--json")
-    assert {one["purse"]: one["messages"] for one in shown}["room:general"] == 1
-    assert "room:general" in (await rig.cli("budget", "show", "--hours", "1")).stdout
+async def test_quotas_are_shown_and_reset_while_the_bridge_runs(rig: CliRig) -> None:
+    shown = await rig.json("quota", "show", "--json")
+    assert {one["quota"]: one["messages"] for one in shown}["room:general"] == 1
+    assert "room:general" in (await rig.cli("quota", "show", "--hours", "1")).stdout
 
     await rig.local.say("slack", "general", "and again")
     await rig.local.until(lambda: any(
         "⏳" in one.text for one in rig.local.standing("slack", "general")
     ))  # fmt: skip
-    reset = await rig.cli("budget", "reset", "room:general")
-    assert (reset.exit_code, reset.stdout) == (0, "room:general is full again\n")
+    reset = await rig.cli("quota", "reset", "room:general")
+    assert (reset.exit_code, reset.stdout) == (0, "room:general is reset\n")
     await rig.local.say("slack", "general", "and now?")
     await rig.local.until(lambda: any(
         "and now?" in one.text and one.author == "echo"
@@ -87,14 +87,14 @@ def stopped(tmp_path: Path) -> Path:
     return write(tmp_path / "bridge.yaml", json.dumps(settings))
 
 
-def test_codes_and_budgets_of_a_bridge_that_does_not_run(stopped: Path) -> None:
+def test_codes_and_quotas_of_a_bridge_that_does_not_run(stopped: Path) -> None:
     made = cli("pair", "new", "--minutes", "60", "-c", str(stopped))
     assert made.exit_code == 0, made.output
     assert CODE.fullmatch(made.stdout.strip())
     listed = cli("pair", "list", "-c", str(stopped))
     assert "codes that may still be given: 1" in listed.stdout
-    assert cli("budget", "reset", "room:x", "-c", str(stopped)).exit_code == 0
-    shown = cli("budget", "show", "--json", "-c", str(stopped))
+    assert cli("quota", "reset", "room:x", "-c", str(stopped)).exit_code == 0
+    shown = cli("quota", "show", "--json", "-c", str(stopped))
     assert json.loads(shown.stdout) == []
 
 
@@ -104,10 +104,10 @@ def test_codes_and_budgets_of_a_bridge_that_does_not_run(stopped: Path) -> None:
         (("pair", "new", "nobody"), "There is no agent 'nobody'; there are: echo"),
         (("pair", "new", "--minutes", "0"), "A code is good for 1 to 1440 minutes, not 0"),
         (("pair", "revoke", "somebody"), "somebody"),
-        (("budget", "reset", "room:y"), "There is no room 'y'"),
-        (("budget", "reset", "agent:ecko"), "There is no agent 'ecko'; did you mean 'echo'?"),
-        (("budget", "reset", "person:slack:T01:U01"), "Nothing was spent for 'slack:T01:U01'"),
-        (("budget", "reset", "echo"), "'echo' is no purse; it has the form room:NAME"),
+        (("quota", "reset", "room:y"), "There is no room 'y'"),
+        (("quota", "reset", "agent:ecko"), "There is no agent 'ecko'; did you mean 'echo'?"),
+        (("quota", "reset", "person:slack:T01:U01"), "Nothing was spent for 'slack:T01:U01'"),
+        (("quota", "reset", "echo"), "'echo' is no quota; its name has the form room:NAME"),
     ],
 )
 def test_what_cannot_be_done_is_said(stopped: Path, args: tuple[str, ...], said: str) -> None:
