@@ -1,4 +1,4 @@
-"""What stands still between two looks - queues and connections - as Prometheus gauges."""
+"""The state of queues and connections as Prometheus gauges."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from prometheus_client.registry import Collector
 from bridge.model import AccountId
 from bridge.model.store_status import StoreStatus
 from bridge.ports.abilities.health import Health
+from bridge.router.runtime.metrics import replaced_by
 
 INBOX_STATES = ("waiting", "failed", "done")
 OUTBOX_STATES = ("waiting", "sending", "done", "dead", "unproved", "cancelled")
 TURN_STATES = ("queued", "running", "waiting", "done", "failed", "interrupted")
 _NOTHING = StoreStatus({}, {}, {}, 0, [])
 _UP = ("connected", "listening")
+_RECEIVED = "bridge_account_last_received_timestamp_seconds"
 
 
 def gauges_of(
@@ -26,8 +28,10 @@ def gauges_of(
     *,
     writable: bool = True,
 ) -> CollectorRegistry:
-    """A registry of this moment alone: what is gone leaves no gauge behind. `status` None: the
-    store cannot be read."""
+    """A registry with the gauges of this moment only, so that a removed account leaves none behind.
+
+    `status` is None while the store cannot be read; `now` is in seconds since 1970.
+    """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Moment(status or _NOTHING, healths, now, writable=writable))
     return registry
@@ -46,23 +50,25 @@ class _Moment(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         status = self._status
         yield GaugeMetricFamily(
-            "bridge_store_writable", "1 while the store takes what is written",
+            "bridge_store_writable", "1 while the store accepts writes",
             value=float(self._writable),
         )  # fmt: skip
         if status is _NOTHING:
             yield from self._accounts()
             return
-        yield _by_state("bridge_inbox_rows", "Payloads kept", status.inbox, INBOX_STATES)
-        yield _by_state("bridge_outbox_rows", "Operations", status.outbox, OUTBOX_STATES)
+        yield _by_state("bridge_inbox_rows", "Payloads in the inbox", status.inbox, INBOX_STATES)
+        yield _by_state(
+            "bridge_outbox_rows", "Operations in the outbox", status.outbox, OUTBOX_STATES
+        )
         yield _by_state("bridge_turn_rows", "Agents' turns", status.turns, TURN_STATES)
-        yield GaugeMetricFamily("bridge_messages", "Messages archived", value=status.messages)
+        yield GaugeMetricFamily("bridge_messages", "Messages in the archive", value=status.messages)
         yield self._waiting()
         yield self._oldest()
         yield from self._accounts()
 
     def _waiting(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
-            "bridge_lanes_waiting", "Lanes with something to send", labels=["account"]
+            "bridge_lanes_waiting", "Lanes with waiting operations", labels=["account"]
         )
         for account in self._healths:
             lanes = [lane for lane in self._status.lanes if lane.account == account]
@@ -72,7 +78,7 @@ class _Moment(Collector):
     def _oldest(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(
             "bridge_lane_oldest_seconds",
-            "How long the oldest unsent operation has waited",
+            "How long the oldest waiting operation has waited",
             labels=["account"],
         )
         for account in self._healths:
@@ -84,16 +90,20 @@ class _Moment(Collector):
         up = GaugeMetricFamily(
             "bridge_account_up", "1 while the account can receive", labels=["account"]
         )
-        heard = GaugeMetricFamily(
-            "bridge_account_heard_timestamp_seconds",
-            "When the account last heard from its platform",
-            labels=["account"],
+        received, heard = (
+            GaugeMetricFamily(name, text, labels=["account"])
+            for name, text in (
+                (_RECEIVED, "When the account last received something from its platform"),
+                ("bridge_account_heard_timestamp_seconds", replaced_by(_RECEIVED)),
+            )
         )
         for account, health in self._healths.items():
             up.add_metric([account], float(health.state in _UP))
             if health.heard is not None:
+                received.add_metric([account], health.heard)
                 heard.add_metric([account], health.heard)
         yield up
+        yield received
         yield heard
 
 

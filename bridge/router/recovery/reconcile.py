@@ -165,7 +165,7 @@ class Reconciler:
             return "whole"
         log.warning("look_back_ends", account=account, channel=channel.key,
                     requests=self._policy.look_back_requests)  # fmt: skip
-        metrics.LOOK_BACK_ENDED.labels(account).inc()
+        metrics.RECONCILE_LIMITED.labels(account).inc()
         return "ended"
 
     async def _read_affairs(

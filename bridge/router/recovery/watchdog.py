@@ -140,7 +140,7 @@ class ConnectionWatchdog:
         self._newest[key] = newest  # what a new connection does not hear either is no new reason
         self._deaf[account] = self._deaf.get(account, 0) + 1
         self._looked[account] = self._clock.time()
-        metrics.DEAF.labels(account).inc()
+        metrics.STALLED.labels(account).inc()
         log.error("account_deaf", account=account, channel=channel.key, times=self._deaf[account])
         self._reconnect(account)
 

@@ -19,20 +19,60 @@ class Family(Generic[M]):
         self.labels = lru_cache(maxsize=4096)(find)
 
 
-KEPT = Family(Counter("bridge_events_kept", "Payloads kept in the inbox", ["account"]))
+class _Children:
+    """The counters of both names, for one set of label values."""
+
+    def __init__(self, *children: Counter) -> None:
+        self._children = children
+
+    def inc(self, amount: float = 1) -> None:
+        """Add `amount` under both names."""
+        for child in self._children:
+            child.inc(amount)
+
+
+class RenamedCounter:
+    """A counter that is exported under its name and, for one version, under its old name.
+
+    The HELP text of the old name says which name replaces it.
+    """
+
+    def __init__(self, name: str, text: str, labels: list[str], *, renamed_from: str) -> None:
+        families = (
+            Family(Counter(name, text, labels)),
+            Family(Counter(renamed_from, replaced_by(f"{name}_total"), labels)),
+        )
+
+        @lru_cache(maxsize=4096)
+        def children_of(*values: str) -> _Children:
+            return _Children(*(family.labels(*values) for family in families))
+
+        self.labels = children_of
+
+
+def replaced_by(name: str) -> str:
+    """The HELP text of a metric under its old name."""
+    return f"Deprecated and removed in the next version: {name} replaces it"
+
+
+KEPT = Family(Counter("bridge_events_kept", "Payloads stored in the inbox", ["account"]))
 REPEATED = Family(
-    Counter("bridge_events_repeated", "Deliveries that were kept before", ["account"])
+    Counter("bridge_events_repeated", "Deliveries of payloads that were stored before", ["account"])
 )
 OUTCOMES = Family(Counter("bridge_events_routed", "How events ended", ["outcome"]))
 FAILED = Family(
-    Counter("bridge_events_failed", "Events that no decoder or stage could take", ["account"])
+    Counter("bridge_events_failed", "Events that failed in a decoder or stage", ["account"])
 )
 SETTLED = Family(Counter("bridge_operations_settled", "How operations ended", ["account", "state"]))
 RETRIED = Family(
-    Counter("bridge_operations_retried", "Attempts that must be made again", ["account", "why"])
+    Counter("bridge_operations_retried", "Attempts that are retried", ["account", "why"])
 )
 LOST = Family(
-    Counter("bridge_losses", "Things that a destination could not show", ["account", "kind"])
+    Counter(
+        "bridge_losses",
+        "Losses: parts of messages that a destination could not show",
+        ["account", "kind"],
+    )
 )
 LATENCY = Family(
     Histogram(
@@ -40,32 +80,39 @@ LATENCY = Family(
     )
 )
 TURNS = Family(Counter("bridge_turns", "How agents' turns ended", ["agent", "state"]))
-TOOL_CALLS = Family(Counter("bridge_tool_calls", "How calls of tools ended", ["server", "how"]))
-LOOK_BACK_ENDED = Family(
-    Counter(
-        "bridge_look_back_ended", "Looks back that ended at their budget of requests", ["account"]
-    )
+TOOL_CALLS = Family(Counter("bridge_tool_calls", "How tool calls ended", ["server", "how"]))
+RECONCILE_LIMITED = RenamedCounter(
+    "bridge_reconcile_limited",
+    "Comparisons with a platform that ended at their limit of requests",
+    ["account"],
+    renamed_from="bridge_look_back_ended",
 )
-DEAF = Family(
-    Counter(
-        "bridge_connector_deaf",
-        "Connections that stood and heard nothing of what was said",
-        ["account"],
-    )
+STALLED = RenamedCounter(
+    "bridge_connector_stalled",
+    "Connections that were open and did not deliver new events",
+    ["account"],
+    renamed_from="bridge_connector_deaf",
 )
 SENDING_STOPPED = Family(
     Gauge(
         "bridge_sending_stopped",
-        "1 while nothing is sent through the account because another bridge uses its tokens",
+        "1 while the account sends nothing because another bridge uses its tokens",
         ["account"],
     )
 )
 ALIVE = Family(
     Gauge("bridge_connector_up", "1 while the account's connection is alive", ["account"])
 )
-NOT_ADMITTED = Family(Counter("bridge_agent_refusals", "People whom it does not admit", ["agent"]))
-BUDGET_SPENT = Family(
-    Counter("bridge_agent_budget_spent", "Turns refused by a budget", ["agent", "whose"])
+NOT_ADMITTED = Family(
+    Counter("bridge_agent_refusals", "Questions of people whom the agent does not admit", ["agent"])
 )
-AGENT_TOKENS = Family(Counter("bridge_agent_tokens", "Tokens of agents' models", ["agent", "kind"]))
-AGENT_MONEY = Family(Counter("bridge_agent_money", "What agents cost, by their prices", ["agent"]))
+QUOTA_REFUSALS = RenamedCounter(
+    "bridge_agent_quota_refusals",
+    "Turns that a used-up quota refused",
+    ["agent", "whose"],
+    renamed_from="bridge_agent_budget_spent",
+)
+AGENT_TOKENS = Family(
+    Counter("bridge_agent_tokens", "Tokens that agents' models read and wrote", ["agent", "kind"])
+)
+AGENT_MONEY = Family(Counter("bridge_agent_money", "Cost of agents by their prices", ["agent"]))

@@ -78,7 +78,7 @@ class Quotas:
                 spent = await self._store.spent(purse, now - window)
                 if found := _exceeded(spent, limit, now, window):
                     what, opens = found
-                    metrics.BUDGET_SPENT.labels(agent, purse.partition(":")[0]).inc()
+                    metrics.QUOTA_REFUSALS.labels(agent, purse.partition(":")[0]).inc()
                     at = datetime.fromtimestamp(opens, UTC)
                     return (
                         f"the {what} of this {words} for {name} are used up; they open again at "
