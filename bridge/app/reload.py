@@ -55,7 +55,7 @@ class Reloader:
                 await check_needs(new, Tokens(self._bridge.store))
                 changes = await self._change(new)
             except BridgeError as error:
-                log.error("configuration_kept", error=str(error))  # noqa: TRY400
+                log.error("configuration_rejected", error=str(error))  # noqa: TRY400
                 told = f"{KEPT}: {error}"
                 others = (p for p in self._bridge.problems if not p.startswith(KEPT))
                 self._bridge.problems[:] = [*others, told]
@@ -125,12 +125,12 @@ class Reloader:
                     await reconfigure.let_go(connector)
                     await connector.close()
                 except Exception:
-                    log.exception("old_connection_not_closed", account=account)
+                    log.exception("old_connection_close_failed", account=account)
             for server in tool_servers:
                 try:
                     await server.close()
                 except Exception:
-                    log.exception("old_tool_server_not_closed", server=server.name)
+                    log.exception("old_tool_server_close_failed", server=server.name)
         finally:
             for account, connector in fresh.items():
                 reconfigure.start_account(account, connector)

@@ -88,7 +88,7 @@ def warn_of_renamed_keys(path: Path, settings: Settings) -> None:
     """Log the keys of the version before that a configuration file still has."""
     if settings.renamed_keys:
         keys = [f"{key.path} -> {key.new_key}" for key in settings.renamed_keys]
-        log.warning("settings_renamed", file=str(path), keys=keys, works="until the next version")
+        log.warning("settings_renamed", path=str(path), keys=keys, works="until the next version")
 
 
 def settle_memory() -> None:
@@ -133,7 +133,7 @@ def stop_signals() -> Generator[asyncio.Event]:
     loop = asyncio.get_running_loop()
 
     def stopping(number: signal.Signals) -> None:
-        log.info("stopping", signal=number.name)
+        log.info("bridge_stopping", signal=number.name)
         stop.set()
         loop.remove_signal_handler(number)
 

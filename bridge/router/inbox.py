@@ -206,11 +206,13 @@ class RouterInbox:
         try:
             await self._typing.hear(raw)
         except InvalidData as error:
-            log.warning("volatile_event_not_read", account=raw.account, error=str(error))
+            log.warning("volatile_event_unreadable", account=raw.account, error=str(error))
 
 
 async def _finish(keeping: asyncio.Future[bool]) -> None:
     try:
         await keeping
     except StoreError as error:
-        log.warning("not_kept", error=str(error))  # nobody was told that it was: it comes again
+        log.warning(
+            "payload_write_failed", error=str(error)
+        )  # nobody was told that it was: it comes again

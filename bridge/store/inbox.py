@@ -51,7 +51,7 @@ def without_credentials(raw: Raw) -> Raw:
 def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, now: float) -> None:
     if not seal.has_key:
         log.warning(
-            "credentials_not_kept", account=raw.account, row=row, why="the store has no key"
+            "credentials_write_failed", account=raw.account, row=row, why="the store has no key"
         )
         return
     text = _CREDENTIALS.dump_json(raw.credentials).decode()

@@ -356,7 +356,7 @@ class McpServer:
             except ListenNotSupportedError:
                 return  # an older protocol: what it tells comes by itself
             except Exception as error:  # noqa: BLE001 - the SDK raises all kinds
-                log.debug("tool_server_not_heard", server=self.name, error=self._reason(error))
+                log.debug("tool_server_notices_failed", server=self.name, error=self._reason(error))
             self._changed.set()
             if not heard:
                 return
@@ -379,14 +379,14 @@ class McpServer:
             except MCPError as error:
                 if error.code != _NO_METHOD:
                     raise
-                log.warning("tool_server_has_no_tools", server=self.name)
+                log.warning("tool_server_empty", server=self.name)
                 break
             found += [self._tool(one) for one in page.tools if self._offers(one.name)]
             cursor = page.next_cursor
             if cursor is None or len(found) >= _MOST_TOOLS:
                 break
         if len(found) > _MOST_TOOLS:
-            log.warning("tools_left_out", server=self.name, tools=len(found) - _MOST_TOOLS)
+            log.warning("tools_omitted", server=self.name, tools=len(found) - _MOST_TOOLS)
         before, self.listed = self.listed, tuple(found[:_MOST_TOOLS])
         if self.listed != before:
             self._listener(self.name)

@@ -141,7 +141,7 @@ async def _media(
     try:
         blob = await files.blobs.put(_chunks(content), limit=LARGEST_FILE)
     except (FileError, StoreError) as error:
-        log.warning("tool_file_not_kept", error=str(error))
+        log.warning("tool_file_write_failed", error=str(error))
         return _text(f"{said}: it could not be kept]")
     return {"type": kind, "media_type": media_type, "source": {"file_id": blob.file_id}}
 

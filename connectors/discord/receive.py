@@ -303,7 +303,7 @@ class Receiver:
             await self._respond(data, answer)
             self._asked.told(data)
         except PlatformError as error:
-            log.warning("interaction_not_answered", account=self._account, error=str(error))
+            log.warning("interaction_answer_failed", account=self._account, error=str(error))
 
     async def _pressed(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef
@@ -356,7 +356,9 @@ class Receiver:
         try:
             await self._places.learn_name_of(thread)
         except PlatformError as error:
-            log.warning("title_unknown", account=self._account, thread=thread, error=str(error))
+            log.warning(
+                "title_lookup_failed", account=self._account, thread=thread, error=str(error)
+            )
 
     async def _channel_of(self, kind: str, data: dict[str, Any]) -> ChannelRef | None:
         """None when it cannot be known now: catch-up will read what was said there."""
@@ -376,7 +378,10 @@ class Receiver:
                 return await self._places.channel_of(guild, channel_id)
             except PlatformError as error:
                 log.warning(
-                    "channel_unknown", account=self._account, channel=channel_id, error=str(error)
+                    "channel_lookup_failed",
+                    account=self._account,
+                    channel=channel_id,
+                    error=str(error),
                 )
                 await self._clock.sleep(min(2.0**attempt, _LONGEST_PAUSE_S))
         self._missed += 1
@@ -447,7 +452,7 @@ class Receiver:
                 since, heard = self.state.connected_since, self.state.heard
                 note = f"the inbox takes nothing ({error}); {self._frames.qsize() + 1} frames wait"
                 self.state = Health("connected", since, heard, note)
-                log.error("inbox_refused", account=self._account, error=str(error))  # noqa: TRY400
+                log.error("inbox_write_failed", account=self._account, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
             else:

@@ -83,7 +83,9 @@ class Webhooks:
         except Refused:
             listed = []  # without Manage Webhooks nobody tells us
         except PlatformError as error:
-            log.warning("webhook_not_known", channel=channel.key, webhook=webhook, error=str(error))
+            log.warning(
+                "webhook_lookup_failed", channel=channel.key, webhook=webhook, error=str(error)
+            )
             return
         self._strangers[webhook] = any(
             one.get("id") == webhook and one.get("name") == _NAME and one.get("application_id")

@@ -394,7 +394,7 @@ class Receiver:
             target = answered if answered in [one for _, one in cards] else named[-1]
             message = await inbox.shown(channel, str(target))
         except BridgeError as error:
-            log.warning("press_not_read", account=self._teller.account, error=str(error))
+            log.warning("press_unreadable", account=self._teller.account, error=str(error))
             return None
         if message is None or self._cards.live_tokens(message) is None:
             return None
@@ -535,7 +535,7 @@ class Receiver:
             try:
                 await inbox.accept(raw)
             except Exception as error:  # noqa: BLE001 - supervising: whatever is wrong there
-                log.error("inbox_refused", account=raw.account, error=str(error))  # noqa: TRY400
+                log.error("inbox_write_failed", account=raw.account, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, 10.0)
             else:

@@ -111,7 +111,7 @@ class Sender:
         try:
             await remember_card(self._key_values, call.channel, code, shown)
         except BridgeError as error:
-            log.warning("card_not_remembered", channel=call.channel.key, error=str(error))
+            log.warning("card_write_failed", channel=call.channel.key, error=str(error))
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -122,7 +122,7 @@ class Connection:
             if shared:
                 log.warning("slack_app_token_shared", account=self._account, why=note)
             else:
-                log.info("slack_app_token_not_shared", account=self._account)
+                log.info("slack_app_token_share_ended", account=self._account)
 
     async def _run_http(self, inbox: Inbox) -> None:
         self.state = replace(self.state, state="listening", connected_since=self._clock.time())

@@ -249,7 +249,7 @@ def bolt_app(keeper: Keeper, api_url: str) -> AsyncApp:
 
     async def not_kept(error: Exception) -> BoltResponse:
         log.error(
-            "slack_event_not_kept", account=keeper.account, error=type(error).__name__,
+            "slack_event_write_failed", account=keeper.account, error=type(error).__name__,
             reason=str(error),
         )  # fmt: skip
         return BoltResponse(status=503, body="")
@@ -384,7 +384,7 @@ async def watch_for_others(
         try:
             found = await count()
         except PlatformError as error:
-            log.info("slack_connections_not_counted", reason=str(error))
+            log.info("slack_connection_count_failed", reason=str(error))
             continue
         shared(found > 0)
         if not found:

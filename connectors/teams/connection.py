@@ -107,7 +107,7 @@ class Connection:
         except AuthFailed:
             raise
         except PlatformError as error:
-            log.warning("token_not_fetched", account=self._us.account, reason=str(error))
+            log.warning("token_fetch_failed", account=self._us.account, reason=str(error))
 
     def _consented(self, activity: Json) -> bool:
         """Whether somebody answered our question about a file; what follows takes its time."""
@@ -128,4 +128,4 @@ class Connection:
                 await bring(consent, self._tools.files.blobs, self._http, self._settings)
             await self._sender.replace(channel, consent.message, outcome(consent))
         except (PlatformError, FileError) as error:
-            log.warning("file_not_brought", account=self._us.account, reason=str(error))
+            log.warning("file_upload_failed", account=self._us.account, reason=str(error))

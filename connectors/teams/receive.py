@@ -76,10 +76,10 @@ class Receiver:
         try:
             activity = await self._checked(request)
         except Unauthorized as error:
-            log.warning("activity_refused", account=self._us.account, reason=str(error))
+            log.warning("activity_rejected", account=self._us.account, reason=str(error))
             return _problem(401, str(error))
         except PlatformError as error:
-            log.warning("signing_keys_unknown", account=self._us.account, reason=str(error))
+            log.warning("signing_keys_fetch_failed", account=self._us.account, reason=str(error))
             return _problem(503, str(error))
         except _Rejected as rejected:
             return _problem(rejected.status, str(rejected))
@@ -96,7 +96,7 @@ class Receiver:
         try:
             message = await self._inbox.shown(channel, target) if target else None
         except BridgeError as error:
-            log.warning("search_not_answered", account=self._us.account, reason=str(error))
+            log.warning("search_answer_failed", account=self._us.account, reason=str(error))
             return []
         if message is None or (token_of := self._cards.live_tokens(message)) is None:
             return []
@@ -127,7 +127,7 @@ class Receiver:
             await self._inbox.accept(raw)
             response = await self._turns.run(activity)
         except BridgeError as error:
-            log.warning("activity_not_kept", account=self._us.account, reason=str(error))
+            log.warning("activity_write_failed", account=self._us.account, reason=str(error))
             return _problem(500, "The activity could not be kept; send it again")
         self._heard(activity)
         return response
@@ -201,7 +201,7 @@ class _Turns(BotAdapter):
             activity: Activity = Activity().deserialize(json)
         except DeserializationError as error:
             # It is in the inbox; only its turn is left out.
-            log.warning("activity_without_turn", account=self._account, reason=type(error).__name__)
+            log.warning("activity_unreadable", account=self._account, reason=type(error).__name__)
             return Response(status_code=201)
         context = TurnContext(self, activity)
         await self.run_pipeline(context, _Bot(self._consented, json).on_turn)

@@ -115,7 +115,7 @@ class Streaming:
             return await send(other)
         except StreamStopped:
             # Nobody may change what a person stopped (msteams-docs).
-            log.info("stopped_stream_stays", channel=call.channel.key)
+            log.info("stream_removal_failed", channel=call.channel.key)
             return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)
 
     def _in(self, call: Call) -> _Open | None:

@@ -209,7 +209,7 @@ async def test_sighup_has_a_changed_file_read_again(local: Sandbox, config: Path
 
         change(config, '"members"', '"membrs"')
         bridge.process.send_signal(signal.SIGHUP)
-        await bridge.line("configuration_kept.*did you mean 'members'")
+        await bridge.line("configuration_rejected.*did you mean 'members'")
         await local.say("slack", "general", "still heard")
         await local.until(lambda: len(local.standing("discord", "general")) == 2)
 

@@ -132,7 +132,7 @@ async def test_live_messages_do_not_wait_for_the_channels_that_are_read_back(
         await bridge.connected(300)
         killed = _told("kill, Slack to Discord", await meter.post("slack"))
         killed_back = _told("kill, Discord to Slack", await meter.post("discord"))
-        print(bridge.log.read_text().count("live_events_go_on_unread"), "channels went on unread")
+        print(bridge.log.read_text().count("live_events_released"), "channels went on unread")
 
     assert max(clean, clean_back) <= CLEAN_P95
     assert max(killed, killed_back) <= KILLED_P95

@@ -76,7 +76,7 @@ async def test_a_server_without_tools_is_connected_and_has_none() -> None:
             assert held.servers["calendar"].problem == ""
 
     assert [one["event"] for one in logs if one["log_level"] != "debug"][:2] == [
-        "tool_server_has_no_tools", "tool_server_connected",
+        "tool_server_empty", "tool_server_connected",
     ]  # fmt: skip
 
 

@@ -120,7 +120,7 @@ class A2aAgent:
             except Refused:
                 if said or not task.known:
                     raise
-                log.info("agent_forgot", agent=self.name, api=API)
+                log.info("agent_context_lost", agent=self.name, api=API)
                 task = await self._anew(turn.conversation)
                 continue
             yield AnswerRecorded(record=_recorded(task))
@@ -250,7 +250,7 @@ class A2aAgent:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 await peer.cancel(task_id)
         except (BridgeError, TimeoutError) as error:
-            log.info("task_not_cancelled", agent=self.name, error=type(error).__name__)
+            log.info("task_cancel_failed", agent=self.name, error=type(error).__name__)
 
 
 def _recorded(task: _Task) -> Json:

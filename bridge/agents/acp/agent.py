@@ -101,7 +101,7 @@ class AcpAgent:
             except Refused:
                 if said or not run.resumed:
                     raise
-                log.info("agent_forgot", agent=self.name, api=API)
+                log.info("agent_context_lost", agent=self.name, api=API)
                 run = await self._anew(turn.conversation)
                 continue
             yield AnswerRecorded(record=self._recorded(run))
@@ -253,7 +253,7 @@ class AcpAgent:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 await http.json(Request(f"{one.url}/cancel", headers))
         except (BridgeError, TimeoutError) as error:
-            log.info("run_not_cancelled", agent=self.name, error=type(error).__name__)
+            log.info("run_cancel_failed", agent=self.name, error=type(error).__name__)
 
     def _recorded(self, run: _Run) -> Json:
         """With what the server calls it, and what of the answer does not fit."""
@@ -261,7 +261,7 @@ class AcpAgent:
         record: Json = {**run.record, "session_id": session, "run_id": run.reader.run_id}
         found = mismatches(items_of(run.reader.response, "output"), self._settings.returns)
         if found and run.reader.is_over:
-            log.warning("answer_does_not_fit", agent=self.name, faults=found)
+            log.warning("answer_schema_violated", agent=self.name, faults=found)
             record["faults"] = [*found]
         return record
 

@@ -208,7 +208,7 @@ class ModelAgent:
         room = readable_window(turn.conversation, self.name, settings.history_tokens)
         room, losses = await self._given(with_presses(room), http, uploads)
         for loss in losses:
-            log.info("agent_not_given", agent=self.name, turn=turn.id, what=loss.what)
+            log.info("agent_input_omitted", agent=self.name, turn=turn.id, what=loss.what)
         messages = [*_instructions(room, self.name, settings.system), *room.messages]
         if settings.response_format is not None and _wanted(messages, self.name) is None:
             part = RequestedResponseFormatPart(schema=settings.response_format)

@@ -95,7 +95,7 @@ class Transcripts:
         except StoreError:
             raise
         except BridgeError as error:
-            log.warning("not_transcribed", agent=self._agent, error=without_keys(str(error)))
+            log.warning("transcription_failed", agent=self._agent, error=without_keys(str(error)))
             return None
         return words
 

@@ -127,7 +127,7 @@ class Uploads:
         except StoreError:
             raise
         except BridgeError as error:
-            log.warning("file_not_uploaded", agent=self._agent, error=without_keys(str(error)))
+            log.warning("file_upload_failed", agent=self._agent, error=without_keys(str(error)))
             return part
         return part.model_copy(update={"source": uploaded.source})
 

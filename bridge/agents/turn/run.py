@@ -75,7 +75,7 @@ async def with_retries(
             pause = _pause(error, number)
             if said or number == retries or pause > _LONGEST_PAUSE or not may_repeat():
                 raise
-            log.info("agent_retries", agent=agent, error=str(error), pause=pause)
+            log.info("agent_request_retried", agent=agent, error=str(error), pause=pause)
             await turn_inputs.first(clock.sleep(pause))
         else:
             return

@@ -154,7 +154,7 @@ class WebhookAgent:
         limit = settings.inline_bytes
         room, losses = await inline_files(shown_to(room, self.name), self._tools.files, limit)
         for loss in losses:
-            log.info("agent_not_given", agent=self.name, turn=turn.id, what=loss.what)
+            log.info("agent_input_omitted", agent=self.name, turn=turn.id, what=loss.what)
         return room, losses
 
     def _round(

@@ -159,10 +159,10 @@ class Following:
         except _Ended as end:
             await self._say_end(end.reason, end.todo)
         except StoreError as error:
-            log.warning("stream_broke", token=self.caller.name, error=str(error))
+            log.warning("stream_failed", token=self.caller.name, error=str(error))
             await self._say_end("trouble", "connect again with Last-Event-ID")
         except TimeoutError:
-            log.info("stream_stuck", token=self.caller.name, room=self.room.id)
+            log.info("stream_stalled", token=self.caller.name, room=self.room.id)
 
     async def _say_end(self, reason: str, todo: str) -> None:
         try:
@@ -170,7 +170,7 @@ class Following:
                 await self._put(_event("end", {"reason": reason, "todo": todo}, None))
                 await self._put(b"", more=False)
         except TimeoutError:
-            log.info("stream_stuck", token=self.caller.name, room=self.room.id)
+            log.info("stream_stalled", token=self.caller.name, room=self.room.id)
 
     async def _must_go_on(self) -> None:
         """Raises _Ended when the reader is not to be told any more."""

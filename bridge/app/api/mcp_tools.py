@@ -102,7 +102,7 @@ async def _asked(asking: Awaitable[Json]) -> Json:
     except Problem as problem:
         raise ToolError(problem_text(problem)) from None
     except Exception as error:
-        log.exception("mcp_tool_broke")
+        log.exception("mcp_tool_crashed")
         raise ToolError("The bridge could not answer; its log says why") from error
 
 

@@ -62,7 +62,7 @@ class Api:
         except Problem as problem:
             return problem.response()
         except Exception:
-            log.exception("api_broke", path=request.url.path, method=request.method)
+            log.exception("api_request_crashed", path=request.url.path, method=request.method)
             return Problem(500, "The bridge could not answer; its log says why").response()
 
     async def _respond(self, methods: dict[str, Endpoint], request: Request) -> ASGIApp:

@@ -95,7 +95,7 @@ class _Watch:
                 try:
                     found = await wrong_with_account(bridge, name)
                 except Exception:  # the others are looked at all the same
-                    log.exception("account_not_looked_at", account=name)
+                    log.exception("account_check_failed", account=name)
                     found = {}
                 self._rarely.pop(f"accounts.{name}", None)
                 self._rarely |= found
@@ -107,9 +107,9 @@ class _Watch:
         unready = self._bridge.unready
         for part, text in found.items():
             if unready.get(part) != text:
-                log.warning("not_ready", part=part, problem=text)
+                log.warning("part_not_ready", part=part, problem=text)
         for part in unready.keys() - found.keys():
-            log.info("ready", part=part)
+            log.info("part_ready", part=part)
         unready.clear()
         unready.update(found)
 

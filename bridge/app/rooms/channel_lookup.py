@@ -109,7 +109,7 @@ class Places:
             raise ConfigError(
                 f"Cannot look for {member.channel!r} of account {member.account!r}: {error}"
             ) from error
-        log.warning("channels_remembered", account=member.account, channel=member.channel)
+        log.warning("channel_cache_used", account=member.account, channel=member.channel)
         return found
 
     async def name_of(self, account: AccountId, channel: ChannelRef) -> str:

@@ -46,4 +46,4 @@ class DirectRooms:
             await bridge.store.link_channel(link)
             made = await direct_rooms(bridge.settings, bridge.connectors, bridge.store, [link])
             bridge.router.reconfigure.add_rooms(made)
-        log.info("direct_room", room=own_id)
+        log.info("direct_room_opened", room=own_id)

@@ -49,7 +49,7 @@ async def look_again(bridge: Bridge) -> None:
     try:
         rooms = await find_rooms(bridge.settings, bridge.connectors, bridge.store, problems)
     except BridgeError as error:
-        log.warning("patterns_not_followed", error=str(error))
+        log.warning("pattern_update_failed", error=str(error))
         return
     wrong_file = [one for one in bridge.problems if one.startswith(KEPT)]
     bridge.problems[:] = [*wrong_file, *problems]

@@ -66,9 +66,9 @@ class StoreWatch:
         self.trouble, self.public = str(error), error.public
         if first or now - self._said >= SAY_AGAIN:
             self._said = now
-            log.error("store_takes_nothing", error=self.trouble, seconds=round(now - self.since))
+            log.error("store_write_failed", error=self.trouble, seconds=round(now - self.since))
 
     def _well(self) -> None:
         if self.since is not None:
-            log.warning("store_takes_again", after=round(self._clock.monotonic() - self.since))
+            log.warning("store_write_recovered", after=round(self._clock.monotonic() - self.since))
         self.since, self.trouble, self.public = None, "", ""

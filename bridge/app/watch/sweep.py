@@ -34,7 +34,7 @@ async def sweep_daily(store: Path, blobs: Blobs, clock: Clock, days: float | Non
         try:
             removed = await sweep(store, blobs, clock, days)
         except StoreError as error:
-            log.warning("files_not_swept", error=str(error))
+            log.warning("file_sweep_failed", error=str(error))
         else:
-            log.info("files_swept", removed=removed)
+            log.info("file_sweep_finished", removed=removed)
         await clock.sleep(_DAY)

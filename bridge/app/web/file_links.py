@@ -137,7 +137,7 @@ def file_routes(links: FileLinks, blobs: Blobs, clock: Clock) -> list[BaseRoute]
         try:
             found = await blobs.stat(linked.file_id)
         except StoreError as error:
-            log.warning("file_not_served", file=linked.file_id, error=str(error))
+            log.warning("file_request_rejected", file=linked.file_id, error=str(error))
             return _plain(503)
         if found is None:
             return _plain(404)
@@ -253,7 +253,7 @@ class FileResponse(Response):
         try:
             await self._stream(send)
         except (FileError, StoreError) as error:
-            log.error("file_broken_off", file=self._file_id, error=str(error))  # noqa: TRY400 - no traceback needed
+            log.error("file_transfer_failed", file=self._file_id, error=str(error))  # noqa: TRY400 - no traceback needed
 
     async def _stream(self, send: Send) -> None:
         start, end = self._range

@@ -181,7 +181,9 @@ class AttachmentFetcher:
                 break
             pause = max(self._policy.backoff(attempts), self._policy.file_patience, found.pause)
         if found.late:
-            log.warning("files_given_up", account=event.account, row=event.row, attempts=attempts)
+            log.warning(
+                "file_fetch_abandoned", account=event.account, row=event.row, attempts=attempts
+            )
         self._found[row.id] = kept
         self._put(row)
 
@@ -192,9 +194,7 @@ class AttachmentFetcher:
                 return Found()
             return await self._look(event.message, event.account, row, known, 0.0)
         except StoreError as error:
-            log.warning(
-                "files_not_looked_for", account=event.account, row=event.row, error=str(error)
-            )
+            log.warning("file_retry_failed", account=event.account, row=event.row, error=str(error))
             return Found(late=True)
 
     async def _look(
@@ -219,10 +219,10 @@ class AttachmentFetcher:
                 if kept is not None:
                     found.kept[key] = kept
             except _NOT_NOW as error:
-                log.warning("file_awaited", account=account, row=row.id, reason=str(error))
+                log.warning("file_fetch_delayed", account=account, row=row.id, reason=str(error))
                 found.late, found.pause = True, max(found.pause, _pause_of(error))
             except (FileError, PlatformError) as error:
-                log.warning("file_not_kept", account=account, row=row.id, reason=str(error))
+                log.warning("file_fetch_failed", account=account, row=row.id, reason=str(error))
         return found
 
     async def _patiently(

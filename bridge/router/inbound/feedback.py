@@ -126,10 +126,10 @@ class FeedbackDelivery:
                 await listener.take_feedback(_told(agent, given))
                 await self._store.feedback_told(given)
         except Refused as error:
-            log.warning("feedback_refused", agent=agent, error=str(error))
+            log.warning("feedback_rejected", agent=agent, error=str(error))
             await self._store.feedback_told(given)
         except BridgeError as error:
-            log.warning("feedback_not_taken", agent=agent, error=str(error))
+            log.warning("feedback_delayed", agent=agent, error=str(error))
             return False
         return True
 

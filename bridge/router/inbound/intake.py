@@ -134,12 +134,12 @@ class Intake:
             try:
                 fresh = await self._keep(raw)
             except StoreError as error:
-                log.warning("not_kept_yet", waiting=len(waiting.raws), error=str(error))
+                log.warning("payload_write_delayed", waiting=len(waiting.raws), error=str(error))
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             except Exception as error:  # of this payload alone: those behind it go on
-                log.exception("payload_not_kept", account=raw.account, key=raw.dedupe_key)
+                log.exception("payload_write_crashed", account=raw.account, key=raw.dedupe_key)
                 kept.set_exception(error)
                 kept.exception()  # its sender may have been refused before
             else:

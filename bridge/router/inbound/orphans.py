@@ -131,7 +131,7 @@ class Orphans:
             async with asyncio.timeout(self._policy.send_deadline):
                 return await lookup.fetch(place.channel, native_id, place.thread) is None
         except (BridgeError, TimeoutError) as error:
-            log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
+            log.warning("message_fetch_failed", channel=place.channel.key, error=str(error))
             return False
 
     def wait(self, row: InboxRow, place: Place, native_id: str) -> bool:
@@ -190,7 +190,7 @@ class Orphans:
             if row := await self._store.accept(found, advance=False):
                 self._put(row)
         except (BridgeError, TimeoutError) as error:
-            log.warning("message_not_fetched", channel=place.channel.key, error=str(error))
+            log.warning("message_fetch_failed", channel=place.channel.key, error=str(error))
 
     async def _patiently(self, lookup: MessageLookup, place: Place, native_id: str) -> Raw | None:
         """A rate limit is waited for, and is no failure."""

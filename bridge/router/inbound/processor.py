@@ -137,7 +137,9 @@ class EventProcessor:
                 await self._process_or_fail(row)
             except StoreError as error:
                 attempts += 1
-                log.error("store_in_trouble", account=row.raw.account, row=row.id, error=str(error))  # noqa: TRY400
+                log.error(  # noqa: TRY400
+                    "store_unavailable", account=row.raw.account, row=row.id, error=str(error)
+                )
                 await self._clock.sleep(self._policy.backoff(attempts))
             else:
                 self._orphans.trust(row)
@@ -150,7 +152,9 @@ class EventProcessor:
             raise
         except Exception as error:
             if not isinstance(error, InvalidData):
-                log.exception("stage_broke", account=row.raw.account, row=row.id, kind=row.raw.kind)
+                log.exception(
+                    "stage_crashed", account=row.raw.account, row=row.id, kind=row.raw.kind
+                )
             await self._fail(row, error)
 
     async def _process(self, row: InboxRow) -> None:

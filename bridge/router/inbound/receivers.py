@@ -77,7 +77,7 @@ class Receivers:
             except Exception as error:
                 attempts += 1
                 pause = self._policy.backoff(attempts)
-                log.exception("receiver_broke", account=account, error=str(error), retry_in=pause)
+                log.exception("receiver_crashed", account=account, error=str(error), retry_in=pause)
                 self.failed[account] = str(error)
             else:
                 return

@@ -68,7 +68,7 @@ class DelayNotifier:
             try:
                 await self.look()
             except StoreError as error:
-                log.warning("lateness_not_seen", error=str(error))
+                log.warning("delay_check_failed", error=str(error))
 
     async def look(self) -> None:
         now = self._clock.time()

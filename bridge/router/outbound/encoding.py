@@ -83,7 +83,7 @@ class Encoding:
             raise
         except Exception as error:
             operation = delivery.operation
-            log.exception("message_not_encoded", lane=operation.lane, operation=operation.id)
+            log.exception("message_encode_failed", lane=operation.lane, operation=operation.id)
             raise NotEncodable(error) from error
 
     async def to_send(self, delivery: Delivery, connector: Connector) -> Encoded:

@@ -156,7 +156,7 @@ class DeliveryFailures:
         try:
             self._wake_lane(await self._store.replay(operation))
         except StoreError as error:  # pressed twice: it waits already
-            log.info("not_replayed", operation=operation, error=str(error))
+            log.info("replay_rejected", operation=operation, error=str(error))
 
     async def _tell(self, message: MessageId) -> None:
         async with self._telling:

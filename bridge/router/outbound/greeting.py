@@ -34,7 +34,7 @@ async def greet(
                 if since and now - since < _NEWS:
                     await _tell(room, member, repr(since), rooms, connectors, notices)
     except StoreError as error:  # the next start tells them
-        log.warning("not_greeted", error=str(error))
+        log.warning("greeting_failed", error=str(error))
 
 
 async def _tell(
@@ -71,7 +71,7 @@ async def _outsiders(member: Member, connectors: Mapping[AccountId, Connector]) 
         async with asyncio.timeout(_DEADLINE):
             return await outsiders.of_channel(member.channel)
     except (PlatformError, TimeoutError) as error:
-        log.warning("outsiders_not_known", channel=member.channel.key, error=str(error))
+        log.warning("outsiders_lookup_failed", channel=member.channel.key, error=str(error))
         return ()
 
 

@@ -65,7 +65,7 @@ async def with_json_files(message: Message, cards: Cards, files: Files | None) -
         try:
             blob = await files.blobs.put(_pieces(content), limit=len(content))
         except StoreError as error:
-            log.warning("part_not_kept", reason=str(error))
+            log.warning("part_write_failed", reason=str(error))
             continue
         kept[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
     return with_kept(message, kept)
@@ -81,7 +81,7 @@ async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
         async with asyncio.timeout(_PATIENCE), open_part(part, files) as opened:
             blob = await files.blobs.put(opened.chunks, limit=_LARGEST)
     except (FileError, StoreError, TimeoutError) as error:
-        log.warning("file_of_agent_not_kept", reason=str(error) or type(error).__name__)
+        log.warning("agent_file_fetch_failed", reason=str(error) or type(error).__name__)
         return event
     kept = KeptFile(
         file_id=blob.file_id,

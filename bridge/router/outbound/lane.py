@@ -174,7 +174,7 @@ class Lane:
                 await self._advance(item)
                 failures = 0
             except NotOpen as error:  # it was cancelled while we looked at it
-                log.info("operation_over", lane=self._lane, error=str(error))
+                log.info("operation_cancelled", lane=self._lane, error=str(error))
             except Exception as error:
                 failures += 1
                 log.exception("lane_failed", lane=self._lane, error=str(error))
@@ -192,7 +192,7 @@ class Lane:
         try:
             await self._end(item.delivery.operation, dead(item, public_fault(error)))
         except NotOpen as over:  # it was cancelled meanwhile
-            log.info("operation_over", lane=self._lane, error=str(over))
+            log.info("operation_cancelled", lane=self._lane, error=str(over))
         except Exception as failed:
             log.exception("lane_failed", lane=self._lane, error=str(failed))
             return False

@@ -170,7 +170,7 @@ class Sender:
             if call is None:
                 continue
             log.warning(
-                "said_otherwise",
+                "fallback_used",
                 lane=operation.lane,
                 operation=operation.id,
                 why=fallback.kind,

@@ -118,7 +118,7 @@ class Settler:
             left = doubt.since + self._timeouts.settle_late - self._clock.time()
             if left > 0:  # the platform may take it yet
                 return Wait(min(left, max(_LOOK_AGAIN, self._timeouts.settle_grace)))
-        log.info("operation_looked_for", operation=operation.id, found=receipt is not None)
+        log.info("operation_lookup_finished", operation=operation.id, found=receipt is not None)
         if receipt is not None:
             return Found(receipt)
         self._duplicates.sent_again(operation)
@@ -131,9 +131,7 @@ class Settler:
     def _look_again_later(self, item: OutboxItem, error: BridgeError | TimeoutError) -> Outcome:
         """The platform cannot tell now whether the post arrived, or never will."""
         operation = item.delivery.operation
-        log.warning(
-            "settling_failed", lane=operation.lane, operation=operation.id, error=str(error)
-        )
+        log.warning("settle_failed", lane=operation.lane, operation=operation.id, error=str(error))
         if isinstance(error, NoHistory):
             return unproved(item)
         refused = isinstance(error, Refused)
@@ -298,12 +296,12 @@ class DuplicateRemover:
                 await self._send(connector, delivery)
             except BridgeError as error:
                 log.warning(
-                    "double_stands", account=operation.account, channel=operation.channel.key,
-                    operation=operation.id, error=str(error),
+                    "duplicate_removal_failed", account=operation.account,
+                    channel=operation.channel.key, operation=operation.id, error=str(error),
                 )  # fmt: skip
             else:
                 log.warning(
-                    "double_taken_away", account=operation.account,
+                    "duplicate_removed", account=operation.account,
                     channel=operation.channel.key, operation=operation.id, native_id=native_id,
                 )  # fmt: skip
 

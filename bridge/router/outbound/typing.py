@@ -141,4 +141,4 @@ class Typing:
                 async with self._rate_limits.permission(account, call.budgets, Priority.CATCH_UP):
                     await connector.send(call)
         except (PlatformError, TimeoutError) as error:
-            log.debug("typing_not_shown", account=account, error=str(error))
+            log.debug("typing_failed", account=account, error=str(error))

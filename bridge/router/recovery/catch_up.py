@@ -169,7 +169,7 @@ class CatchUp:
                     account, channel, upto, allowance, lambda: run == self._runs.get(key)
                 )
         except StoreError as error:
-            log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
+            log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.look_back.behind -= 1
 
@@ -218,7 +218,7 @@ class CatchUp:
             await self._note_echoes()
             await self._note_stop()
         except StoreError as error:
-            log.warning("cursors_not_moved", error=str(error))
+            log.warning("cursors_write_failed", error=str(error))
 
     async def _note_echoes(self) -> None:
         self._noted = self._clock.time()
@@ -239,7 +239,7 @@ class CatchUp:
         """Accounts that still have no session let their channels go on."""
         await self._clock.sleep(self._policy.first_session)
         for account, key in self._awaited:
-            log.warning("no_session_yet", account=account, channel=key)
+            log.warning("session_start_delayed", account=account, channel=key)
             self._sources.release(key)
         self._awaited.clear()
 
@@ -271,7 +271,7 @@ class CatchUp:
                 await asyncio.wait(reads.values(), timeout=self._policy.look_back_patience)
                 await self._look_back(account, reads, runs, gap)
         except StoreError as error:
-            log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
+            log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.look_back.behind -= 1
             for one in channels:
@@ -286,7 +286,7 @@ class CatchUp:
         try:
             cursors = {one: await self._store.cursor(account, one) or "" for one in channels}
         except StoreError as error:
-            log.warning("cursors_not_read", account=account, error=str(error))
+            log.warning("cursors_read_failed", account=account, error=str(error))
             return channels
         return sorted(channels, key=lambda one: cursors[one], reverse=True)
 
@@ -358,7 +358,7 @@ class CatchUp:
                     self._end_hold(account, channel, reading)
                 await self._clock.sleep(found.pause)
         except StoreError as error:
-            log.error("catch_up_broke", account=account, error=str(error))  # noqa: TRY400
+            log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
             self.behind -= 1
             letting_go.cancel()
@@ -391,7 +391,7 @@ class CatchUp:
 
     def _end_hold(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
         if reading.end_hold():
-            log.info("live_events_go_on_unread", account=account, channel=channel.key)
+            log.info("live_events_released", account=account, channel=channel.key)
 
     async def _work_off_known(
         self, account: AccountId, channel: ChannelRef, reading: Reading
@@ -414,7 +414,7 @@ class CatchUp:
             try:
                 return await self._read_once(account, channel, run, reading)
             except Refused as error:
-                log.warning("catch_up_refused", channel=channel.key, error=str(error))
+                log.warning("catch_up_rejected", channel=channel.key, error=str(error))
                 await self._tell_unread(account, channel)
                 return _Unread(run)
             except RateLimited as error:
@@ -422,7 +422,7 @@ class CatchUp:
             except BridgeError as error:
                 pause = self._policy.backoff(self._failures[key])
                 self._failures[key] += 1
-                log.warning("catch_up_waits", channel=channel.key, error=str(error), pause=pause)
+                log.warning("catch_up_delayed", channel=channel.key, error=str(error), pause=pause)
                 return _Again(pause)
 
     async def _go_on(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
@@ -497,7 +497,7 @@ class CatchUp:
                 kept += 1
                 self._sources.put(row)
         if kept:
-            log.info("caught_up", channel=channel.key, found=kept)
+            log.info("catch_up_finished", channel=channel.key, found=kept)
         for gap in missed.gaps(connector):
             await self._gaps.tell(account, channel, gap)
         self._read_upto[key] = newest

@@ -156,7 +156,7 @@ class OtherBridges:
         for account in self._connectors:
             if found := await self._store.get_value(ROUTER_VALUES, _key(account)):
                 self._stopped[account] = SendingStopped(**orjson.loads(found))
-                log.error("sending_is_stopped", account=account, why=self.note(account))
+                log.error("sending_stopped", account=account, why=self.note(account))
 
     async def close(self) -> None:
         for task in list(self._tasks):
@@ -171,7 +171,7 @@ class OtherBridges:
                 try:
                     await self._look_at(account)
                 except BridgeError as error:
-                    log.warning("own_posts_not_looked_at", account=account, error=str(error))
+                    log.warning("own_posts_check_failed", account=account, error=str(error))
 
     async def heard(self, raw: Raw, echo: Echo) -> None:
         """A post of our account came back."""
@@ -251,7 +251,7 @@ class OtherBridges:
         now = self._clock.time()
         stopped = self._stopped[account] = SendingStopped(now, other)
         self._told_at = now
-        log.error("another_bridge_sends", account=account, other=other, own=self.instance)
+        log.error("other_bridge_detected", account=account, other=other, own=self.instance)
         metrics.SENDING_STOPPED.labels(account).set(1)
         platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         text = (
@@ -309,7 +309,7 @@ class OtherBridges:
                     own_id, text, room.id, room.listeners(), timeline=room.timeline
                 )
         except BridgeError as error:
-            log.error("stop_not_told", account=account, error=str(error))  # noqa: TRY400
+            log.error("stop_notice_failed", account=account, error=str(error))  # noqa: TRY400
 
 
 def _key(account: AccountId) -> str:

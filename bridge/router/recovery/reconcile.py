@@ -112,12 +112,12 @@ class Reconciler:
             except RateLimited as error:
                 await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
             except Refused as error:
-                log.warning("look_back_refused", channel=channel.key, error=str(error))
+                log.warning("reconcile_rejected", channel=channel.key, error=str(error))
                 return "refused"
             except BridgeError as error:
                 pause = self._policy.backoff(failures)
                 failures += 1
-                log.warning("look_back_waits", channel=channel.key, error=str(error), pause=pause)
+                log.warning("reconcile_delayed", channel=channel.key, error=str(error), pause=pause)
                 await self._clock.sleep(pause)
         return "trouble" if wanted() else "whole"
 
@@ -160,10 +160,10 @@ class Reconciler:
                 await self._clock.sleep(self._policy.look_back_pause)
                 asked = self._clock.time()
         if found:
-            log.info("looked_back", channel=channel.key, found=found)
+            log.info("reconcile_finished", channel=channel.key, found=found)
         if allowance.left > 0 or not wanted():
             return "whole"
-        log.warning("look_back_ends", account=account, channel=channel.key,
+        log.warning("reconcile_limited", account=account, channel=channel.key,
                     requests=self._policy.look_back_requests)  # fmt: skip
         metrics.RECONCILE_LIMITED.labels(account).inc()
         return "ended"
@@ -179,7 +179,9 @@ class Reconciler:
         news = await news_of(self._store, connector, channel, self._clock.time())
         found = [await self._take(raw) for raw in news]
         if any(found):
-            log.info("looked_back", channel=channel.key, found=sum(found), of="the channel itself")
+            log.info(
+                "reconcile_finished", channel=channel.key, found=sum(found), of="the channel itself"
+            )
         await self._clock.sleep(self._policy.look_back_pause)
 
     async def _compare(self, here: _Channel, stretch: Stretch, asked: float) -> int:
@@ -275,7 +277,7 @@ class Reconciler:
             and stretch.first <= here.read_back.order_key(one.native_id) <= stretch.last
         ]
         if missing and not await self._is_gone(here, missing[0]):
-            log.warning("look_back_doubts", channel=here.channel.key, missing=len(missing))
+            log.warning("reconcile_doubted", channel=here.channel.key, missing=len(missing))
             return ()
         return missing
 

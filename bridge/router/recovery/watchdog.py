@@ -105,13 +105,13 @@ class ConnectionWatchdog:
                     if account in self._connectors:  # accounts come and go
                         await self._look_after(account)
             except BridgeError as error:
-                log.warning("hearing_not_watched", error=str(error))
+                log.warning("connection_watchdog_failed", error=str(error))
 
     async def close(self) -> None:
         try:
             await self.note_alive()
         except StoreError as error:
-            log.warning("alive_not_noted", error=str(error))
+            log.warning("liveness_write_failed", error=str(error))
 
     async def note_alive(self) -> None:
         await self._store.put_value(ROUTER_VALUES, _ALIVE, f"{self._clock.time():.3f}")
@@ -133,7 +133,7 @@ class ConnectionWatchdog:
         except StoreError:
             raise
         except BridgeError as error:
-            log.info("hearing_not_probed", account=account, error=str(error))
+            log.info("connection_probe_failed", account=account, error=str(error))
             return
         if newest <= known or self._last.get(account) != heard_before:
             return
@@ -141,7 +141,9 @@ class ConnectionWatchdog:
         self._deaf[account] = self._deaf.get(account, 0) + 1
         self._looked[account] = self._clock.time()
         metrics.STALLED.labels(account).inc()
-        log.error("account_deaf", account=account, channel=channel.key, times=self._deaf[account])
+        log.error(
+            "connection_stalled", account=account, channel=channel.key, times=self._deaf[account]
+        )
         self._reconnect(account)
 
     def _is_silent(self, account: AccountId) -> bool:

@@ -137,7 +137,7 @@ class Linking:
                 await self._store.link_people(other, actor, "email")
                 await self._forget(actor)
         except (BridgeError, TimeoutError) as error:
-            log.warning("not_linked", actor=actor, error=str(error))
+            log.warning("account_link_failed", actor=actor, error=str(error))
 
     async def _email(self, emails: Emails, actor: ActorId) -> str | None:
         """Asked some times: where somebody spoke a moment ago is not known everywhere yet."""
@@ -147,7 +147,7 @@ class Linking:
                     if email := await emails.email(actor):
                         return email
             except (PlatformError, TimeoutError) as error:
-                log.warning("address_not_found", actor=actor, error=type(error).__name__)
+                log.warning("email_lookup_failed", actor=actor, error=type(error).__name__)
             await self._clock.sleep(pause)
         return None
 

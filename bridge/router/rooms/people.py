@@ -84,7 +84,7 @@ class People:
                 found = await people.person(actor)
                 return found and _seen(found)
         except (PlatformError, TimeoutError) as error:
-            log.warning("person_not_found", account=account, actor=actor, error=str(error))
+            log.warning("person_lookup_failed", account=account, actor=actor, error=str(error))
             return None
 
     def _remembered(self, actor: ActorId) -> Person | None:

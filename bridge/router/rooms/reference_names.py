@@ -106,7 +106,7 @@ class ReferenceNames:
                     if name := await self._name(account, node):
                         found[key] = name
         except TimeoutError:
-            log.warning("names_not_found", account=account, found=len(found), wanted=len(wanted))
+            log.warning("name_lookup_failed", account=account, found=len(found), wanted=len(wanted))
             self._give_up(asked[-1])
         return found
 
@@ -199,7 +199,7 @@ class ReferenceNames:
         try:
             names = await group_names.by_id([workspace])
         except PlatformError as error:
-            log.warning("groups_not_found", account=account, error=str(error))
+            log.warning("group_lookup_failed", account=account, error=str(error))
             names = {}
         self._groups[account] = (self._until(known=bool(names)), names)
         return names

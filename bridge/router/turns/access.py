@@ -151,7 +151,7 @@ class AgentAccess:
             return None
         used = await self._store.use_pairing_code(digest_of(code), event.author.id)
         await self.load()
-        log.info("pairing", actor=event.author.id, result=used)
+        log.info("pairing_code_used", actor=event.author.id, result=used)
         text = {
             "paired": "You are paired: agents answer you here from now on.",
             "wrong": "This code is not known, or not good any more; ask for a new one.",

@@ -97,7 +97,7 @@ class TurnAdmission:
         return await self._person_of(asked.author.id) or asked.author.id
 
     async def _tell(self, room: Room, turn: StoredTurn, asked: StoredMessage, why: str) -> None:
-        log.info("budget_spent", room=room.id, agent=turn.agent, why=why)
+        log.info("quota_exceeded", room=room.id, agent=turn.agent, why=why)
         here = room.member(asked.place.channel) if asked.place else None
         await self._notices.say(
             notice_id("spent", turn.id),

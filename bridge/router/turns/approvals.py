@@ -114,7 +114,7 @@ class Approvals:
         )
         known = await self._store.ask_approval(asked)
         if known.state == "open":
-            log.info("approval_asked", approval=known.id, tool=known.tool, room=known.room)
+            log.info("approval_requested", approval=known.id, tool=known.tool, room=known.room)
             await self._show(known.id)
             known = await self._decided(known)
         return known
@@ -174,7 +174,7 @@ class Approvals:
         if not self._may(known, accounts, people):
             who = " or ".join(_named(one) for one in known.approvers)
             await self._tell(known, event, key, f"Only {who} may decide this.")
-            log.info("approval_not_theirs", approval=known.id, actor=event.actor)
+            log.info("approval_rejected", approval=known.id, actor=event.actor)
             return "press: not allowed to decide"
         allowed = found.id == _ALLOW
         place = event.place.channel.key

@@ -44,7 +44,7 @@ class CardRepair:
         if fault is None:
             self._open = None
             return event
-        log.warning("agent_card_wrong", agent=self._agent, error=str(fault)[:_LONGEST])
+        log.warning("agent_card_invalid", agent=self._agent, error=str(fault)[:_LONGEST])
         if not self._told:
             self._told, self._open = True, fault
             self._inputs.give(MessageGiven(message=_asked(fault, now)))

@@ -91,10 +91,10 @@ class FollowUps:
         elif _handed(room, membership, to):
             await self._hand_overs.hand(room, spot, to, by, why)
         else:
-            log.warning("not_handed_over", room=room.id, agent=membership.agent, to=to)
+            log.warning("handover_rejected", room=room.id, agent=membership.agent, to=to)
 
     async def _say_enough(self, room: Room, before: int) -> None:
-        log.warning("agents_called_too_often", room=room.id, turns=before)
+        log.warning("agent_turns_limited", room=room.id, turns=before)
         text = (
             f"Agents answered one another {before} times; they go on when a person says "
             "something to them."

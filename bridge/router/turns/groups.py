@@ -50,7 +50,7 @@ class Memberships:
             async with asyncio.timeout(_DEADLINE):
                 found = await groups.of_actor(actor, wanted)
         except (PlatformError, TimeoutError) as error:
-            log.warning("groups_not_found", actor=actor, error=str(error))
+            log.warning("group_lookup_failed", actor=actor, error=str(error))
             return None
         if len(self._known) >= _MOST:
             self._known.pop(next(iter(self._known)))

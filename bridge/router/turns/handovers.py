@@ -75,7 +75,7 @@ class HandOvers:
         if not await self._store.release(room.id, spot):
             return "Nobody has taken over here."
         del self._held[room.id, spot]
-        log.info("given_back", room=room.id)
+        log.info("handover_ended", room=room.id)
         await self._say(room, spot, f"↩️ Agents answer {_where(spot)} again.")
         return "Given back."
 
@@ -83,7 +83,7 @@ class HandOvers:
         holding = HandOver(room.id, spot, agent, by, self._clock.time())
         await self._store.hold(holding)
         self._held[room.id, spot] = holding
-        log.info("taken_over", room=room.id, agent=agent, by=by)
+        log.info("handover_started", room=room.id, agent=agent, by=by)
 
     async def _say(self, room: Room, spot: str, text: str, *, button: bool = False) -> None:
         """In every channel of the room, in the thread where it is about one."""

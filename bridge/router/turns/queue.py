@@ -267,7 +267,7 @@ class TurnQueue:
         try:
             return await self._runner.run(running.turn, running.inputs)
         except Exception as error:
-            log.exception("turn_broke", turn=running.turn.id, agent=running.turn.agent)
+            log.exception("turn_crashed", turn=running.turn.id, agent=running.turn.agent)
             await self._store.set_turn(running.turn.id, "failed", error=str(error))
             return ()
 

@@ -219,7 +219,7 @@ class TurnRunner:
         except TimeoutError:
             return TurnFailed(reason=f"it said nothing for {self._policy.turn_idle:g} s")
         except Exception as error:
-            log.exception("agent_raised", agent=work.turn.agent, turn=work.turn.id)
+            log.exception("agent_crashed", agent=work.turn.agent, turn=work.turn.id)
             return TurnFailed(reason=_told(error))
         finally:
             if work.showing is not None:

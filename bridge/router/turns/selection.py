@@ -105,7 +105,7 @@ class AgentSelection:
         since = self.clock.time() - WITHIN
         left = room.talk.turns - await self.store.called_by_others(room.id, since)
         if left < len(hearing):
-            log.warning("agents_called_too_often", room=room.id, by=event.author.id)
+            log.warning("agent_turns_limited", room=room.id, by=event.author.id)
         return hearing[: max(left, 0)]
 
     async def _chosen(

@@ -60,7 +60,7 @@ class ToolCatalogue:
                 ):
                     await self.note(room, agent, await self._tools.of(room, agent))
         except BridgeError as error:
-            log.warning("tools_not_described", error=str(error))
+            log.warning("tool_description_failed", error=str(error))
 
     async def _forget(self) -> None:
         """Agents that sit in a room no more have no tools there."""

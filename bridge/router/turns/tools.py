@@ -206,7 +206,7 @@ class Calls:
         self._tasks.discard(task)
         self._patience.let_go()
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("tool_broke", tool=task.get_name(), error=type(error).__name__)
+            log.error("tool_crashed", tool=task.get_name(), error=type(error).__name__)
 
     async def _allow(self, event: ApprovalWanted) -> None:
         """For an agent that runs its tools by itself."""
@@ -224,7 +224,7 @@ class Calls:
         try:
             result = await self._result(tool, part)
         except Exception as error:
-            log.exception("tool_broke", tool=tool.name)
+            log.exception("tool_crashed", tool=tool.name)
             result = _refusal(part, f"The tool could not be called ({type(error).__name__}).")
         self._inputs.give(ToolResultGiven(part=result))
 

@@ -276,9 +276,7 @@ async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
     await rig.local.say("slack", "general", "unheard")
     await rig.local.say("slack", "general", "of another", person=1)
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
-    assert (
-        "were not before" in (await rig.cli("people", "unban", said, "--room", "general")).stdout
-    )
+    assert "were not before" in (await rig.cli("people", "unban", said, "--room", "general")).stdout
     told = await rig.cli("people", "unban", said)
     assert told.stdout == f"{said} is not banned from all rooms\n"
     await rig.local.say("slack", "general", "heard")

@@ -70,19 +70,19 @@ def log() -> Generator[Log]:
 def test_a_flood_is_one_line_and_then_one_a_minute(log: Log) -> None:
     for number in range(3000):
         log.now = number * 4 / 3000
-        log.logger.warning("activity_refused", account="teams", reason="no bearer token")
-    assert log.names() == [("activity_refused", None)]
+        log.logger.warning("activity_rejected", account="teams", reason="no bearer token")
+    assert log.names() == [("activity_rejected", None)]
 
     log.now = WINDOW
     log.repeats.tell()
     for number in range(120):
         log.now = WINDOW + number
-        log.logger.warning("activity_refused", account="teams", reason="no bearer token")
+        log.logger.warning("activity_rejected", account="teams", reason="no bearer token")
 
-    assert log.names() == [("activity_refused", None), ("activity_refused", 2999),
-                           ("activity_refused", 60)]  # fmt: skip
+    assert log.names() == [("activity_rejected", None), ("activity_rejected", 2999),
+                           ("activity_rejected", 60)]  # fmt: skip
     assert log.lines[1] == {
-        "event": "activity_refused", "level": "warning", "account": "teams",
+        "event": "activity_rejected", "level": "warning", "account": "teams",
         "reason": "no bearer token", "repeated": 2999, "seconds": 60,
     }  # fmt: skip
 
@@ -103,9 +103,9 @@ def test_nothing_is_counted_that_is_not_told(log: Log) -> None:
 def test_after_a_quiet_minute_the_same_is_told_in_full_again(log: Log) -> None:
     for minute in range(3):
         log.now = minute * (WINDOW + 1)
-        log.logger.warning("receiver_broke", account="a", operation=str(minute))
+        log.logger.warning("receiver_crashed", account="a", operation=str(minute))
 
-    assert log.names() == [("receiver_broke", None)] * 3
+    assert log.names() == [("receiver_crashed", None)] * 3
 
 
 def test_other_accounts_other_causes_and_other_levels_are_not_merged(log: Log) -> None:
@@ -241,7 +241,7 @@ async def test_when_the_bridge_stops_all_counts_are_told(log: Log) -> None:
 # --- every line of the code ---------------------------------------------------------------------
 
 # Of the whole bridge, and the same whenever they come.
-OF_THE_BRIDGE = {"store_takes_again"}
+OF_THE_BRIDGE = {"store_write_recovered"}
 
 
 def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
@@ -288,6 +288,7 @@ def test_every_warning_has_a_key_by_which_it_is_told_apart() -> None:
 def test_parts_that_are_not_ready_are_told_one_by_one(log: Log) -> None:
     for _ in range(2):
         for name in ("a", "b", "c"):
-            log.logger.warning("not_ready", part=f"agents.{name}", problem="it cannot be reached")
+            part = f"agents.{name}"
+            log.logger.warning("part_not_ready", part=part, problem="it cannot be reached")
 
     assert [line["part"] for line in log.lines] == ["agents.a", "agents.b", "agents.c"]

@@ -138,7 +138,7 @@ def test_run_logs_the_file_and_both_keys(config: Path) -> None:
 
     (event,) = events
     assert (event["event"], event["log_level"]) == ("settings_renamed", "warning")
-    assert (event["file"], event["keys"]) == (str(config), ["catch_up.deaf_after -> stalled_after"])
+    assert (event["path"], event["keys"]) == (str(config), ["catch_up.deaf_after -> stalled_after"])
 
 
 def test_check_warns_of_an_old_key(config: Path) -> None:

@@ -111,10 +111,10 @@ async def test_trouble_is_said_at_once_and_then_once_a_minute() -> None:
         await watch.look()
 
     assert [(one["event"], one.get("seconds")) for one in told] == [
-        ("store_takes_nothing", 0),
-        ("store_takes_nothing", 60),
-        ("store_takes_nothing", 120),
-        ("store_takes_again", None),
+        ("store_write_failed", 0),
+        ("store_write_failed", 60),
+        ("store_write_failed", 120),
+        ("store_write_recovered", None),
     ]
     assert told[0]["error"] == "No room left for '/srv/b'"
 

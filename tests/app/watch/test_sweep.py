@@ -77,7 +77,7 @@ async def test_a_store_that_cannot_be_read_removes_nothing(
     with capture_logs() as logs, pytest.raises(EnoughError):
         await sweep_daily(tmp_path / "b.sqlite3", blobs, TwoSleeps(), 30)
 
-    assert [entry["event"] for entry in logs] == 2 * ["files_not_swept"]
+    assert [entry["event"] for entry in logs] == 2 * ["file_sweep_failed"]
     assert await blobs.stat(ref.file_id) == ref
 
 

@@ -669,9 +669,9 @@ async def test_a_post_that_is_deleted_just_before_it_is_sent_is_no_failure(
 
     assert gone
     assert billing.texts("b") == billing.texts("c") == ["two"]
-    assert [one["event"] for one in logs if one["event"] in ("lane_failed", "operation_over")] == [
-        "operation_over"
-    ]
+    assert [
+        one["event"] for one in logs if one["event"] in ("lane_failed", "operation_cancelled")
+    ] == ["operation_cancelled"]
 
 
 @pytest.fixture
