@@ -23,7 +23,7 @@ from bridge.app.rooms.linker import AppLinker
 from bridge.app.rooms.patterns import follow_patterns
 from bridge.app.settings.file import Settings
 from bridge.app.watch.sweep import sweep_daily
-from bridge.app.web.local_door import Door
+from bridge.app.web.control import ControlAccess
 from bridge.app.web.server import WebServer, web_app
 from bridge.errors import BridgeError
 
@@ -52,11 +52,11 @@ async def run(
         DirectRooms(bridge).listen()
         if source is not None:
             bridge.reload = Reloader(bridge, source).reload
-        door = Door.new()
-        server = WebServer(web_app(bridge, door), settings.web.host, settings.web.port)
+        control = ControlAccess.new()
+        server = WebServer(web_app(bridge, control), settings.web.host, settings.web.port)
         try:
             await server.start()
-            door.open(settings.store.path, server.url)
+            control.open(settings.store.path, server.url)
             log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
             routing = asyncio.create_task(bridge.router.run(partial(_begun, bridge, server, ready)))
             telling = asyncio.create_task(tell_repeats())
@@ -73,7 +73,7 @@ async def run(
                 for task in (routing, watching, sweeping, following, asking, reloading, telling):
                     await _ended(task)
         finally:
-            door.close()
+            control.close()
             await bridge.close()
             log.info("bridge_stopped")
 

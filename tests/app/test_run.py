@@ -53,7 +53,7 @@ async def test_a_signal_drains_and_ends_with_0(
         assert await bridge.stop(number) == 0
 
     assert "bridge_stopped" in [event["event"] for event in events(bridge)]
-    assert not config.with_name("bridge.sqlite3.door").exists()
+    assert not config.with_name("bridge.sqlite3.control").exists()
     assert (await asyncio.to_thread(cli, "status", "-c", str(config))).exit_code == 0
 
 

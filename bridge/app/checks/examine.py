@@ -36,7 +36,7 @@ from bridge.app.settings.file import Settings
 from bridge.app.settings.keys import known_key
 from bridge.app.settings.rooms import MemberSettings, RoomSettings
 from bridge.app.settings.secrets import Tokens
-from bridge.app.web.local_door import running_bridge
+from bridge.app.web.control import running_bridge
 from bridge.app.web.pictures import agent_picture
 from bridge.app.web.server import listen
 from bridge.content.text.globs import matches

@@ -29,8 +29,8 @@ from bridge.app.api.routes import Api
 from bridge.app.build import Bridge
 from bridge.app.logs.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
+from bridge.app.web.control import ControlAccess
 from bridge.app.web.file_links import file_routes
-from bridge.app.web.local_door import Door
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError
@@ -47,15 +47,17 @@ _SEE_STATUS = "`uacs-bridge status` says what is wrong"
 _SHARE = 20  # ... and so many times as long as counting took
 
 
-def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
-    """The ASGI app; `/admin` is there only with a door."""
+def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
+    """The ASGI app; `/admin` exists only with `control`."""
     counts = _Counts(bridge)
 
     async def healthz(request: Request) -> Response:
-        """200 while the store takes what is written; the accounts' troubles are told and do not
-        fail it. Takes no longer in a large store. Only commands, which have the door's token, are
-        told problems in their own words: those name files of this machine."""
-        ours = door is not None and door.admits(request.headers.get("authorization", ""))
+        """200 while the store accepts writes. Problems of accounts are reported and do not fail it.
+
+        A large store does not slow it down. Only commands, which have the token of the control
+        file, get the full texts of problems: those name files of this machine.
+        """
+        ours = control is not None and control.admits(request.headers.get("authorization", ""))
         trouble, pulse = await _store_now(bridge)
         accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
         notes = {name: bridge.router.operations.why_not_sent(name) for name in bridge.connectors}
@@ -107,8 +109,8 @@ def web_app(bridge: Bridge, door: Door | None = None) -> Starlette:
         Route("/readyz", readyz),
         Route("/metrics", metrics),
     ]
-    if door is not None:
-        routes.append(Mount("/admin", routes=_admin_routes(bridge, door)))
+    if control is not None:
+        routes.append(Mount("/admin", routes=_admin_routes(bridge, control)))
     if bridge.links is not None:
         routes += file_routes(bridge.links, bridge.files.blobs, bridge.clock)
     routes += bridge.pictures.routes()
@@ -223,12 +225,12 @@ def _hide_all(text: str) -> str:
 _Act = Callable[[Bridge, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
-def _admin_routes(bridge: Bridge, door: Door) -> list[BaseRoute]:
+def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
     """What commands ask of a running bridge. Everybody else is told that there is nothing."""
 
     def guarded(act: _Act) -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
-            if not door.admits(request.headers.get("authorization", "")):
+            if not control.admits(request.headers.get("authorization", "")):
                 return Response(status_code=404)
             try:
                 body = orjson.loads(await request.body() or b"{}")

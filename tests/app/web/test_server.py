@@ -1,4 +1,4 @@
-"""The bridge's own web server: bounded, quiet about secrets, and a door for commands only."""
+"""The bridge's own web server: bounded, quiet about secrets, and `/admin` for commands only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bridge.app.logs.redaction import hide_paths
 from bridge.app.reload import KEPT
 from bridge.app.settings.file import settings_of
 from bridge.app.watch.gauges import gauges_of
-from bridge.app.web.local_door import Door, RunningBridge, running_bridge
+from bridge.app.web.control import ControlAccess, RunningBridge, running_bridge
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.server import WebServer, listen, web_app
 from bridge.errors import BridgeError, ConfigError
@@ -168,13 +168,13 @@ def _names_files(bridge: Bridge) -> dict[str, str]:
 
 
 async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridge) -> None:
-    door, told = Door.new(), _names_files(idle)
+    control, told = ControlAccess.new(), _names_files(idle)
 
-    async with _client(web_app(idle, door)) as http:
+    async with _client(web_app(idle, control)) as http:
         strangers = (await http.get("/healthz")).json()["problems"]
         wrong = {"Authorization": "Bearer wrong"}
         guessing = (await http.get("/healthz", headers=wrong)).json()["problems"]
-        ours = {"Authorization": f"Bearer {door.token}"}
+        ours = {"Authorization": f"Bearer {control.token}"}
         commands = (await http.get("/healthz", headers=ours)).json()["problems"]
 
     assert strangers == guessing == [
@@ -216,13 +216,13 @@ async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -
         async def check(self, *_: object, **__: object) -> Sequence[Finding]:
             return ()
 
-    name, door = AccountId("slack"), Door.new()
+    name, control = AccountId("slack"), ControlAccess.new()
     idle.connectors[name] = cast("Connector", Failing())
-    app, found = web_app(idle, door), list[str]()
+    app, found = web_app(idle, control), list[str]()
     for failed in ("", "Cannot read the secret in '/run/secrets/slack'"):
         if failed:
             idle.router.parts.inbound.receivers.failed[name] = failed
-        for headers in ({}, {"Authorization": f"Bearer {door.token}"}):
+        for headers in ({}, {"Authorization": f"Bearer {control.token}"}):
             async with _client(app) as http:
                 found.append(str((await http.get("/healthz", headers=headers)).json()["accounts"]))
     idle.connectors.clear()
@@ -241,9 +241,9 @@ async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> Non
 
 
 @pytest.mark.parametrize("header", ["", "Bearer ", "Bearer wrong", "Basic eDp5", "Bearer é"])
-async def test_without_the_token_there_is_no_door(idle: Bridge, header: str) -> None:
+async def test_without_the_token_there_is_no_admin(idle: Bridge, header: str) -> None:
     headers = [(b"authorization", header.encode())] if header else []
-    async with _client(web_app(idle, Door.new())) as http:
+    async with _client(web_app(idle, ControlAccess.new())) as http:
         for path in ("/admin/", "/admin/replay", "/admin/retry", "/admin/skip", "/admin/secrets"):
             answer = await http.request(
                 "GET" if path == "/admin/" else "POST", path, headers=headers
@@ -255,12 +255,14 @@ async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
     idle: Bridge, tmp_path: Path
 ) -> None:
     store = tmp_path / "b.sqlite3"
-    door = Door.new()
-    server = WebServer(web_app(idle, door), "127.0.0.1", 0)
+    control = ControlAccess.new()
+    server = WebServer(web_app(idle, control), "127.0.0.1", 0)
     await server.start()
     try:
-        door.open(store, server.url)
-        mode = stat.S_IMODE(Path(f"{store}.door").stat().st_mode)  # noqa: ASYNC240
+        Path(f"{store}.door").write_text("left by the version before")  # noqa: ASYNC240
+        control.open(store, server.url)
+        assert not Path(f"{store}.door").exists()  # noqa: ASYNC240
+        mode = stat.S_IMODE(Path(f"{store}.control").stat().st_mode)  # noqa: ASYNC240
         found = await asyncio.to_thread(running_bridge, store)
         assert found is not None
         await asyncio.to_thread(found.ask, "/admin/secrets", {"name": "a", "value": "b"})
@@ -272,13 +274,32 @@ async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
         with pytest.raises(BridgeError, match="bad request"):
             await asyncio.to_thread(found.ask, "/admin/replay", {})
     finally:
-        door.close()
+        control.close()
         await server.stop()
 
-    assert (mode, found.token, await idle.store.credential("a")) == (0o600, door.token, "b")
+    assert (mode, found.token, await idle.store.credential("a")) == (0o600, control.token, "b")
     assert running_bridge(store) is None
 
 
+async def test_commands_reach_a_running_bridge_of_the_version_before(
+    idle: Bridge, tmp_path: Path
+) -> None:
+    store = tmp_path / "b.sqlite3"
+    control = ControlAccess.new()
+    server = WebServer(web_app(idle, control), "127.0.0.1", 0)
+    await server.start()
+    try:
+        facts = {"pid": 1, "url": server.url, "token": control.token}
+        Path(f"{store}.door").write_text(json.dumps(facts))  # noqa: ASYNC240
+        found = await asyncio.to_thread(running_bridge, store)
+    finally:
+        await server.stop()
+
+    assert found is not None
+    assert found.token == control.token
+
+
+@pytest.mark.parametrize("suffix", ["control", "door"])
 @pytest.mark.parametrize(
     "left",
     [
@@ -291,8 +312,10 @@ async def test_commands_reach_a_running_bridge_by_the_file_beside_its_store(
         '{"pid": 1, "url": "file:///etc/passwd", "token": ""}',
     ],
 )
-def test_a_door_left_by_a_crash_is_no_running_bridge(left: str, tmp_path: Path) -> None:
-    (tmp_path / "b.sqlite3.door").write_text(left)
+def test_a_file_left_by_a_crash_is_no_running_bridge(
+    left: str, suffix: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"b.sqlite3.{suffix}").write_text(left)
 
     assert running_bridge(tmp_path / "b.sqlite3") is None
 

@@ -220,7 +220,7 @@ async def _do(
 ) -> bool:
     """Ask the bridge that runs with this store, else do it here; True when the bridge did it."""
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
     from bridge.model import OperationId
 
     settings = settings_from(config)

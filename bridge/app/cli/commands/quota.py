@@ -107,7 +107,7 @@ def usage_rows(usage: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 async def _reset(config: Path, name: str) -> None:
     from bridge.app.cli.commands.stores import reading, writing
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:

@@ -25,7 +25,7 @@ def command(config: Path) -> None:
       uacs-bridge reload -c bridge.yaml
     """
     from bridge.app.settings.yaml_file import store_named_in
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
 
     try:
         store, wrong = settings_from(config).store.path, None

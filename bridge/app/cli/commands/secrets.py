@@ -70,7 +70,7 @@ def list_(config: Path) -> None:
 
 async def _keep(config: Path, name: str, value: str) -> None:
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
 
     settings = settings_from(config)
     if running := running_bridge(settings.store.path):

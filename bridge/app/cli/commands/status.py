@@ -108,7 +108,7 @@ def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
 
 def _running(store: Path) -> tuple[Facts | None, Facts]:
     """Which bridge runs with this store, and its /healthz; None and nothing when none does."""
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
     from bridge.errors import BridgeError
 
     found = running_bridge(store)

@@ -121,7 +121,7 @@ def revoke(name: str, config: Path) -> None:
 
 async def _keep(settings: Settings, token: ApiToken) -> None:
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
 
     if running := running_bridge(settings.store.path):
         running.ask("/admin/tokens", {"add": asdict(token)})
@@ -139,7 +139,7 @@ async def _kept(settings: Settings) -> list[ApiToken]:
 
 async def _revoke(settings: Settings, name: str) -> bool:
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.local_door import running_bridge
+    from bridge.app.web.control import running_bridge
 
     if running := running_bridge(settings.store.path):
         return bool(running.ask("/admin/tokens", {"revoke": name})["revoked"])

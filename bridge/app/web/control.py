@@ -1,8 +1,8 @@
-"""The local door of a running bridge: what must be written while the store belongs to it.
+"""How commands reach the running bridge, which alone may write its store.
 
-A running bridge writes `<store>.door` (0600): its address and a random token. Whoever may read
-that file may read the store as well; with the token, commands reach `/admin/...` of its own web
-server. Without the file, or the token, there is nothing behind that address.
+A running bridge writes `<store>.control` (mode 0600): its address and a random token. Anybody who
+can read that file can also read the store. With the token, commands call `/admin/...` of the
+bridge's web server; without it, that path answers 404.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ from typing import Any
 
 from bridge.errors import BridgeError
 
-_DEADLINE = 10.0  # seconds that a command waits for the bridge
-_MOST = 10_000_000  # bytes of an answer
+_TIMEOUT = 10.0  # seconds that a command waits for the bridge
+_MAX_ANSWER = 10_000_000  # bytes
+_FORMER_SUFFIX = ".door"  # of the file that the version before writes
 
 
 @dataclass
-class Door:
-    """The bridge's side: `token` opens `/admin/...` while the file is there."""
+class ControlAccess:
+    """The bridge's side: requests with `token` may use `/admin/...` while the file exists."""
 
     token: str
     path: Path | None = None
 
     @classmethod
-    def new(cls) -> Door:
+    def new(cls) -> ControlAccess:
         return cls(secrets.token_urlsafe(32))
 
     def open(self, store: Path, url: str) -> None:
-        """Say where we are, to whoever may read the file."""
-        path = door_path(store)
+        """Write the file. Removes one that a bridge of the version before left in a crash."""
+        _with_suffix(store, _FORMER_SUFFIX).unlink(missing_ok=True)
+        path = control_path(store)
         part = path.with_name(f"{path.name}.part")
         part.unlink(missing_ok=True)
         facts = {"pid": os.getpid(), "url": url, "token": self.token}
@@ -46,25 +48,30 @@ class Door:
         self.path = path
 
     def close(self) -> None:
+        """Remove the file."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 
     def admits(self, authorization: str) -> bool:
+        """Whether this `Authorization` header has the token."""
         return secrets.compare_digest(authorization.encode(), f"Bearer {self.token}".encode())
 
 
 @dataclass(frozen=True)
 class RunningBridge:
-    """A command's side: a bridge that runs with this store."""
+    """A command's side: a bridge that runs with the command's store."""
 
     pid: int
     url: str
     token: str
 
     def ask(
-        self, path: str, body: Mapping[str, Any] | None = None, seconds: float = _DEADLINE
+        self, path: str, body: Mapping[str, Any] | None = None, seconds: float = _TIMEOUT
     ) -> dict[str, Any]:
-        """GET, or POST where there is a body. Raises BridgeError with the bridge's own words."""
+        """The JSON answer to a GET, or to a POST of `body`, within `seconds`.
+
+        Raises BridgeError with the text of a refusal, or if the bridge does not answer.
+        """
         request = urllib.request.Request(  # noqa: S310 - the bridge wrote the address itself
             f"{self.url}{path}",
             data=None if body is None else json.dumps(body).encode(),
@@ -73,7 +80,7 @@ class RunningBridge:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=seconds) as answer:
-                return json.loads(answer.read(_MOST))
+                return json.loads(answer.read(_MAX_ANSWER))
         except urllib.error.HTTPError as error:
             raise BridgeError(_reason(error)) from None
         except (OSError, ValueError) as error:
@@ -82,23 +89,34 @@ class RunningBridge:
             ) from None
 
 
-def door_path(store: Path) -> Path:
-    return store.with_name(f"{store.name}.door")
+def control_path(store: Path) -> Path:
+    """The file beside the store that a running bridge writes."""
+    return _with_suffix(store, ".control")
+
+
+def _with_suffix(store: Path, suffix: str) -> Path:
+    return store.with_name(f"{store.name}{suffix}")
 
 
 def running_bridge(store: Path) -> RunningBridge | None:
-    """The bridge that runs with this store: its door is there, and it answers."""
+    """The bridge that runs with this store and answers, also one of the version before."""
+    paths = (control_path(store), _with_suffix(store, _FORMER_SUFFIX))
+    return next((bridge for path in paths if (bridge := _answering(path)) is not None), None)
+
+
+def _answering(path: Path) -> RunningBridge | None:
+    """The bridge that wrote this file, if it answers."""
     try:
-        facts = json.loads(door_path(store).read_text("utf-8"))
+        facts = json.loads(path.read_text("utf-8"))
         found = RunningBridge(int(facts["pid"]), str(facts["url"]), str(facts["token"]))
         found.ask("/admin/")
     except (OSError, ValueError, KeyError, TypeError, BridgeError):
-        return None  # none, not ours to read, or left there by a crash
+        return None  # no file, one of another user, or one that a crash left
     return found
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
     try:
-        return str(json.loads(error.read(_MOST))["error"])
+        return str(json.loads(error.read(_MAX_ANSWER))["error"])
     except (OSError, ValueError, KeyError, TypeError):
         return f"The running bridge answered {error.code}"
