@@ -8,7 +8,7 @@ from typing import Literal
 
 from bridge.model.refs import AccountId, ActorId, ChannelRef, RoomId
 
-BarredWhy = Literal["blocked", "opted_out"]
+BarredWhy = Literal["banned", "opted_out"]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from bridge.model import AccountId
 from bridge.store.queries import read_queries
 from bridge.store.seal import Seal
 
-SQL = read_queries("shelf")
+SQL = read_queries("key_values")
 
 
 def get(db: sqlite3.Connection, account: AccountId, key: str, seal: Seal) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sqlite3
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
@@ -20,6 +21,7 @@ from bridge.store.place import APPLICATION_ID, make_folder
 
 _CHECKED_FIRST = 16 * 1024 * 1024  # bytes, in some 30 ms
 _CACHE = 16_384  # KiB of pages that the writer keeps
+_RENAMED = re.compile(r"^-- Renamed: (.+)$", re.MULTILINE)
 Synchronous = Literal["FULL", "NORMAL"]
 
 
@@ -109,6 +111,16 @@ def version_of(db: sqlite3.Connection) -> int:
 def migrations() -> Mapping[int, str]:
     """Schema version -> the SQL that leads to it from the one before."""
     return dict(sorted(_migrations(files("bridge.store").joinpath("migrations"))))
+
+
+def renamed_between(before: int, after: int) -> Sequence[str]:
+    """What the migrations after `before`, up to `after`, renamed: `table shelf -> key_values`."""
+    return [
+        renaming
+        for version, script in migrations().items()
+        if before < version <= after
+        for renaming in _RENAMED.findall(script)
+    ]
 
 
 def newest_version() -> int:

@@ -78,15 +78,15 @@ class RoomsContract:
     """Inherited by `StoreContract`."""
 
     async def test_who_is_barred_stays_so_until_unbarred(self, store: Store) -> None:
-        everywhere = Ban(_ANN, "blocked", "tin:W1:U9", 5.0)
+        everywhere = Ban(_ANN, "banned", "tin:W1:U9", 5.0)
         here = Ban(_ANN, "opted_out", _ANN, 6.0, _LOBBY)
         await store.bar(here)
         await store.bar(everywhere)
-        await store.bar(Ban(_BOB, "blocked", "cli", 7.0, _ATTIC))
+        await store.bar(Ban(_BOB, "banned", "cli", 7.0, _ATTIC))
 
-        assert await store.unbar(_ATTIC, _BOB, "blocked")
-        assert not await store.unbar(_ATTIC, _BOB, "blocked")
-        assert not await store.unbar(_ATTIC, _ANN, "blocked")
+        assert await store.unbar(_ATTIC, _BOB, "banned")
+        assert not await store.unbar(_ATTIC, _BOB, "banned")
+        assert not await store.unbar(_ATTIC, _ANN, "banned")
         assert await store.barred() == [everywhere, here]
 
     async def test_a_room_is_paused_until_it_is_resumed(self, store: Store) -> None:

@@ -11,7 +11,7 @@ from bridge.store.queries import read_queries
 
 FILES = (
     "archive", "catch_up", "changes", "inbox", "links", "marks", "outbox", "people", "reading",
-    "shelf", "turns",
+    "key_values", "turns",
 )  # fmt: skip
 ALIASES = {
     "o": "operations", "m": "messages", "l": "lanes", "e": "entries", "t": "timelines",
@@ -24,10 +24,10 @@ NARROW = {
     "link_attempts": {"actor=?"},
     "link_codes": {"digest=?"},
     "person_names": {"skeleton=?"},
-    "shown_names": {
+    "display_names": {
         "room=? AND actor=?",
         "room=? AND name_skeleton=?",
-        "room=? AND shown_skeleton=?",
+        "room=? AND display_skeleton=?",
         "actor=?",
     },
     # What a search must be narrowed by, so that it finds a few rows among millions.
@@ -74,7 +74,7 @@ NARROW = {
         "message=? AND emoji=? AND channel=? AND target=? AND actor=?",
     },
     "rooms": {"room=?"},
-    "shelf": {"account=? AND key=?"},
+    "key_values": {"account=? AND key=?"},
     "stand_ins": {"channel=? AND native_id=?", "root=? AND channel=?"},
     "timelines": {"id=?", "rowid=?"},
     "turns": {

@@ -11,19 +11,19 @@ from bridge.router.rooms.bans import BansAndPauses
 def ban_commands(store: PeopleStore, bans: BansAndPauses) -> tuple[Command, ...]:
     async def ban(given: GivenCommand) -> str:
         actor = await person_meant(given.words, given.room, store)
-        await bans.bar(actor, "blocked", given.actor, given.room.id)
+        await bans.bar(actor, "banned", given.actor, given.room.id)
         return f"{actor} is banned from this room."
 
     async def unban(given: GivenCommand) -> str:
         actor = await person_meant(given.words, given.room, store)
-        done = await bans.unbar(actor, "blocked", given.room.id)
+        done = await bans.unbar(actor, "banned", given.room.id)
         return f"{actor} is not banned any more." if done else f"{actor} was not banned here."
 
     async def banned(given: GivenCommand) -> str:
         here = [
             ban.actor
             for ban in bans.barred()
-            if ban.why == "blocked" and ban.room in (None, given.room.id)
+            if ban.why == "banned" and ban.room in (None, given.room.id)
         ]
         return "\n".join(here) or "Nobody is banned here."
 

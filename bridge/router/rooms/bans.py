@@ -16,7 +16,7 @@ from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
 from bridge.router.signals import Signal
 
-_SAID = {"blocked": "its author is banned", "opted_out": "its author opted out"}
+_SAID = {"banned": "its author is banned", "opted_out": "its author opted out"}
 
 
 class _DecidedStore(PeopleStore, RoomStore, Protocol):
@@ -103,8 +103,8 @@ class BansAndPauses:
     ) -> bool:
         """Block somebody, or take that back. Whether they are, or were, blocked there."""
         if not blocked:
-            return await self.unbar(actor, "blocked", room)
-        await self.bar(actor, "blocked", by, room)
+            return await self.unbar(actor, "banned", room)
+        await self.bar(actor, "banned", by, room)
         return True
 
     async def pause(self, room: RoomId, why: str, by: str, seconds: float | None = None) -> None:

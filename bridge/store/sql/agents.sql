@@ -1,39 +1,39 @@
 -- Agents in rooms: who answers where, what was spent, and who may reach whom.
 
 -- name: hold
-INSERT INTO holdings (room, spot, agent, by, at) VALUES (?, ?, ?, ?, ?)
+INSERT INTO handovers (room, spot, agent, by, at) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (room, spot) DO UPDATE SET
   agent = excluded.agent, by = excluded.by, at = excluded.at;
 
 -- name: release
-DELETE FROM holdings WHERE room = ? AND spot = ?;
+DELETE FROM handovers WHERE room = ? AND spot = ?;
 
 -- name: holdings
-SELECT room, spot, agent, by, at FROM holdings ORDER BY at, room, spot;
+SELECT room, spot, agent, by, at FROM handovers ORDER BY at, room, spot;
 
 -- name: called_by_others
-SELECT count(*) FROM turns WHERE room = ?1 AND asked >= ?2 AND called_by <> 'person'
+SELECT count(*) FROM turns WHERE room = ?1 AND asked_at >= ?2 AND called_by <> 'person'
   AND n > coalesce((SELECT max(n) FROM turns WHERE room = ?1 AND called_by = 'person'), 0);
 
 -- name: spend
-INSERT INTO spending (purse, at, messages, tokens, micros) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (purse, at) DO UPDATE SET
+INSERT INTO quota_usage (quota, at, messages, tokens, micros) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (quota, at) DO UPDATE SET
   messages = messages + excluded.messages,
   tokens = tokens + excluded.tokens,
   micros = micros + excluded.micros;
 
 -- name: spent
-SELECT at, messages, tokens, micros FROM spending WHERE purse = ? AND at >= ? ORDER BY at;
+SELECT at, messages, tokens, micros FROM quota_usage WHERE quota = ? AND at >= ? ORDER BY at;
 
 -- name: purses
-SELECT purse, min(at), sum(messages), sum(tokens), sum(micros) FROM spending WHERE at >= ?
-GROUP BY purse ORDER BY purse;
+SELECT quota, min(at), sum(messages), sum(tokens), sum(micros) FROM quota_usage WHERE at >= ?
+GROUP BY quota ORDER BY quota;
 
 -- name: forget_spending
-DELETE FROM spending WHERE purse = ?;
+DELETE FROM quota_usage WHERE quota = ?;
 
 -- name: forget_old_spending
-DELETE FROM spending WHERE purse = ? AND at < ?;
+DELETE FROM quota_usage WHERE quota = ? AND at < ?;
 
 -- name: put_code
 INSERT INTO pairing_codes (digest, agent, by, expires) VALUES (?, ?, ?, ?);
@@ -68,11 +68,11 @@ SELECT actor, agent, by, at FROM pairings ORDER BY at, actor, agent;
 DELETE FROM pairings WHERE actor = ?1 AND (?2 IS NULL OR agent = ?2);
 
 -- name: put_tools
-INSERT INTO described_tools (conversation, agent, tools) VALUES (?, ?, ?)
+INSERT INTO tool_catalogue (conversation, agent, tools) VALUES (?, ?, ?)
 ON CONFLICT (conversation, agent) DO UPDATE SET tools = excluded.tools;
 
 -- name: drop_tools
-DELETE FROM described_tools WHERE conversation = ? AND agent = ?;
+DELETE FROM tool_catalogue WHERE conversation = ? AND agent = ?;
 
 -- name: tools
-SELECT agent, tools FROM described_tools WHERE conversation = ? ORDER BY agent;
+SELECT agent, tools FROM tool_catalogue WHERE conversation = ? ORDER BY agent;

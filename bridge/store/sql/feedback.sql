@@ -1,9 +1,9 @@
 -- name: give
-INSERT INTO feedback (message, actor, sense, comment, at, channel, room, tells)
+INSERT INTO feedback (message, actor, sense, comment, at, channel, room, pending_agent)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (message, actor) DO UPDATE SET
   sense = excluded.sense, comment = excluded.comment, at = excluded.at,
-  channel = excluded.channel, room = excluded.room, tells = excluded.tells
+  channel = excluded.channel, room = excluded.room, pending_agent = excluded.pending_agent
 WHERE excluded.at > at;
 
 -- name: of_message
@@ -13,10 +13,10 @@ SELECT actor, sense, comment, at FROM feedback WHERE message = ? ORDER BY at, ac
 UPDATE messages SET feedback = ? WHERE n = ?;
 
 -- name: untold
-SELECT m.id, f.actor, f.sense, f.comment, f.at, f.channel, f.room, f.tells
+SELECT m.id, f.actor, f.sense, f.comment, f.at, f.channel, f.room, f.pending_agent
 FROM feedback AS f CROSS JOIN messages AS m ON m.n = f.message
-WHERE f.tells IS NOT NULL ORDER BY f.at, m.n, f.actor;
+WHERE f.pending_agent IS NOT NULL ORDER BY f.at, m.n, f.actor;
 
 -- name: told
-UPDATE feedback SET tells = NULL
+UPDATE feedback SET pending_agent = NULL
 WHERE message = (SELECT n FROM messages WHERE id = ?) AND actor = ? AND at = ?;

@@ -1,7 +1,7 @@
 -- `state IN (...)` is said as the partial index says it: so SQLite knows that it may use it.
 
 -- name: keep_row
-INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, kept)
+INSERT INTO inbox (account, dedupe_key, kind, order_key, channel, received_at)
 VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (account, dedupe_key) DO NOTHING;
 
@@ -33,7 +33,7 @@ SELECT id, account, kind, dedupe_key, order_key, channel, payload, error
 FROM inbox JOIN payloads ON row = id WHERE state IN ('waiting', 'failed') AND state = 'failed' ORDER BY id LIMIT ?;
 
 -- name: row
-SELECT id, account, kind, dedupe_key, order_key, channel, payload, kept, outcome
+SELECT id, account, kind, dedupe_key, order_key, channel, payload, received_at, outcome
 FROM inbox JOIN payloads ON row = id WHERE id = ?;
 
 -- name: retry_failed_rows

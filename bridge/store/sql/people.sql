@@ -9,27 +9,27 @@ SELECT p.body FROM person_names AS n CROSS JOIN people AS p ON p.id = n.actor
 WHERE n.skeleton = ? ORDER BY n.actor LIMIT 50;
 
 -- name: shown_name
-SELECT room, actor, name, shown FROM shown_names WHERE room = ? AND actor = ?;
+SELECT room, actor, name, display_name FROM display_names WHERE room = ? AND actor = ?;
 
 -- name: alike_by_name
-SELECT room, actor, name, shown FROM shown_names INDEXED BY shown_names_alike
+SELECT room, actor, name, display_name FROM display_names INDEXED BY shown_names_alike
 WHERE room = ? AND name_skeleton = ? LIMIT 50;
 
 -- name: alike_as_shown
-SELECT room, actor, name, shown FROM shown_names INDEXED BY shown_names_taken
-WHERE room = ? AND shown_skeleton = ? LIMIT 50;
+SELECT room, actor, name, display_name FROM display_names INDEXED BY shown_names_taken
+WHERE room = ? AND display_skeleton = ? LIMIT 50;
 
 -- name: save_shown_name
-INSERT INTO shown_names (room, actor, name, name_skeleton, shown, shown_skeleton)
+INSERT INTO display_names (room, actor, name, name_skeleton, display_name, display_skeleton)
 VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (room, actor) DO UPDATE SET
   name = excluded.name,
   name_skeleton = excluded.name_skeleton,
-  shown = excluded.shown,
-  shown_skeleton = excluded.shown_skeleton;
+  display_name = excluded.display_name,
+  display_skeleton = excluded.display_skeleton;
 
 -- name: forget_shown_names
-DELETE FROM shown_names WHERE actor = ?;
+DELETE FROM display_names WHERE actor = ?;
 
 -- name: person_of
 SELECT person FROM accounts WHERE actor = ?;

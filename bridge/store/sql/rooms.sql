@@ -1,25 +1,25 @@
 -- What is decided about rooms while the bridge runs.
 
 -- name: bar
-INSERT INTO barred (room, actor, why, by, at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (room, actor, why) DO UPDATE SET by = excluded.by, at = excluded.at;
+INSERT INTO bans (room, actor, reason, by, at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (room, actor, reason) DO UPDATE SET by = excluded.by, at = excluded.at;
 
 -- name: unbar
-DELETE FROM barred WHERE room = ? AND actor = ? AND why = ?;
+DELETE FROM bans WHERE room = ? AND actor = ? AND reason = ?;
 
 -- name: barred
-SELECT room, actor, why, by, at FROM barred ORDER BY at, room, actor;
+SELECT room, actor, reason, by, at FROM bans ORDER BY at, room, actor;
 
 -- name: pause
-INSERT INTO paused (room, why, by, at, until) VALUES (?, ?, ?, ?, ?)
+INSERT INTO pauses (room, reason, by, at, until) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (room) DO UPDATE SET
-  why = excluded.why, by = excluded.by, at = excluded.at, until = excluded.until;
+  reason = excluded.reason, by = excluded.by, at = excluded.at, until = excluded.until;
 
 -- name: resume
-DELETE FROM paused WHERE room = ?;
+DELETE FROM pauses WHERE room = ?;
 
 -- name: paused
-SELECT room, why, by, at, until FROM paused ORDER BY room;
+SELECT room, reason, by, at, until FROM pauses ORDER BY room;
 
 -- name: link
 INSERT INTO room_links (room, channel, account, linked, by, at) VALUES (?, ?, ?, ?, ?, ?)

@@ -1,5 +1,5 @@
 -- name: queue
-INSERT INTO turns (id, agent, room, trigger_message, thread, session, origin, called_by, asked,
+INSERT INTO turns (id, agent, room, trigger_message, thread, session, origin, called_by, asked_at,
   changed)
 VALUES (?, ?, ?, ?, coalesce((SELECT root FROM messages WHERE id = ?), ?), ?, ?, ?, ?, ?);
 
@@ -17,7 +17,7 @@ WHERE turns.session = ? AND turns.answer IS NOT NULL AND turns.id <> ? AND m.sta
 ORDER BY turns.n DESC LIMIT 1;
 
 -- name: open_turns
-SELECT id, agent, room, trigger_message, state, attempts, asked, tool_called, answer, session,
+SELECT id, agent, room, trigger_message, state, attempts, asked_at, tool_called, answer, session,
   origin, called_by
 FROM turns WHERE state IN ('queued', 'running', 'waiting') ORDER BY n;
 

@@ -272,7 +272,7 @@ async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
     told = await rig.cli("people", "ban", said)
     assert told.stdout == f"{said} is banned from all rooms\n"
     (barred,) = rig.bridge.router.parts.rooms.bans.barred()
-    assert (barred.actor, barred.why, barred.room) == (said, "blocked", None)
+    assert (barred.actor, barred.why, barred.room) == (said, "banned", None)
     await rig.local.say("slack", "general", "unheard")
     await rig.local.say("slack", "general", "of another", person=1)
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)

@@ -186,7 +186,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
     async with rig.run() as router:
         first = await sales.say("s", "before", author="bob")
         await rig.clock.let_work()
-        await router.parts.rooms.bans.bar(BOB, "blocked", "cli", ROOM)
+        await router.parts.rooms.bans.bar(BOB, "banned", "cli", ROOM)
         await sales.say("s", "blocked", author="bob")
         await sales.edit("s", first, "edited")
         await sales.say("s", "of others")
@@ -195,7 +195,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
         await sales.say("s", "still blocked", author="bob")
         await rig.clock.let_work()
         assert billing.texts("b") == ["before", "of others"]
-        assert await router.parts.rooms.bans.unbar(BOB, "blocked", ROOM)
+        assert await router.parts.rooms.bans.unbar(BOB, "banned", ROOM)
         await sales.say("s", "back", author="bob")
         await sales.delete("s", first)
         await rig.clock.let_work()

@@ -25,18 +25,23 @@ def command() -> None:
 def migrate(config: Path) -> None:
     """Bring a store that is not in use to this version's schema.
 
-    `run` does the same by itself; a store of a newer version is refused, and nothing is changed.
+    Prints what was renamed in the store. `run` migrates by itself; a store of a newer version is
+    refused, and nothing is changed.
 
     \b
     Examples:
       uacs-bridge db migrate -c bridge.yaml
     """
     from bridge.store.maintenance import migrate
+    from bridge.store.schema import renamed_between
 
     before, after = migrate(settings_from(config).store.path)
-    click.echo(
-        f"Schema {after}: nothing to do" if before == after else f"Schema {before} -> {after}"
-    )
+    if before == after:
+        click.echo(f"Schema {after}: nothing to do")
+        return
+    click.echo(f"Schema {before} -> {after}")
+    for renaming in renamed_between(before, after):
+        click.echo(f"Renamed: {renaming}")
 
 
 @command.command("backup")

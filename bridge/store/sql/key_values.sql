@@ -1,12 +1,12 @@
 -- name: get
-SELECT value, sealed FROM shelf WHERE account = ? AND key = ?;
+SELECT value, sealed FROM key_values WHERE account = ? AND key = ?;
 
 -- name: put
-INSERT INTO shelf (account, key, value, sealed) VALUES (?, ?, ?, ?)
+INSERT INTO key_values (account, key, value, sealed) VALUES (?, ?, ?, ?)
 ON CONFLICT (account, key) DO UPDATE SET value = excluded.value, sealed = excluded.sealed;
 
 -- name: remove
-DELETE FROM shelf WHERE account = ? AND key = ?;
+DELETE FROM key_values WHERE account = ? AND key = ?;
 
 -- name: credential
 SELECT sealed FROM credentials WHERE name = ?;

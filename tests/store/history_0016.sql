@@ -1,0 +1,24 @@
+-- What a bridge with schema 0016 stored: a value and a sealed one, a ban, an opt-out, a pause, a hand-over,
+-- use of quotas, consent to direct messages, tools, names, feedback and a turn.
+INSERT INTO "barred" VALUES('','wire:W2:U2','opted_out','wire:W2:U2',2.0);
+INSERT INTO "barred" VALUES('lobby','tin:W1:U1','blocked','cli',1.0);
+INSERT INTO "channels" VALUES(1,'tin:W1:home');
+INSERT INTO "described_tools" VALUES('00000000-0000-0000-0000-000000000009','x','[{"name": "add", "parameters": {"type": "object"}}]');
+INSERT INTO "direct_ends" VALUES('tin:W1:U1','lobby','acme','tin:W1:alone with Ann',5.0);
+INSERT INTO "direct_pairs" VALUES('tin:W1:U1','wire:W2:U2');
+INSERT INTO "feedback" VALUES(1,'tin:W1:U1','bad','too long',1700000002.0,'tin:W1:home','lobby','bot');
+INSERT INTO "holdings" VALUES('lobby','room','','wire:W2:U2',2.0);
+INSERT INTO "inbox" VALUES(1,'acme','D1','event','000001','tin:W1:home','waiting','','',1700000000.0,NULL);
+INSERT INTO "links" VALUES(1,'m1',1,0,0,NULL,0,1700000000.0);
+INSERT INTO "messages" VALUES(1,'tin:W1:home:m1',X'7B226D6573736167655F6964223A2274696E3A57313A686F6D653A6D31222C2274696D657374616D70223A22323032332D31312D31345432323A31333A32305A222C226163746F72223A7B226964223A2274696E3A57313A5531222C22726F6C65223A2268756D616E222C226E616D65223A22416E6E227D2C22636F6E74656E74223A5B7B2274797065223A2274657874222C2274657874223A2248656C6C6F227D5D7D',X'7B226964223A2274696E3A57313A5531222C226E616D65223A22416E6E222C2270696374757265223A2268747470733A2F2F70696374757265732E746573742F616E6E222C22626F74223A66616C73657D',1700000000.0,'tin:W1:home',NULL,'m1',NULL,NULL,NULL,'complete',NULL,'routed',NULL,NULL,'[{"actor": "tin:W1:U1", "sense": "bad", "comment": "too long", "at": "2023-11-14T22:13:22Z"}]');
+INSERT INTO "meta" VALUES('key_check',X'01C0D7A2C5C601CEE832AE027C2ADD0FD72621D8C7DACC540A34C51CD6');
+INSERT INTO "meta" VALUES('schema_version',16);
+INSERT INTO "paused" VALUES('lobby','a loop','bridge',3.0,99.0);
+INSERT INTO "payloads" VALUES(1,X'7B226E223A20317D');
+INSERT INTO "shelf" VALUES('acme','plain','a value',NULL);
+INSERT INTO "shelf" VALUES('acme','secret',NULL,X'01BC89B20C5D57D2AF4143517BFF91C26565A35C7D1DB4FB1736E2EE6F54B7DA221AA5');
+INSERT INTO "shown_names" VALUES('lobby','tin:W1:U1','Ann','ann','Ann (Tin)','anntln');
+INSERT INTO "spending" VALUES('agent:x',1699999800,2,70,5);
+INSERT INTO "spending" VALUES('room:lobby',1699999800,2,70,5);
+INSERT INTO "timelines" VALUES(1,'00000000-0000-0000-0000-000000000009','room','lobby','{}',1700000000.0,1700000000.0,0);
+INSERT INTO "turns" VALUES(1,'t1','helper','lobby','tin:W1:home:1','tin:W1:home:1','queued',0,1700000000.0,0,NULL,'',1700000000.0,'','','person');
