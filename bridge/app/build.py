@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import hmac
 import math
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 import structlog
 from pydantic import BaseModel
 
 from bridge.app.account_values import AccountShelf, KeyValueAccess, Overlay
-from bridge.app.checks.needs import check_needs
-from bridge.app.checks.origin import check_one_place
-from bridge.app.logs.redaction import hide_secrets
-from bridge.app.rooms.channel_lookup import Places
-from bridge.app.settings.agent_memberships import DirectSettings, MembershipSettings, membership_of
+from bridge.app.files.fetch import FetchLimits, GuardedFetcher
+from bridge.app.files.file_links import FileLinks
+from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
+from bridge.app.origin import check_one_place
+from bridge.app.redaction import hide_secrets
+from bridge.app.rooms.find import find_rooms
 from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
+from bridge.app.settings.needs import check_needs
 from bridge.app.settings.quotas import quota_of
-from bridge.app.settings.rooms import MemberSettings, RoomSettings, member_options, room_options
 from bridge.app.settings.secrets import Tokens
 from bridge.app.watch.store import StoreWatch
-from bridge.app.web.fetch import FetchLimits, GuardedFetcher
-from bridge.app.web.file_links import FileLinks
-from bridge.app.web.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.content.cards.reader import Cards
-from bridge.content.text.globs import is_glob, matches
 from bridge.errors import ConfigError
-from bridge.model import AccountId, ChannelRef, RoomId
-from bridge.model.room_records import RoomForm, RoomLink
+from bridge.model import AccountId, RoomId
 from bridge.policies.guarded import GuardedAgent
 from bridge.policies.secrets import Secrets
 from bridge.ports.agent import Agent
@@ -44,10 +39,9 @@ from bridge.ports.files import Files
 from bridge.ports.key_values import KeyValues
 from bridge.ports.secrets import SecretSource
 from bridge.ports.store.whole import Store
-from bridge.router import AgentMembership, Member, Room, Rooms, Router, Timeouts
+from bridge.router import Rooms, Router, Timeouts
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
-from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.quotas import Prices, QuotaSettings
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
@@ -268,191 +262,6 @@ def build_connectors(
         )
         built[account] = connector_type(entry.platform).build(account, entry.options, tools)
     return built
-
-
-async def find_rooms(
-    settings: Settings,
-    connectors: Mapping[AccountId, Connector],
-    store: Store,
-    problems: list[str],
-) -> Rooms:
-    """The rooms with their channels; a channel that is not found is left out and reported."""
-    ids = await store.room_ids([RoomId(name) for name in settings.rooms])
-    places = Places(connectors, store)
-    rooms: list[Room] = []
-    accounts: dict[ChannelRef, str] = {}
-    links = await store.room_links()
-    linked: dict[str, list[RoomLink]] = {}
-    for link in links:
-        linked.setdefault(link.room, []).append(link)
-    for name, entry in settings.rooms.items():
-        await asyncio.sleep(0)  # a bridge that runs hears its platforms meanwhile
-        finding = _Finding(name, entry, accounts, problems)
-        for wanted in in_order(entry.members):
-            for one in accounts_meant(wanted, settings.accounts):
-                await finding.add(one, places, several=wanted.is_pattern)
-        mine = linked.get(name, ())
-        members = await _with_links(finding.members, mine, entry, connectors, places)
-        memberships = tuple(membership_with(membership, settings) for membership in entry.agents)
-        own_id, whole = RoomId(name), room_options(entry)
-        rooms.append(
-            Room(
-                own_id, ids[own_id], tuple(members), memberships, entry.undelivered, whole,
-                talk=Talk(entry.agents_talk, entry.agents_turns, entry.hand_over),
-            )
-        )  # fmt: skip
-    await places.close()
-    rooms += await direct_rooms(settings, connectors, store, links)
-    forms = await asyncio.to_thread(lambda: [_form(room, settings) for room in rooms])
-    standings = await store.stand_rooms(forms)
-    return await asyncio.to_thread(
-        lambda: Rooms(
-            replace(room, epoch=standing.epoch, joined=standing.joined)
-            for room, standing in zip(rooms, standings, strict=True)
-        )
-    )
-
-
-async def direct_rooms(
-    settings: Settings,
-    connectors: Mapping[AccountId, Connector],
-    store: Store,
-    links: Sequence[RoomLink],
-) -> list[Room]:
-    """One for each direct message to our bots that somebody began, where agents answer them."""
-    begun = [
-        (link, wanted)
-        for link in links
-        if link.room.startswith(DIRECT) and link.linked and link.account in connectors
-        if (wanted := direct_of(settings, link.account)) is not None
-    ]
-    ids = await store.room_ids([link.room for link, _ in begun])
-    found: list[Room] = []
-    for link, wanted in begun:
-        member = Member(link.account, link.channel)
-        memberships = tuple(membership_with(membership, settings) for membership in wanted.agents)
-        found.append(Room(link.room, ids[link.room], (member,), memberships))
-    return found
-
-
-DIRECT = "direct:"  # how the names of such rooms begin; no room of a configuration is called so
-
-
-def direct_of(settings: Settings, account: AccountId) -> DirectSettings | None:
-    """How direct messages to this account are answered; None where they are not."""
-    return next((one for one in settings.direct if matches(one.account, account)), None)
-
-
-@dataclass
-class _Finding:
-    """The members of one room, as far as they are found; the others are reported."""
-
-    room: str
-    entry: RoomSettings
-    accounts: dict[ChannelRef, str]
-    problems: list[str]
-    members: list[Member] = field(default_factory=list[Member])
-    here: set[ChannelRef] = field(default_factory=set[ChannelRef])
-
-    async def add(self, wanted: MemberSettings, places: Places, *, several: bool) -> None:
-        """`several`: all channels that it may mean, also none."""
-        try:
-            if several:
-                for channel, name in await places.find_all(wanted):
-                    if channel not in self.here and self._speaks(wanted.account, channel):
-                        self._take(wanted, channel, name)
-                return
-            channel = await places.find(wanted)
-            known = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
-            name = await places.name_of(AccountId(wanted.account), channel)
-            self._take(wanted, channel, name or known)
-        except ConfigError as error:
-            self.problems.append(f"room {self.room!r}: {error}")
-            log.error("channel_not_found", room=self.room, error=str(error))  # noqa: TRY400
-
-    def _speaks(self, account: str, channel: ChannelRef) -> bool:
-        """A pattern leaves out what belongs to another account."""
-        return self.accounts.get(channel, account) == account
-
-    def _take(self, wanted: MemberSettings, channel: ChannelRef, name: str) -> None:
-        check_once(wanted, channel, self.accounts, self.here)
-        self.here.add(channel)
-        options = member_options(self.entry, wanted)
-        self.members.append(Member(AccountId(wanted.account), channel, wanted.flow, name, options))
-
-
-def in_order(members: Sequence[MemberSettings]) -> list[MemberSettings]:
-    """Channels that are named by themselves first: what they say of one stands above what a pattern
-    says."""
-    return sorted(members, key=lambda member: member.is_pattern)
-
-
-def accounts_meant(wanted: MemberSettings, accounts: Iterable[str]) -> list[MemberSettings]:
-    """One for each account that its glob means."""
-    if not is_glob(wanted.account):
-        return [wanted]
-    meant = [name for name in accounts if matches(wanted.account, name)]
-    return [wanted.model_copy(update={"account": name}) for name in meant]
-
-
-async def _with_links(
-    members: Sequence[Member],
-    links: Sequence[RoomLink],
-    entry: RoomSettings,
-    connectors: Mapping[AccountId, Connector],
-    places: Places,
-) -> list[Member]:
-    """What people linked and unlinked by command stands above the file."""
-    found = list(members)
-    for link in links:
-        here = [member for member in found if member.channel == link.channel]
-        if not link.linked:
-            found = [member for member in found if member not in here]
-        elif not here and link.account in connectors:
-            plain = MemberSettings(account=link.account, channel=link.channel.channel)
-            options = member_options(entry, plain)
-            name = await places.name_of(link.account, link.channel)
-            found.append(Member(link.account, link.channel, name=name, options=options))
-    return found
-
-
-def _form(room: Room, settings: Settings) -> RoomForm:
-    """What its configuration is, as far as it means anything to what is said there."""
-    channels = tuple(member.channel.key for member in room.members)
-    agents = tuple(f"agent:{membership.agent}" for membership in room.agents)
-    known = settings.rooms.get(room.id)
-    text = "" if known is None else known.model_dump_json(exclude_defaults=True)
-    digest = hashlib.sha256("\n".join([text, *channels, *agents]).encode()).hexdigest()
-    return RoomForm(room.id, digest, channels + agents)
-
-
-def membership_with(wanted: MembershipSettings, settings: Settings) -> AgentMembership:
-    """With the agent's tools and budget, unless the seat has its own."""
-    agent = settings.agents.get(wanted.agent)
-    membership = membership_of(wanted)
-    if wanted.tools is None and agent is not None:
-        membership = replace(membership, tools=agent.tools)
-    usual = getattr(agent and agent.options, "history_tokens", None)
-    budget = wanted.history_tokens or usual
-    return replace(membership, history_tokens=budget) if budget else membership
-
-
-def check_once(
-    wanted: MemberSettings,
-    channel: ChannelRef,
-    accounts: dict[ChannelRef, str],
-    here: Collection[ChannelRef],
-) -> None:
-    """Raises ConfigError for a channel that is in this room already, or belongs to another
-    account: each of the two would take the other's posts for a stranger's and carry them on."""
-    if channel in here:
-        raise ConfigError(f"channel {wanted.channel!r} is in this room already; remove one line")
-    account = accounts.setdefault(channel, wanted.account)
-    if account != wanted.account:
-        raise ConfigError(
-            f"channel {wanted.channel!r} of account {wanted.account!r} is the one that account "
-            f"{account!r} speaks in already; give it one account in all rooms"
-        )
 
 
 def groups_of(settings: Settings) -> Groups:

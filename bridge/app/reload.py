@@ -18,11 +18,11 @@ from bridge.app.build import (
     build_agents,
     build_connectors,
     email_key,
-    find_rooms,
     groups_of,
 )
-from bridge.app.checks.needs import check_needs, check_purpose
+from bridge.app.rooms.find import find_rooms
 from bridge.app.settings.file import Settings
+from bridge.app.settings.needs import check_needs, check_purpose
 from bridge.app.settings.secrets import Tokens
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId

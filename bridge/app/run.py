@@ -14,16 +14,16 @@ from typing import TypeVar
 import structlog
 
 from bridge.app.build import Bridge, build
-from bridge.app.checks.needs import check_purpose
 from bridge.app.checks.readiness import watch_readiness
+from bridge.app.control import ControlAccess
 from bridge.app.logs.repeats import tell_repeats
 from bridge.app.reload import Reloader
-from bridge.app.rooms.direct import DirectRooms
-from bridge.app.rooms.linker import AppLinker
-from bridge.app.rooms.patterns import follow_patterns
+from bridge.app.room_changes.direct import DirectRooms
+from bridge.app.room_changes.linker import AppLinker
+from bridge.app.room_changes.patterns import follow_patterns
 from bridge.app.settings.file import Settings
+from bridge.app.settings.needs import check_purpose
 from bridge.app.watch.sweep import sweep_daily
-from bridge.app.web.control import ControlAccess
 from bridge.app.web.server import WebServer, web_app
 from bridge.errors import BridgeError
 

@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from bridge.app.cli import main
-from bridge.app.cli.commands.show import table
+from bridge.app.printing import table
 from bridge.app.settings.file import read_settings
 from tests.app.running import cli
 

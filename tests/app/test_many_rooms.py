@@ -21,11 +21,11 @@ import click
 import pytest
 import yaml
 
-from bridge.app import build as building
 from bridge.app import reload as reloading
-from bridge.app.build import find_rooms
 from bridge.app.cli import main
 from bridge.app.reload import Reloader
+from bridge.app.rooms import find as finding
+from bridge.app.rooms.find import find_rooms
 from bridge.app.run import settle_memory
 from bridge.app.settings import file as settings_module
 from bridge.app.settings.file import Settings, read_settings, settings_of
@@ -173,7 +173,7 @@ async def test_a_reload_reads_and_builds_in_other_threads(tmp_path: Path) -> Non
         with pytest.MonkeyPatch.context() as patched:
             for module, name in (
                 (reloading, "build_connectors"), (reloading, "build_agents"),
-                (reloading, "agent_pictures"), (building, "_form"),
+                (reloading, "agent_pictures"), (finding, "_form"),
                 (settings_module, "settings_in"),
             ):  # fmt: skip
                 noted(patched, module, name)

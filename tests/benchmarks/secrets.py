@@ -9,8 +9,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from bridge.app.logs import redaction
-from bridge.app.logs.redaction import HIDDEN, hide_secrets
+from bridge.app import redaction
+from bridge.app.redaction import HIDDEN, hide_secrets
 
 _WORDS = (
     "The bot reads [page 7](https://docs.example.com/pages/intro?x=1&y=2) and says that **this** "

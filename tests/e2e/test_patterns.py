@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 
 from bridge.app.reload import Reloader
-from bridge.app.rooms.patterns import look_again
+from bridge.app.room_changes.patterns import look_again
 from bridge.app.settings.file import settings_of
 from bridge.sandbox.faults import Fault
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from bridge.app.logs.redaction import hide_secrets
+from bridge.app.redaction import hide_secrets
 from bridge.model import MessageId, RoomId, TurnId
 from bridge.model.turns import (
     AgentEvent,

@@ -17,7 +17,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from bridge.app.local_accounts import app_settings
-from bridge.app.logs.redaction import hide_inputs
+from bridge.app.redaction import hide_inputs
 from tests.app.running import child, cli, events, write
 from tests.e2e.local_sandbox import Sandbox, configuration, connect, local_sandbox
 

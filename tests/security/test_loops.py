@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.app.build import check_once
+from bridge.app.rooms.find import check_once
 from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ChannelRef

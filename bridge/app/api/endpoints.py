@@ -22,7 +22,7 @@ from bridge.app.api.events import Streams
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem, store_trouble
 from bridge.app.api.shapes import Changed, Hits, Post, Posted, Press, Pressed, RoomList, Said
-from bridge.app.web.file_links import FileResponse, Linked, safe_headers
+from bridge.app.files.file_links import FileResponse, Linked, safe_headers
 from bridge.errors import StoreError
 from bridge.model.api_records import Scope
 from bridge.uacs import Conversation, write

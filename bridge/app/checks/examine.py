@@ -11,17 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bridge.app.account_values import Overlay
-from bridge.app.build import (
-    accounts_meant,
-    build_agents,
-    build_connectors,
-    build_policies,
-    check_once,
-    in_order,
-)
+from bridge.app.build import build_agents, build_connectors, build_policies
 from bridge.app.checks.accounts import check_account
-from bridge.app.checks.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
-from bridge.app.checks.origin import check_one_place, place_of_code
 from bridge.app.checks.readiness import (
     REACHABLE,
     TOOLS_TODO,
@@ -30,14 +21,17 @@ from bridge.app.checks.readiness import (
     calls_us,
     probe_address,
 )
-from bridge.app.cli.commands.show import many
+from bridge.app.control import running_bridge
+from bridge.app.files.pictures import agent_picture
+from bridge.app.origin import check_one_place, place_of_code
+from bridge.app.printing import many
 from bridge.app.rooms.channel_lookup import Places
+from bridge.app.rooms.find import accounts_meant, check_once, in_order
 from bridge.app.settings.file import Settings
 from bridge.app.settings.keys import known_key
+from bridge.app.settings.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
 from bridge.app.settings.rooms import MemberSettings, RoomSettings
 from bridge.app.settings.secrets import Tokens
-from bridge.app.web.control import running_bridge
-from bridge.app.web.pictures import agent_picture
 from bridge.app.web.server import listen
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError

@@ -15,10 +15,11 @@ import structlog
 from bridge.agents.settings import TurnSettings
 from bridge.agents.transport.http import Request, bearer
 from bridge.agents.transport.probe import probe
-from bridge.app.build import DIRECT, Bridge
+from bridge.app.build import Bridge
 from bridge.app.checks.accounts import check_account
-from bridge.app.checks.needs import wrong_public_url
+from bridge.app.rooms.find import DIRECT
 from bridge.app.settings.file import Settings
+from bridge.app.settings.needs import wrong_public_url
 from bridge.errors import BridgeError, StoreError
 from bridge.model import AccountId, ChannelRef, Raw
 from bridge.ports.agent import Agent, ChecksItself

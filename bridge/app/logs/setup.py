@@ -17,8 +17,8 @@ import orjson
 import structlog
 from structlog.typing import Processor
 
-from bridge.app.logs.redaction import HIDDEN, hide_inputs, hide_secrets
 from bridge.app.logs.repeats import REPEATS
+from bridge.app.redaction import HIDDEN, hide_inputs, hide_secrets
 from bridge.app.settings.file import LogSettings
 
 _SECRET_KEYS = re.compile(r"(?i)token$|secret$|password$|^authorization$|^cookie$|^credentials$")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
-from bridge.app.logs.redaction import hide_secrets
+from bridge.app.redaction import hide_secrets
 from bridge.app.settings.agent_memberships import DirectSettings, membership_problems
 from bridge.app.settings.catch_up import CatchUpSettings
 from bridge.app.settings.nearest import closest, nearest

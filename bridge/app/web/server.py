@@ -27,10 +27,10 @@ from bridge.app.api.gateway import BridgeGateway
 from bridge.app.api.problems import Problem
 from bridge.app.api.routes import Api
 from bridge.app.build import Bridge
-from bridge.app.logs.redaction import hide_paths, hide_secrets
+from bridge.app.control import ControlAccess
+from bridge.app.files.file_links import file_routes
+from bridge.app.redaction import hide_paths, hide_secrets
 from bridge.app.watch.gauges import gauges_of
-from bridge.app.web.control import ControlAccess
-from bridge.app.web.file_links import file_routes
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.request_heads import BoundedHeads
 from bridge.errors import BridgeError, ConfigError, InvalidData, StoreError

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bridge.app.logs.redaction import hide_secrets
 from bridge.app.logs.setup import configure_logs
+from bridge.app.redaction import hide_secrets
 from bridge.app.settings.file import LogSettings
 from tests.app.api.served import client, reading
 from tests.app.api.test_gate import served

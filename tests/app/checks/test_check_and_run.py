@@ -17,10 +17,10 @@ import pytest_asyncio
 from bridge.agents.a2a import agent as a2a
 from bridge.app.build import build
 from bridge.app.checks import readiness
-from bridge.app.checks.needs import check_purpose
 from bridge.app.checks.readiness import not_ready, watch_readiness, wrong_with_account
 from bridge.app.reload import Reloader
 from bridge.app.settings.file import settings_of
+from bridge.app.settings.needs import check_purpose
 from bridge.errors import BridgeError, ConfigError
 from bridge.ports.findings import Finding
 from bridge.runtime.clock import SystemClock

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from bridge.app.checks.origin import check_one_place, place_of_code
+from bridge.app.origin import check_one_place, place_of_code
 from bridge.errors import ConfigError
 from connectors.slack.sandbox.local import LocalSlack
 from tests.app.running import cli, write

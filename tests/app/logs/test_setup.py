@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.app.logs import redaction
-from bridge.app.logs.redaction import HIDDEN, hide_secrets
+from bridge.app import redaction
 from bridge.app.logs.setup import redact, to_json
+from bridge.app.redaction import HIDDEN, hide_secrets
 
 SECRETS = {
     "slack bot token": "xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",

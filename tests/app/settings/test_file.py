@@ -11,7 +11,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from bridge.app.build import membership_with
+from bridge.app.rooms.find import membership_with
 from bridge.app.settings.agent_memberships import MembershipSettings
 from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.app.settings.yaml_file import store_named_in

@@ -19,11 +19,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from bridge.app.build import Bridge, build
-from bridge.app.logs.redaction import hide_paths
+from bridge.app.control import ControlAccess, RunningBridge, running_bridge
+from bridge.app.redaction import hide_paths
 from bridge.app.reload import KEPT
 from bridge.app.settings.file import settings_of
 from bridge.app.watch.gauges import gauges_of
-from bridge.app.web.control import ControlAccess, RunningBridge, running_bridge
 from bridge.app.web.request_bodies import BoundedBodies
 from bridge.app.web.server import WebServer, listen, web_app
 from bridge.errors import BridgeError, ConfigError

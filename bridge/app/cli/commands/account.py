@@ -37,7 +37,7 @@ async def _resume(config: Path, name: str) -> bool:
     settings = settings_from(config)
 
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
     from bridge.errors import InvalidData
     from bridge.model import AccountId
     from bridge.router.recovery.other_bridges import resume_sending

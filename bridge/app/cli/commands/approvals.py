@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import nothing, print_json, printable, table, when
+from bridge.app.printing import nothing, print_json, printable, table, when
 
 if TYPE_CHECKING:
     from bridge.model.turn_records import Approval

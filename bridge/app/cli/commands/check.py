@@ -15,7 +15,7 @@ from bridge.app.cli.commands.options import (
     json_option,
     quiet_settings_from,
 )
-from bridge.app.cli.commands.show import heading, many, print_json, printable
+from bridge.app.printing import heading, many, print_json, printable
 from bridge.errors import ConfigError
 from bridge.ports.findings import Finding
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import many, nothing, print_json, printable, table, when
+from bridge.app.printing import many, nothing, print_json, printable, table, when
 from bridge.errors import StoreError
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ async def _do(
 ) -> bool:
     """Ask the bridge that runs with this store, else do it here; True when the bridge did it."""
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
     from bridge.model import OperationId
 
     settings = settings_from(config)

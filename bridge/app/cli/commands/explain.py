@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import print_json
+from bridge.app.printing import print_json
 from bridge.errors import StoreError
 
 if TYPE_CHECKING:

@@ -300,7 +300,7 @@ def _channel_problem(channel: str) -> str:
 
 
 def _url_problem(url: str) -> str:
-    from bridge.app.checks.needs import wrong_public_url
+    from bridge.app.settings.needs import wrong_public_url
 
     problem = wrong_public_url(url)
     return f"{problem}; write https://HOST" if problem else ""

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import nothing, print_json, table, when
+from bridge.app.printing import nothing, print_json, table, when
 from bridge.errors import ConfigError
 
 
@@ -80,7 +80,7 @@ async def _new(config: Path, agent: str | None, minutes: float) -> str:
     settings = settings_from(config)
 
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
     from bridge.router.turns.access import ALL, begin_pairing
     from bridge.runtime.clock import SystemClock
 
@@ -109,7 +109,7 @@ async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
 async def _revoke(config: Path, who: str, agent: str | None) -> tuple[str, bool]:
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading, writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:

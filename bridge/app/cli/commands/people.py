@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import nothing, print_json, table, when
 from bridge.app.cli.renamed_commands import RenamedCommands
+from bridge.app.printing import nothing, print_json, table, when
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ async def _facts(store: Store, one: LinkedAccount) -> dict[str, Any]:
 async def _link(config: Path, one: str, other: str) -> tuple[ActorId, ActorId]:
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading, writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
@@ -193,7 +193,7 @@ async def _link(config: Path, one: str, other: str) -> tuple[ActorId, ActorId]:
 async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading, writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
@@ -210,7 +210,7 @@ async def _set_banned(
     """The account, and whether it is, or was, banned there."""
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading, writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
     from bridge.model import RoomId
     from bridge.router.rooms.bans import BansAndPauses
     from bridge.router.signals import Signals

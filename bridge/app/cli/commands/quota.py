@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import nothing, print_json, table
+from bridge.app.printing import nothing, print_json, table
 from bridge.app.settings.nearest import nearest
 from bridge.errors import ConfigError
 
@@ -107,7 +107,7 @@ def usage_rows(usage: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 async def _reset(config: Path, name: str) -> None:
     from bridge.app.cli.commands.stores import reading, writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:

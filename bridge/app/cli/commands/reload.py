@@ -24,8 +24,8 @@ def command(config: Path) -> None:
     Examples:
       uacs-bridge reload -c bridge.yaml
     """
+    from bridge.app.control import running_bridge
     from bridge.app.settings.yaml_file import store_named_in
-    from bridge.app.web.control import running_bridge
 
     try:
         store, wrong = settings_from(config).store.path, None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import heading, many, nothing, print_json, table
+from bridge.app.printing import heading, many, nothing, print_json, table
 
 if TYPE_CHECKING:
     from bridge.app.settings.rooms import MemberSettings

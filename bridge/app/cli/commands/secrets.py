@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from bridge.app.cli.commands.options import config_option, settings_from
-from bridge.app.cli.commands.show import nothing, printable
+from bridge.app.printing import nothing, printable
 from bridge.errors import ConfigError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -70,7 +70,7 @@ def list_(config: Path) -> None:
 
 async def _keep(config: Path, name: str, value: str) -> None:
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     if running := running_bridge(settings.store.path):

@@ -75,8 +75,8 @@ def command(platform: str, out: Path | None, **given: str | None) -> None:
 
 def _check(wanted: Mapping[str, str]) -> None:
     """What holds for every platform. Raises ConfigError."""
-    from bridge.app.checks.needs import wrong_public_url
     from bridge.app.settings.file import name_problem
+    from bridge.app.settings.needs import wrong_public_url
 
     account, url = wanted.get("account", ""), wanted.get("public_url", "")
     if account and (problem := name_problem("accounts", account)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import age, counted, heading, print_json, table
+from bridge.app.printing import age, counted, heading, print_json, table
 from bridge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
 
 def _running(store: Path) -> tuple[Facts | None, Facts]:
     """Which bridge runs with this store, and its /healthz; None and nothing when none does."""
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
     from bridge.errors import BridgeError
 
     found = running_bridge(store)

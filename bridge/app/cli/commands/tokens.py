@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bridge.app.cli.commands.options import config_option, json_option, settings_from
-from bridge.app.cli.commands.show import nothing, table
+from bridge.app.printing import nothing, table
 from bridge.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def revoke(name: str, config: Path) -> None:
 
 async def _keep(settings: Settings, token: ApiToken) -> None:
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     if running := running_bridge(settings.store.path):
         running.ask("/admin/tokens", {"add": asdict(token)})
@@ -139,7 +139,7 @@ async def _kept(settings: Settings) -> list[ApiToken]:
 
 async def _revoke(settings: Settings, name: str) -> bool:
     from bridge.app.cli.commands.stores import writing
-    from bridge.app.web.control import running_bridge
+    from bridge.app.control import running_bridge
 
     if running := running_bridge(settings.store.path):
         return bool(running.ask("/admin/tokens", {"revoke": name})["revoked"])

@@ -89,7 +89,7 @@ def _printed(done: Translation) -> str:
 
 
 def _report(done: Translation) -> str:
-    from bridge.app.cli.commands.show import heading, many, table
+    from bridge.app.printing import heading, many, table
 
     rows = [
         (loss.path or "/", loss.kind, _short(loss.what), _short(loss.shown_as))

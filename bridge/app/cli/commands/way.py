@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from bridge.app.build import build_connectors
-from bridge.app.cli.commands.show import age, many, printable, when
+from bridge.app.printing import age, many, printable, when
 from bridge.app.settings.file import Settings
 from bridge.content.messages.metadata import KEY
 from bridge.errors import BridgeError, UndecodableEvent

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bridge.app.build import Bridge
+from bridge.app.room_changes.patterns import look_again
 from bridge.app.rooms.channel_lookup import Places
-from bridge.app.rooms.patterns import look_again
 from bridge.app.settings.rooms import MemberSettings
 from bridge.errors import ConfigError
 from bridge.model import AccountId, ActorId, RoomId

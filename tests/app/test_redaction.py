@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 
 import pytest
 
-from bridge.app.logs import redaction
-from bridge.app.logs.redaction import HIDDEN, hide_secrets
+from bridge.app import redaction
+from bridge.app.redaction import HIDDEN, hide_secrets
 from bridge.ports.secret_shapes import SecretShape
 
 

@@ -15,7 +15,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from bridge.app.web.addresses import Addresses, OpenResolver, socket_to_open
+from bridge.app.files.addresses import Addresses, OpenResolver, socket_to_open
 from bridge.content.media.types import HTML, UNKNOWN, agreed_type, registered_type
 from bridge.errors import BridgeError, FileGone, FileRefused, FileTooLarge, FileUnavailable
 from bridge.ports.blobs import Blobs

@@ -15,9 +15,9 @@ from starlette.applications import Starlette
 
 from bridge.app.build import build
 from bridge.app.checks.examine import examine
-from bridge.app.logs.redaction import hide_secrets
+from bridge.app.files.file_links import FileLinks, Linked, file_routes
+from bridge.app.redaction import hide_secrets
 from bridge.app.settings.file import read_settings, settings_of
-from bridge.app.web.file_links import FileLinks, Linked, file_routes
 from bridge.app.web.server import WebServer, web_app
 from bridge.content.cards.tree import Asset
 from bridge.errors import ConfigError

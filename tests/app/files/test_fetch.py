@@ -20,8 +20,8 @@ from aiohttp import web
 from aiohttp.abc import AbstractResolver
 from structlog.testing import capture_logs
 
-from bridge.app.web.addresses import Addresses, socket_to_open
-from bridge.app.web.fetch import FetchLimits, GuardedFetcher, may_see
+from bridge.app.files.addresses import Addresses, socket_to_open
+from bridge.app.files.fetch import FetchLimits, GuardedFetcher, may_see
 from bridge.content.media.types import HTML, UNKNOWN
 from bridge.errors import (
     FileError,
@@ -676,7 +676,7 @@ class Unpacker:
 async def test_a_gzip_bomb_is_left_at_the_limit(
     blobs: MemoryBlobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bridge.app.web.fetch.zlib.decompressobj", Unpacker)
+    monkeypatch.setattr("bridge.app.files.fetch.zlib.decompressobj", Unpacker)
     monkeypatch.setattr(Unpacker, "unpacked", 0)
     bomb = gzip.compress(bytes(50_000_000))
     assert len(bomb) < LIMITS.size

@@ -6,7 +6,8 @@ import asyncio
 
 import structlog
 
-from bridge.app.build import DIRECT, Bridge, direct_of, direct_rooms
+from bridge.app.build import Bridge
+from bridge.app.rooms.find import DIRECT, direct_of, direct_rooms
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.model.room_records import RoomLink
 from bridge.router.signals import DirectMessageCame

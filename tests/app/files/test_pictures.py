@@ -11,8 +11,8 @@ import pytest
 from starlette.applications import Starlette
 
 from bridge.app.checks.examine import picture_findings
+from bridge.app.files.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.app.settings.file import read_settings
-from bridge.app.web.pictures import AgentPicture, AuthorPictures, agent_picture
 from bridge.content.media.initials import COLORS, SIDE, color_of, draw_initials, initials
 from bridge.errors import ConfigError
 from bridge.model import ActorId, Person

@@ -7,8 +7,9 @@ import asyncio
 
 import structlog
 
-from bridge.app.build import Bridge, find_rooms
+from bridge.app.build import Bridge
 from bridge.app.reload import KEPT
+from bridge.app.rooms.find import find_rooms
 from bridge.errors import BridgeError
 from bridge.model import AccountId
 

@@ -1,0 +1,1 @@
+"""Files and pictures: fetched from open hosts, and served through signed links."""
