@@ -24,7 +24,7 @@ from bridge.app.settings.file import Settings, secrets_of
 from bridge.app.settings.keys import key_for, known_key
 from bridge.app.settings.needs import check_needs
 from bridge.app.settings.quotas import quota_of
-from bridge.app.settings.secrets import Tokens
+from bridge.app.settings.secrets import SecretReader
 from bridge.app.watch.store import StoreWatch
 from bridge.content.cards.reader import Cards
 from bridge.errors import ConfigError
@@ -59,8 +59,12 @@ async def nothing_to_reload() -> list[str]:
 
 @dataclass
 class Bridge:
-    """All parts, put together. `problems` are what the configuration wanted and could not be had;
-    the rest runs. `unready`: parts that others must have ready, and what is wrong with them."""
+    """All parts of a running bridge.
+
+    - `problems`: parts of the configuration that do not work; the rest runs.
+    - `unready`: parts that depend on other services that are not ready, and what is wrong.
+    - `running`: it routes, and is not about to stop.
+    """
 
     settings: Settings
     store: Store
@@ -77,7 +81,7 @@ class Bridge:
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
     reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
-    running: bool = False  # it routes, and is not about to stop
+    running: bool = False
     watch: StoreWatch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,20 +107,20 @@ class _AgentTools:
 
 
 async def build(settings: Settings) -> Bridge:
-    """Open the store, build accounts and agents, find the channels. Raises ConfigError."""
+    """Open the store, build accounts and agents, and find the channels. Raises ConfigError."""
     check_one_place()
     clock = SystemClock()
     store = await open_store(settings, clock)
     connectors: dict[AccountId, Connector] = {}
     files: Files | None = None
     try:
-        await check_needs(settings, Tokens(store))
+        await check_needs(settings, SecretReader(store))
         links = file_links(settings, clock)
         files = await open_files(settings, clock, links)
         instance = await instance_of(store, lambda: uuid4().hex)
         connectors = build_connectors(settings, store, clock, files=files, instance=instance)
         agents = build_agents(settings, store, clock, files)
-        tools = open_toolbox(settings.tools, Tokens(store), clock, files)
+        tools = open_toolbox(settings.tools, SecretReader(store), clock, files)
         problems: list[str] = []
         rooms = await find_rooms(settings, connectors, store, problems)
         drawn = agent_pictures(settings, problems)
@@ -130,10 +134,10 @@ async def build(settings: Settings) -> Bridge:
         raise
     router = Router(
         store=store, connectors=connectors, rooms=rooms, agents=agents, clock=clock,
-        cards=all_cards(settings), files=files, policy=policy_of(settings),
+        cards=all_cards(settings), files=files, policy=timeouts_of(settings),
         groups=groups_of(settings), email_key=email_key(settings), admins=settings.admins,
         tools=tools,
-        allowances=allowances_of(settings),
+        allowances=quotas_of(settings),
         pictures=pictures,
     )  # fmt: skip
     return Bridge(
@@ -143,7 +147,7 @@ async def build(settings: Settings) -> Bridge:
 
 
 def agent_pictures(settings: Settings, problems: list[str]) -> dict[str, AgentPicture]:
-    """The pictures of agents that can be had; why the others cannot."""
+    """The pictures of agents; adds a line to `problems` for each that cannot be loaded."""
     found: dict[str, AgentPicture] = {}
     for name, entry in settings.agents.items():
         if entry.picture is None:
@@ -164,13 +168,15 @@ def build_agents(
     key_value_access: KeyValueAccess | None = None,
 ) -> dict[str, Agent]:
     """All agents (or `only` these), each behind its policies."""
-    tools = _AgentTools(clock, Tokens(store), files, key_value_access or store or Overlay(None))
+    tools = _AgentTools(
+        clock, SecretReader(store), files, key_value_access or store or Overlay(None)
+    )
     secrets = Secrets(lambda: known_secrets(settings, tools.tokens), hide_secrets)
     policies = build_policies(settings)
     return {
         name: GuardedAgent(
             agent_type(entry.kind).build(name, entry.options, tools),
-            [secrets, *(policies[one] for one in entry.policies)],
+            [secrets, *(policies[policy] for policy in entry.policies)],
         )
         for name, entry in settings.agents.items()
         if only is None or name in only
@@ -185,7 +191,7 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
 
 
 async def known_secrets(settings: Settings, tokens: SecretSource) -> set[str]:
-    """The values of all secrets that the configuration names; those that are not set are none."""
+    """The values of all secrets that the configuration refers to and that are set."""
     found: set[str] = set()
     for entry in (*settings.accounts.values(), *settings.agents.values()):
         for _, ref in secrets_of(entry.options):
@@ -218,7 +224,7 @@ async def close_files(files: Files) -> None:
 
 
 def file_links(settings: Settings, clock: Clock) -> FileLinks | None:
-    """None where nobody could follow them."""
+    """The signer of links to files; None without a public address, where nobody could open them."""
     url = settings.web.public_url
     if url is None:
         return None
@@ -226,7 +232,7 @@ def file_links(settings: Settings, clock: Clock) -> FileLinks | None:
 
 
 def all_cards(settings: Settings) -> Cards:
-    """Every installed platform's cards, also of those that have no account (any more)."""
+    """The card codecs of every installed platform, also of those without an account."""
     codecs = [connector_type(name).codec() for name in names_of(CONNECTORS)]
     key = known_key(settings.store.path) or b""
     return Cards.over(codecs, hmac.digest(key, b"uacs-bridge tokens of actions", "sha256"))
@@ -241,8 +247,8 @@ def build_connectors(
     files: Files | None = None,
     instance: str = "",
 ) -> dict[AccountId, Connector]:
-    """One connector for each account (or for `only` these); only their platforms are imported."""
-    tokens = Tokens(store)
+    """A connector for each account (or `only` these); imports only their platforms."""
+    tokens = SecretReader(store)
     key_value_access = key_value_access or store or Overlay(None)
     cards = all_cards(settings)
     built: dict[AccountId, Connector] = {}
@@ -265,7 +271,7 @@ def build_connectors(
 
 
 def groups_of(settings: Settings) -> Groups:
-    """Roles and user groups that are the same: name -> account -> id."""
+    """Equal roles and user groups: name -> account -> id."""
     return {
         name: {AccountId(account): group for account, group in accounts.items()}
         for name, accounts in settings.people.groups.items()
@@ -273,14 +279,14 @@ def groups_of(settings: Settings) -> Groups:
 
 
 def email_key(settings: Settings) -> bytes | None:
-    """What digests of e-mail addresses are made with; None where nobody is linked by them."""
+    """The key of digests of e-mail addresses; None unless people are linked by them."""
     if not settings.people.link_by_email:
         return None
     return hmac.digest(key_for(settings.store.path), b"uacs-bridge e-mail addresses", "sha256")
 
 
-def allowances_of(settings: Settings) -> QuotaSettings:
-    """Budgets, and what models cost."""
+def quotas_of(settings: Settings) -> QuotaSettings:
+    """Quotas of rooms, agents and people, and the prices of models."""
     prices = {
         name: Prices(**found.model_dump())
         for name, entry in settings.agents.items()
@@ -294,7 +300,8 @@ def allowances_of(settings: Settings) -> QuotaSettings:
     )
 
 
-def policy_of(settings: Settings) -> Timeouts:
+def timeouts_of(settings: Settings) -> Timeouts:
+    """The router's timeouts and limits."""
     delivery, catch_up = settings.delivery, settings.catch_up
     return Timeouts(
         most_posts=catch_up.max_posts,

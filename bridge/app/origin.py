@@ -1,4 +1,4 @@
-"""Where this program's two packages come from: one place, or it does not start."""
+"""Checks that the packages `bridge` and `connectors` were installed together."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ def place_of_code() -> Path:
 
 
 def check_one_place(theirs: Path | None = None) -> None:
-    """Raises ConfigError when `bridge` and `connectors` were not installed together: the two
-    would be of different versions, or one of them somebody else's. `theirs` is for tests."""
+    """Raises ConfigError unless `bridge` and `connectors` come from the same folder.
+
+    Otherwise they may be of different versions or authors. `theirs` is for tests.
+    """
     ours = place_of_code()
     theirs = theirs or Path(connectors.__file__ or "").resolve().parent.parent
     if ours != theirs:

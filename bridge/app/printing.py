@@ -1,4 +1,4 @@
-"""Values -> the texts that commands print: aligned columns, times, ages, JSON."""
+"""Values -> texts for a terminal: aligned columns, times, durations, JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bridge.model.times import datetime_of
 
 
 def nothing(what: str, todo: str) -> str:
-    """What every list says that is empty: what there is none of, and what puts something there."""
+    """The text of an empty list: `what` it has none of, and how to add one."""
     return f"No {what}. {todo}"
 
 
@@ -20,7 +20,7 @@ def table(
     heads: Sequence[str], rows: Sequence[Sequence[object]], *, indent: str = "  ",
     empty: str = "none",
 ) -> str:  # fmt: skip
-    """Rows below their heads, each column as wide as it needs to be; `empty` without rows."""
+    """Rows below their heads in aligned columns; the text `empty` if there are no rows."""
     if not rows:
         return f"{indent}{empty}"
     cells = [list(heads), *([printable(str(cell)) for cell in row] for row in rows)]
@@ -30,7 +30,7 @@ def table(
         for row in cells
     ]
     return "\n".join(
-        [click.style(lines[0].rstrip(), dim=True), *(one.rstrip() for one in lines[1:])]
+        [click.style(lines[0].rstrip(), dim=True), *(line.rstrip() for line in lines[1:])]
     )
 
 
@@ -39,14 +39,14 @@ def heading(text: str) -> str:
 
 
 def when(seconds: float | None) -> str:
-    """Seconds since 1970 as people read them, to the millisecond, in UTC."""
+    """A time (seconds since 1970) as text, to the millisecond, in UTC."""
     if seconds is None:
         return "-"
     return datetime_of(seconds).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", "Z")
 
 
 def age(seconds: float) -> str:
-    """A span of time in its two largest units: 3 d 4 h, 2 m 5 s, 4.5 s, 8 ms."""
+    """A duration in seconds as text in its two largest units: 3 d 4 h, 2 m 5 s, 4.5 s, 8 ms."""
     if seconds < 1:
         return f"{max(seconds, 0.0) * 1000:.0f} ms"
     if seconds < 10:
@@ -69,7 +69,7 @@ def counted(counts: dict[str, int] | Any) -> str:
 
 
 def printable(text: str) -> str:
-    """What people wrote must not steer the terminal."""
+    """The text with control characters made visible, so that it cannot control the terminal."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 

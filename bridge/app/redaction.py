@@ -1,4 +1,4 @@
-"""Text in, the same text without anything that looks like a secret out."""
+"""Text -> the same text without anything that looks like a secret."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _LIKE_ASCII = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}  # to `re` they 
 
 @dataclass(frozen=True)
 class _Shapes:
-    """All that is hidden: `secrets` matches it, and each match has one of the signs."""
+    """Patterns of secrets. Each match of `secrets` contains one of `signs` or matches
+    `sign_pattern`."""
 
     secrets: re.Pattern[str]
     signs: tuple[str, ...]
@@ -43,7 +44,7 @@ class _Shapes:
 
 @cache
 def _shapes() -> _Shapes:
-    """Our own shapes and those of the installed connectors."""
+    """The shapes of the bridge's own secrets and of the installed connectors."""
     found = [shape for name in names_of(CONNECTORS) for shape in _shapes_of(name)]
     patterns = [f"(?:{shape.pattern})" for shape in found]
     sign_patterns = [f"(?:{shape.sign_pattern})" for shape in found if shape.sign_pattern]
@@ -77,23 +78,23 @@ _PATHS = re.compile(
 
 
 def hide_inputs(text: str) -> str:
-    """The text of an error without the values that a model refused."""
+    """The text of an error without the values that a pydantic model refused."""
     return _INPUTS.sub(f"input_value={HIDDEN}", text) if "input_value=" in text else text
 
 
 def hide_secrets(text: str) -> str:
-    """The text with everything hidden that looks like a token or a signed link."""
+    """The text with every token and signed link hidden."""
     return _shapes().secrets.sub(HIDDEN, text) if may_hold_secret(text) else text
 
 
 def hide_paths(text: str) -> str:
-    """The text without the names of files: absolute paths, and what stands in quotes and has a
-    slash. Web addresses stay."""
+    """The text without names of files: absolute paths, and quoted text with a slash. Web addresses
+    stay."""
     return _PATHS.sub(lambda found: found[0] if "://" in found[0] else "(a file)", text)
 
 
 def may_hold_secret(text: str) -> bool:
-    """False only where nothing in the text looks like one; cheap."""
+    """False only if nothing in the text looks like a secret; fast."""
     shapes = _shapes()
     for sign in shapes.signs:
         if sign in text:

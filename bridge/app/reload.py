@@ -1,7 +1,7 @@
-"""A changed configuration file -> the running bridge, without a stop.
+"""Applies a changed configuration file to the running bridge.
 
-Accounts that did not change keep their connections. A file that is wrong changes nothing, and what
-is wrong with it is said in the log, by `status` and to whoever asked.
+Accounts that did not change stay connected. An invalid file changes nothing; the log, `status` and
+the command show its errors.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import structlog
 from bridge.app.build import (
     Bridge,
     agent_pictures,
-    allowances_of,
     build_agents,
     build_connectors,
     email_key,
     groups_of,
+    quotas_of,
 )
 from bridge.app.rooms.find import find_rooms
 from bridge.app.settings.file import Settings
 from bridge.app.settings.needs import check_needs, check_purpose
-from bridge.app.settings.secrets import Tokens
+from bridge.app.settings.secrets import SecretReader
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
@@ -39,7 +39,7 @@ _AT_ONCE = ("admins", "direct", "people", "policies")
 
 
 class Reloader:
-    """One reload at a time; `source` reads and checks the file."""
+    """Reloads one at a time; `source` reads and validates the file."""
 
     def __init__(self, bridge: Bridge, source: Callable[[], Settings]) -> None:
         self._bridge = bridge
@@ -47,12 +47,13 @@ class Reloader:
         self._one_at_a_time = asyncio.Lock()
 
     async def reload(self) -> list[str]:
-        """What changed, in words. Raises ConfigError, and then nothing did."""
+        """Apply the file; returns what changed, a text for each part. Raises ConfigError, and then
+        nothing changed."""
         async with self._one_at_a_time:
             try:
                 new = await asyncio.to_thread(self._source)
                 check_purpose(new)
-                await check_needs(new, Tokens(self._bridge.store))
+                await check_needs(new, SecretReader(self._bridge.store))
                 changes = await self._change(new)
             except BridgeError as error:
                 log.error("configuration_rejected", error=str(error))  # noqa: TRY400
@@ -83,7 +84,7 @@ class Reloader:
             rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
             configuration = Configuration(
-                rooms, new.admins, groups_of(new), email_key(new), allowances_of(new)
+                rooms, new.admins, groups_of(new), email_key(new), quotas_of(new)
             )
             told = await asyncio.to_thread(_told, old, new)
             servers = bridge.tools.prepare(new.tools)
@@ -137,7 +138,7 @@ class Reloader:
 
 
 def _told(old: Settings, new: Settings) -> list[str]:
-    """What is different, a line for each account, room, agent and part."""
+    """What differs, a text for each account, room, agent and section."""
     found: list[str] = []
     for section in ("accounts", "rooms", "agents", "tools"):
         before, after = getattr(old, section), getattr(new, section)

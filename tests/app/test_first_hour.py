@@ -320,7 +320,7 @@ def test_setup_advises_only_flags_that_it_has() -> None:
     [
         (["approvals"], "No approvals yet. "),
         (["approvals", "--open"], "No approvals are open. "),
-        (["quota", "show"], "No spending in the last 24 hours. "),
+        (["quota", "show"], "No usage in the last 24 hours. "),
         (["people", "list"], "No linked accounts yet. "),
         (["people", "show", "slack:T01:U01"], "No other accounts of 'slack:T01:U01' are known. "),
         (["pair", "list"], "No pairings yet. "),

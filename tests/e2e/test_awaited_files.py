@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bridge.app import build
-from bridge.app.build import policy_of
+from bridge.app.build import timeouts_of
 from bridge.app.settings.file import Settings
 from bridge.router import Timeouts
 from bridge.sandbox.faults import Fault
@@ -28,9 +28,9 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
     tmp_path: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Timeouts:
-        return replace(policy_of(settings), file_patience=0.6)
+        return replace(timeouts_of(settings), file_patience=0.6)
 
-    monkeypatch.setattr(build, "policy_of", soon)
+    monkeypatch.setattr(build, "timeouts_of", soon)
     others = [name for name in ("slack", "discord") if name != origin]
     async with local_sandbox(limits=False) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))

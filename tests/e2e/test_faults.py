@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from bridge.agents.echo import EchoAgent
 from bridge.app import build
-from bridge.app.build import Bridge, policy_of
+from bridge.app.build import Bridge, timeouts_of
 from bridge.app.settings.file import Settings
 from bridge.errors import StoreCorrupt, StoreError, Unsettled
 from bridge.model import AccountId, Call, ChannelRef, OperationId, Raw
@@ -449,9 +449,9 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
     tmp_path: Path, deaf: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def soon(settings: Settings) -> Timeouts:
-        return replace(policy_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=1.0)
+        return replace(timeouts_of(settings), hearing_interval=0.2, deaf_after=1.0, deaf_grace=1.0)
 
-    monkeypatch.setattr(build, "policy_of", soon)
+    monkeypatch.setattr(build, "timeouts_of", soon)
     others = [name for name in PLATFORMS if name != deaf]
     async with at_home(tmp_path) as (local, bridge):
         account = AccountId(deaf)

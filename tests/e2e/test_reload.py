@@ -237,7 +237,7 @@ def with_everything_changed(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "step", ["build_connectors", "build_agents", "find_rooms", "agent_pictures", "allowances_of"]
+    "step", ["build_connectors", "build_agents", "find_rooms", "agent_pictures", "quotas_of"]
 )
 async def test_a_reload_that_fails_half_way_leaves_the_old_configuration_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str

@@ -29,14 +29,14 @@ NAMES = ("slack", "discord")
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Posts without an operation are looked for after a moment."""
-    known = build.policy_of
+    known = build.timeouts_of
 
-    def policy_of(settings: Settings) -> Timeouts:
+    def timeouts_of(settings: Settings) -> Timeouts:
         return replace(
             known(settings), other_bridge_wait=0.3, other_bridge_look=0.1, other_bridge_away=2.0
         )
 
-    monkeypatch.setattr(build, "policy_of", policy_of)
+    monkeypatch.setattr(build, "timeouts_of", timeouts_of)
 
 
 def _stopped(bridge: Bridge) -> bool:

@@ -27,7 +27,7 @@ def test_a_secret_where_its_name_belongs_is_refused_and_not_repeated(
 
     shown = str(refused.value)
     assert "accounts.one.bot_token" in shown
-    assert form == "key" or "secrets never stand in this file" in shown
+    assert form == "key" or "this file never contains secrets" in shown
     assert (form, secret) == ("key", SIGNING) or secret not in shown
 
 

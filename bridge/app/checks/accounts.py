@@ -1,4 +1,4 @@
-"""What a platform says of one account: as `check` asks before the start, and `run` after it."""
+"""What a platform reports about an account: for `check` before the start, for `run` after it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ async def check_account(
     settings: Settings,
     seconds: float,
 ) -> list[Finding]:
-    """Token, scopes, intents, permissions and channels, as the connector finds them, and the groups
-    that the configuration names. Each of the two may take so many seconds."""
+    """The connector's findings (token, scopes, intents, permissions, channels), and missing groups
+    of the configuration.
+
+    Each of the two may take `seconds`.
+    """
     found: list[Finding] = []
     if (health := connector.abilities.health) is not None:
         try:
@@ -39,7 +42,7 @@ async def check_account(
 
 
 def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
-    """What the configuration asks this account about people."""
+    """The data about people that the configuration needs from this account."""
     uses: list[Use] = ["emails"] if settings.people.link_by_email else []
     form = f"group:{connector.capabilities.platform}:*:*"
     listed = any(meet(glob, form) for glob in _seats_globs(settings) if glob.startswith("group:"))
@@ -48,7 +51,7 @@ def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
 
 
 def _seats_globs(settings: Settings) -> list[str]:
-    """Who reaches agents, and who does not."""
+    """The globs of people in all memberships."""
     parts = (*settings.rooms.values(), *settings.direct)
     return [
         glob
@@ -61,7 +64,7 @@ def _seats_globs(settings: Settings) -> list[str]:
 def _groups_named(
     name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
 ) -> list[tuple[str, str]]:
-    """Ids of groups that the configuration has, and where it has them."""
+    """Ids of groups in the configuration, each with its place."""
     found = [
         (f"people.groups.{group}", accounts[name])
         for group, accounts in settings.people.groups.items()
@@ -85,8 +88,8 @@ async def _groups(
     wanted: Sequence[tuple[str, str]],
     seconds: float,
 ) -> list[Finding]:
-    """Whether there are such groups; where they cannot be listed, the scope that is missing is
-    found elsewhere."""
+    """Findings of groups that do not exist; none if they cannot be listed, because then another
+    finding reports the missing scope."""
     group_names = connector.abilities.group_names
     if group_names is None:
         return []

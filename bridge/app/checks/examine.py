@@ -1,4 +1,4 @@
-"""A configuration -> findings, chapter by chapter: what `check` prints. Nothing is changed."""
+"""A configuration -> findings in chapters, which `check` prints. Changes nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bridge.app.settings.file import Settings
 from bridge.app.settings.keys import known_key
 from bridge.app.settings.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
 from bridge.app.settings.rooms import MemberSettings, RoomSettings
-from bridge.app.settings.secrets import Tokens
+from bridge.app.settings.secrets import SecretReader
 from bridge.app.web.server import listen
 from bridge.content.text.globs import matches
 from bridge.errors import BridgeError, ConfigError, StoreError
@@ -56,8 +56,10 @@ _DEADLINE = 30.0  # seconds that one account's own check may take
 
 
 async def examine(config: Path, settings: Settings, *, offline: bool = False) -> list[Chapter]:
-    """Every chapter that could be looked at. It builds what `run` builds; `offline` asks nobody, so
-    neither accounts nor the channels of rooms are looked for."""
+    """Every chapter that can be examined; builds what `run` builds.
+
+    `offline` sends no requests, so accounts and the channels of rooms are not looked up.
+    """
     try:
         check_one_place()
     except ConfigError as error:
@@ -88,17 +90,19 @@ def _configuration(config: Path, settings: Settings) -> list[Finding]:
         found.append(Finding("warning", f"{config}: {what}", f"write {key.new_key}; {note}"))
     heard = {member.account for room in settings.rooms.values() for member in room.members}
     heard |= {direct.account for direct in settings.direct}
-    seated = {
+    members = {
         membership.agent
         for part in (*settings.rooms.values(), *settings.direct)
         for membership in part.agents
     }
-    for name in [one for one in settings.accounts if not any(matches(h, one) for h in heard)]:
+    for name in [
+        account for account in settings.accounts if not any(matches(h, account) for h in heard)
+    ]:
         todo = "add one of its channels to a room, or remove the account"
         found.append(Finding("warning", f"account {name!r} is in no room", todo))
-    for name in [one for one in settings.agents if one not in seated]:
-        todo = "give it a seat under a room's `agents`, or remove it"
-        found.append(Finding("warning", f"agent {name!r} sits in no room", todo))
+    for name in [agent for agent in settings.agents if agent not in members]:
+        todo = "add it under a room's `agents`, or remove it"
+        found.append(Finding("warning", f"agent {name!r} is in no room", todo))
     return found + [Finding("error", one.what, one.todo) for one in nothing_to_do(settings)]
 
 
@@ -182,7 +186,7 @@ def _public_url(url: str) -> Finding:
 
 @asynccontextmanager
 async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
-    """The store, if it can be read; what is wrong with it has its own chapter."""
+    """The store if it can be read, else None; another chapter reports its problems."""
     path = settings.store.path
     try:
         store = await open_sqlite_to_read(path, clock=SystemClock(), key=known_key(path))
@@ -223,7 +227,7 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
 def _connectors(
     settings: Settings, store: Store | None, key_value_access: Overlay, names: Sequence[str]
 ) -> tuple[dict[AccountId, Connector], dict[str, list[Finding]]]:
-    """Those that can be built, and why the others cannot."""
+    """The connectors that can be built, and the findings about the others."""
     built: dict[AccountId, Connector] = {}
     refused: dict[str, list[Finding]] = {}
     for name in names:
@@ -235,7 +239,7 @@ def _connectors(
 
 
 async def _accounts_and_rooms_offline(settings: Settings, store: Store | None) -> list[Chapter]:
-    """What can be seen in the file alone."""
+    """What the file alone shows."""
     secrets = await _secrets(settings, store, "accounts")
     accounts: list[Chapter] = []
     for name, found in secrets.items():
@@ -287,7 +291,7 @@ def picture_findings(picture: str | None, public_url: str | None) -> list[Findin
 async def _agents_and_tools(
     settings: Settings, store: Store | None, *, offline: bool
 ) -> list[Chapter]:
-    """Policies, agents and tool servers of which there is something to say."""
+    """Chapters of the policies, agents and tool servers with findings."""
     built, refused = _built(settings, store)
     asked = {} if offline else await ask_agents(built)
     secrets = await _secrets(settings, store, "agents")
@@ -305,7 +309,7 @@ async def _agents_and_tools(
 
 
 def _built(settings: Settings, store: Store | None) -> tuple[dict[str, Agent], dict[str, Finding]]:
-    """The agents that can be built, and why others, or their policies, cannot."""
+    """The agents that can be built, and findings about other agents and about policies."""
     todo = "correct it in the configuration"
     clock = SystemClock()
     built: dict[str, Agent] = {}
@@ -347,7 +351,7 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
         if problem := missing_program(server):
             found.append(Finding("error", problem, "install it, or correct `command`"))
         elif not offline and not unmet_secrets:
-            found += await _asked_tools(name, server, Tokens(store))
+            found += await _asked_tools(name, server, SecretReader(store))
         chapters.append((f"Tools {name}", found or [Finding("ok", "its program is there")]))
     return chapters
 
@@ -355,7 +359,7 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
 async def _asked_tools(
     name: str, settings: ToolServerSettings, tokens: SecretSource
 ) -> Sequence[Finding]:
-    """What an address answers; then whether the server tells its tools, as it must in `run`."""
+    """Findings of a tool server's address, and whether the server lists its tools."""
     found = [] if settings.url is None else await probe_address(settings, tokens)
     if any(one.level == "error" for one in found):
         return found
@@ -371,9 +375,9 @@ async def _asked_tools(
 async def _secrets(
     settings: Settings, store: Store | None, section: str
 ) -> dict[str, list[Finding]]:
-    """Of each account, agent or tool server: whether its secrets are there."""
+    """Account, agent or tool server -> whether its secrets are set."""
     found: dict[str, list[Finding]] = {name: [] for name in getattr(settings, section)}
-    unmet_ones = {(one.part, one.what): one for one in await unmet(settings, Tokens(store))}
+    unmet_ones = {(one.part, one.what): one for one in await unmet(settings, SecretReader(store))}
     for (part, what), one in unmet_ones.items():
         if part.partition(".")[0] == section:
             found[part.partition(".")[2]].append(Finding("error", what, one.todo))
@@ -389,14 +393,15 @@ async def _account(
     name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
 ) -> list[Finding]:
     found = await check_account(name, connector, channels, settings, _DEADLINE)
-    found += [one for channel in channels for one in await _outsiders(connector, channel)]
+    found += [outsider for channel in channels for outsider in await _outsiders(connector, channel)]
     if calls_us(connector):
         found += _called(name, settings.web.public_url, found)
     return found
 
 
 async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:
-    """A warning for a channel that others read, too; what cannot be asked is found elsewhere."""
+    """A warning for a channel that people outside the workspace read; a failed look-up has a
+    finding elsewhere."""
     outsiders = connector.abilities.outsiders
     if outsiders is None:
         return []
@@ -411,8 +416,8 @@ async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]
 
 
 def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list[Finding]:
-    """The platform calls us; a connector that spoke of public_url itself has the word."""
-    if any("public_url" in one.what for one in found if one.level != "ok"):
+    """Whether the platform can call the bridge, unless the connector's findings already say so."""
+    if any("public_url" in finding.what for finding in found if finding.level != "ok"):
         return []
     if public_url is None:
         return [Finding("error", UNREACHABLE, REACHABLE)]
@@ -421,8 +426,8 @@ def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list
 
 @dataclass
 class _Meant:
-    """What the rooms mean, as far as it was looked at: each account's channels, and which account
-    speaks in a channel."""
+    """The channels of the rooms that were found so far: those of each account, and the account that
+    posts in each."""
 
     places: Places
     connectors: Mapping[AccountId, Connector]
@@ -431,7 +436,8 @@ class _Meant:
 
 
 async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
-    """Its channels, each found or not; those found are noted for their accounts' checks."""
+    """A finding for each channel of the room; notes found channels for the checks of their
+    accounts."""
     found: list[Finding] = []
     here: list[ChannelRef] = []
     for member in in_order(room.members):
@@ -447,7 +453,7 @@ async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
 
 
 def _alone(room: RoomSettings) -> list[Finding]:
-    meant = any(one.is_pattern or one.flow == "in" for one in room.members)
+    meant = any(member.is_pattern or member.flow == "in" for member in room.members)
     if len(room.members) != 1 or room.agents or meant:
         return []
     todo = "add another channel, or an agent, if that is not what is meant"
@@ -455,7 +461,7 @@ def _alone(room: RoomSettings) -> list[Finding]:
 
 
 async def _pattern(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
-    """What it means now."""
+    """The channels that the pattern matches now."""
     try:
         known = await meant.places.find_all(member)
     except BridgeError as error:

@@ -1,8 +1,8 @@
-"""What a bridge that runs needs of others: agents' APIs that answer, tools that are there, accounts
-that may do what they must.
+"""Whether a running bridge's dependencies work: the APIs of agents, tool servers, and accounts'
+permissions.
 
-A bridge relays without them, so they are told and do not stop it: in the log, by `status` and by
-/healthz, until they are there.
+A bridge relays without them. So problems do not stop it: the log, `status` and /healthz show them
+until they are solved.
 """
 
 from __future__ import annotations
@@ -45,9 +45,12 @@ TOOLS_TODO = "see that it runs by itself, and answers `initialize` and `tools/li
 
 
 async def watch_readiness(bridge: Bridge, *, ask: bool = True) -> None:
-    """Ask all when the bridge starts and when its configuration changed, then those that were not
-    ready, until cancelled. What is wrong stands in `bridge.unready`. Unless `ask`, nobody is asked:
-    only what can be seen here is told."""
+    """Check everything at the start and after each change of the configuration, then parts that are
+    not ready, until cancelled.
+
+    `bridge.unready` has the problems. Without `ask` no request is sent: only local problems are
+    found.
+    """
     watch = _Watch(bridge)
     async with asyncio.TaskGroup() as group:
         group.create_task(watch.look_often(ask=ask), name="readiness")
@@ -56,8 +59,8 @@ async def watch_readiness(bridge: Bridge, *, ask: bool = True) -> None:
 
 
 class _Watch:
-    """What is wrong with agents and tools, each minute; with accounts, once, and while something is
-    wrong each ten minutes: their platforms count the requests."""
+    """Checks agents and tools each minute. Checks accounts once, and every ten minutes while one
+    has a problem, because the platforms count these requests."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
@@ -74,7 +77,7 @@ class _Watch:
             await self._bridge.clock.sleep(_AGAIN)
 
     async def look_rarely(self) -> None:
-        """An account that is not connected says so itself: it is looked at when it is."""
+        """Check accounts once they are connected: an unconnected account reports that itself."""
         bridge, clock = self._bridge, self._bridge.clock
         seen: Settings | None = None
         wanted: set[AccountId] = set()
@@ -89,9 +92,13 @@ class _Watch:
                 }  # fmt: skip
                 again_at = clock.monotonic() + _RARELY
             elif clock.monotonic() >= again_at:
-                wanted |= {one for one in bridge.connectors if f"accounts.{one}" in self._rarely}
+                wanted |= {
+                    account
+                    for account in bridge.connectors
+                    if f"accounts.{account}" in self._rarely
+                }
                 again_at = clock.monotonic() + _RARELY
-            for name in [one for one in sorted(wanted) if _is_up(bridge, one)]:
+            for name in [account_id for account_id in sorted(wanted) if _is_up(bridge, account_id)]:
                 wanted.discard(name)
                 try:
                     found = await wrong_with_account(bridge, name)
@@ -116,8 +123,10 @@ class _Watch:
 
 
 async def not_ready(bridge: Bridge, only: Collection[str] | None = None) -> dict[str, str]:
-    """Part -> what is wrong with it, in one line: of addresses, agents and tools. Of agents `only`
-    these are asked, if given, and then no server of tools is started that has not been before."""
+    """Part -> its problem in one line, for addresses, agents and tool servers.
+
+    `only`: ask only these agents, and start no tool server that was not started before.
+    """
     settings, agents = bridge.settings, bridge.agents
     found = dict(_unreachable(settings, bridge.connectors))
     wanted = {
@@ -127,7 +136,7 @@ async def not_ready(bridge: Bridge, only: Collection[str] | None = None) -> dict
         ask_agents(wanted), _wrong_tools(bridge, start=only is None)
     )
     for name, findings in asked.items():
-        errors = [one for one in findings if one.level == "error"]
+        errors = [finding for finding in findings if finding.level == "error"]
         if errors:
             found[f"agents.{name}"] = f"agents.{name}: {errors[0].what}; {errors[0].todo}"
     return found | tools
@@ -149,8 +158,11 @@ async def _wrong_tools(bridge: Bridge, *, start: bool) -> dict[str, str]:
 
 
 async def wrong_with_account(bridge: Bridge, name: AccountId) -> dict[str, str]:
-    """`accounts.NAME` -> what its platform says is wrong with it, in one line; empty where nothing
-    is. Costs requests: some for the account, one or more for each of its channels."""
+    """`accounts.NAME` -> the account's problems, as its platform reports them, in one line; empty
+    without problems.
+
+    Sends requests: some for the account, and one or more for each of its channels.
+    """
     channels = [
         member.channel for room in bridge.rooms.all for member in room.members
         if member.account == name and not room.id.startswith(DIRECT)
@@ -186,13 +198,13 @@ def _unreachable(
 
 
 def calls_us(connector: Connector) -> bool:
-    """Whether its platform sends us requests."""
+    """Whether the account's platform sends requests to the bridge."""
     http = connector.abilities.http
     return http is not None and http.app(_NoInbox()) is not None
 
 
 class _NoInbox:
-    """The app is only built: nothing arrives."""
+    """An inbox for an app that is only built and never called."""
 
     async def accept(self, raw: Raw) -> bool:
         raise StoreError("nothing is accepted: the app was only built")
@@ -205,7 +217,7 @@ class _NoInbox:
 
 
 async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]]:
-    """One cheap request to the API of each; nothing of those without one."""
+    """One cheap request to the API of each agent; agents without an API have no findings."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def ask(agent: Agent) -> Sequence[Finding]:

@@ -1,7 +1,7 @@
-"""The command line: names of commands in, one module of `bridge.app.cli.commands` imported and run.
+"""The command line: imports and runs one module of `bridge.app.cli.commands`.
 
-Exit codes: 0 done; 1 it could not be done, or `check` found an error; 2 the command line or the
-configuration is wrong, and nothing was started.
+Exit codes: 0 success; 1 failure, or `check` found an error; 2 the command line or the configuration
+is not valid, and nothing was started.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ import click
 from bridge.app.cli.renamed_commands import RenamedCommands
 from bridge.errors import BridgeError, ConfigError
 
-# What ends with the process need not be looked for: else Python takes 0.3 s for that (CPython
-# 3.11, 2026-11), while whoever pressed Ctrl-C waits.
+# No garbage collection at exit: it takes Python 0.3 s (CPython 3.11, 2026-11), for which a person
+# who pressed Ctrl-C would wait.
 atexit.register(gc.freeze)
 
-# Each command's own help begins with the same sentence (a test holds them together): `--help`
-# imports no command, for some of them take a second.
+# Each command's own help begins with the same sentence (a test compares them): `--help` imports no
+# command, because some take a second to import.
 COMMANDS = {
     "demo": "Show the bridge at work: local platforms, an agent, and one page to write on.",
-    "sandbox": "Serve local platforms to try things out with: those of the installed connectors.",
-    "init": "Write a first configuration: a short file that `check` and `run` take.",
-    "setup": "Say step by step how to install the bridge on a platform.",
-    "check": "Find what is wrong before the start, and say what to do about it.",
+    "sandbox": "Serve local platforms of the installed connectors, to try a configuration.",
+    "init": "Write a first configuration: a short file that `check` and `run` accept.",
+    "setup": "Print the steps to install the bridge on a platform.",
+    "check": "Find problems before the start, and say how to solve them.",
     "run": "Run the bridge until it is stopped.",
-    "reload": "Have the running bridge read its configuration again.",
-    "status": "Show accounts, queues and what waits longest.",
-    "account": "Send again through an account that was stopped.",
+    "reload": "Make the running bridge read its configuration again.",
+    "status": "Show accounts, queues and the oldest waiting operations.",
+    "account": "Resume sending through an account that was stopped.",
     "rooms": "List the rooms with their channels and agents.",
     "explain": "Follow one message through the bridge, step by step.",
     "translate": "Translate a rich message between platforms, UACS, the neutral card and agent "
     "APIs.",
-    "archive": "Read what was said.",
+    "archive": "Print archived messages.",
     "people": "Manage which accounts belong to one person, and who is banned.",
-    "pair": "Let people reach agents in direct messages, by a code.",
+    "pair": "Let people use agents in direct messages, by a code.",
     "quota": "Show what agents cost, and reset quotas.",
-    "dead-letters": "Look after what could not be delivered.",
-    "approvals": "List the calls of tools that somebody had to allow, and who decided.",
-    "secrets": "Keep tokens sealed in the bridge's own store.",
-    "tokens": "Make and revoke tokens: programs read rooms and speak in them with one.",
+    "dead-letters": "List, replay and skip operations that could not be delivered.",
+    "approvals": "List the tool calls that needed an approval, and who decided.",
+    "secrets": "Store secrets, sealed in the bridge's own store.",
+    "tokens": "Create and revoke tokens that give programs access to rooms.",
     "mcp": "Serve rooms to a program that speaks the Model Context Protocol.",
     "db": "Migrate, back up and restore the store, or begin a new one.",
     "schema": "Print the JSON Schema of UACS, or of the card.",
@@ -56,7 +56,7 @@ RENAMED = {"budget": "quota"}
 
 
 class Commands(RenamedCommands):
-    """Imports a command when it is called; turns the bridge's errors into texts and exit codes."""
+    """Imports a command when it is called; prints the bridge's errors and sets exit codes."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -106,6 +106,6 @@ def main() -> None:
       uacs-bridge demo                      see it work, with nothing to set up
       uacs-bridge init                      write a first configuration
       uacs-bridge setup slack               install it in a workspace of yours
-      uacs-bridge check -c bridge.yaml      is everything right?
-      uacs-bridge run -c bridge.yaml        go
+      uacs-bridge check -c bridge.yaml      find problems
+      uacs-bridge run -c bridge.yaml        run it
     """

@@ -1,1 +1,1 @@
-"""Log events: readable or JSON, repeats counted, secrets hidden."""
+"""Log events: as text or JSON, with repeats counted and secrets hidden."""

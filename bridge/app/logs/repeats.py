@@ -1,7 +1,7 @@
-"""Warnings and errors that repeat -> the first in full, then one line a minute with how often.
+"""Repeated warnings and errors -> the first in full, then one line a minute with their count.
 
-Whoever can make the bridge refuse requests, and whatever fails in a loop, could otherwise fill a
-disk. Events are the same when event, level, whom they are about and their cause are the same.
+Otherwise a loop of failures, or a person who can make the bridge refuse requests, could fill the
+disk. Events are the same if name, level, subject and cause are the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ Key = tuple[object, ...]
 
 @dataclass
 class _Told:
-    """One event that was told: since when it is counted, how often it came since, and the last."""
+    """An event that was logged: since when its repeats are counted, their count, and the last of
+    them."""
 
     since: float
     count: int
@@ -53,7 +54,7 @@ class _Told:
 
 
 class Repeats:
-    """A structlog processor: drops what was told in the last minute, and counts it."""
+    """A structlog processor that drops and counts repeats of events from the last minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -76,7 +77,7 @@ class Repeats:
         raise structlog.DropEvent
 
     def tell(self, *, everything: bool = False) -> None:
-        """Tell how often what was left out has come: what is due, or at the end everything."""
+        """Log the counts that are due; with `everything`, all counts."""
         now = self._clock()
         due: list[tuple[_Told, float]] = []
         with self._lock:
@@ -123,7 +124,7 @@ REPEATS = Repeats()
 
 
 async def tell_repeats(repeats: Repeats = REPEATS) -> None:
-    """Until cancelled: what has come is told though nothing more comes."""
+    """Log counts when they are due, until cancelled, even if no further event arrives."""
     try:
         while True:
             await asyncio.sleep(LOOK)
@@ -133,12 +134,12 @@ async def tell_repeats(repeats: Repeats = REPEATS) -> None:
 
 
 def _text(value: object) -> str:
-    """Without what differs each time: ids, numbers, quoted values."""
+    """The text without parts that differ each time: ids, numbers, quoted values."""
     return _NEW_EACH_TIME.sub("#", str(value)[:_LONGEST])
 
 
 def _cause(exc_info: object) -> Key:
-    """The kind of an exception and where it was raised; its words may differ each time."""
+    """The type of an exception and where it was raised, because its text may differ each time."""
     error = _error_of(exc_info)
     if error is None:
         return ()

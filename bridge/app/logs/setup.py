@@ -29,7 +29,7 @@ _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.
 
 
 def configure_logs(settings: LogSettings) -> None:
-    """Set structlog and the standard library up for the whole process."""
+    """Configure structlog and the standard library's logging for the process."""
     terminal = sys.stderr is not None and sys.stderr.isatty()
     as_json = settings.format == "json" or (settings.format == "auto" and not terminal)
     structlog.configure(
@@ -53,7 +53,7 @@ _LOGGERS_OF_SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 def route_standard_logging() -> None:
-    """SDKs' warnings and errors become events; their chatter is left out."""
+    """Turn warnings and errors of SDKs into events; drop their other records."""
     root = logging.getLogger()
     root.handlers[:] = [_ToStructlog()]
     root.setLevel(logging.WARNING)
@@ -65,12 +65,12 @@ def route_standard_logging() -> None:
 
 
 def redact(_logger: object, _name: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Hide whatever looks like a secret, however deep, and make control characters visible."""
+    """Hide everything that looks like a secret, at any depth, and show control characters."""
     return {key: _clean(key, value, 0) for key, value in event.items()}
 
 
 def to_json(_logger: object, _name: str, event: MutableMapping[str, Any]) -> str:
-    """One line of JSON for any event: a log call never fails."""
+    """The event as one line of JSON; works for any event, because a log call never fails."""
     event = {key: event.pop(key) for key in _FIRST if key in event} | dict(event)
     try:
         return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
@@ -99,7 +99,7 @@ def _clean(key: object, value: object, depth: int) -> object:
 
 
 class _Stderr:
-    """Whatever stderr is at the moment; one that is closed or full loses lines, not messages."""
+    """Writes to the current stderr; if that is closed or full, lines are lost and nothing fails."""
 
     def write(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -115,7 +115,7 @@ def _hidden(text: str) -> str:
 
 
 class _ToStructlog(logging.Handler):
-    """A record of the standard library -> an event."""
+    """Turns a record of the standard library into an event."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:

@@ -29,23 +29,23 @@ class _Listed:
 
     def __init__(self, channels: Sequence[ChannelInfo]) -> None:
         self.all = channels
-        self.by_ref = {one.ref: one for one in channels}
-        self.by_key = {one.ref.key: one for one in channels}
+        self.by_ref = {channel.ref: channel for channel in channels}
+        self.by_key = {channel.ref.key: channel for channel in channels}
         self.by_id: dict[str, list[ChannelInfo]] = {}
         self.by_name: dict[str, list[ChannelInfo]] = {}
         self.by_workspace: dict[str, list[ChannelInfo]] = {}
-        for one in channels:
-            self.by_id.setdefault(one.ref.channel, []).append(one)
-            self.by_name.setdefault(one.name.casefold(), []).append(one)
-            for workspace in {one.ref.workspace.casefold(), one.workspace_name.casefold()}:
-                self.by_workspace.setdefault(workspace, []).append(one)
+        for channel in channels:
+            self.by_id.setdefault(channel.ref.channel, []).append(channel)
+            self.by_name.setdefault(channel.name.casefold(), []).append(channel)
+            for workspace in {channel.ref.workspace.casefold(), channel.workspace_name.casefold()}:
+                self.by_workspace.setdefault(workspace, []).append(channel)
         self._named: dict[str, str] = {}
 
     def named(self, member: MemberSettings, channels: Sequence[ChannelInfo]) -> str:
         """The first names of the member's workspace, for errors: sorted once."""
         workspace = member.workspace or ""
         if workspace not in self._named:
-            names = sorted({f"#{one.name}" for one in channels})[:20]
+            names = sorted({f"#{channel.name}" for channel in channels})[:20]
             self._named[workspace] = ", ".join(names) or "none"
         return self._named[workspace]
 
@@ -152,7 +152,11 @@ async def remembered_name(key: str, accounts: Iterable[str], store: KeyValueAcce
 def _matching(member: MemberSettings, known: _Listed) -> list[tuple[ChannelRef, str]]:
     """Those that the pattern means, and that are ours."""
     name = member.channel.removeprefix("#").casefold()
-    found = [one for one in _within(member, known) if matches(name, one.name.casefold())]
+    found = [
+        channel_info
+        for channel_info in _within(member, known)
+        if matches(name, channel_info.name.casefold())
+    ]
     group = member.category
     if group is not None:
         found = [one for one in found if matches(group.casefold(), one.group.casefold())]
@@ -207,7 +211,7 @@ def _choose(member: MemberSettings, known: _Listed) -> ChannelRef:
 def _of_workspace(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
     wanted = (member.workspace or "").casefold()
     return [
-        one for one in channels
+        channel for channel in channels
         if not wanted
-        or wanted in (one.ref.workspace.casefold(), one.workspace_name.casefold())
+        or wanted in (channel.ref.workspace.casefold(), channel.workspace_name.casefold())
     ]  # fmt: skip

@@ -31,7 +31,7 @@ async def find_rooms(
     store: Store,
     problems: list[str],
 ) -> Rooms:
-    """The rooms with their channels; a channel that is not found is left out and reported."""
+    """The rooms with their channels; a missing channel is left out and added to `problems`."""
     ids = await store.room_ids([RoomId(name) for name in settings.rooms])
     places = Places(connectors, store)
     rooms: list[Room] = []
@@ -44,8 +44,8 @@ async def find_rooms(
         await asyncio.sleep(0)  # a bridge that runs hears its platforms meanwhile
         finding = _Finding(name, entry, accounts, problems)
         for wanted in in_order(entry.members):
-            for one in accounts_meant(wanted, settings.accounts):
-                await finding.add(one, places, several=wanted.is_pattern)
+            for member_settings in accounts_meant(wanted, settings.accounts):
+                await finding.add(member_settings, places, several=wanted.is_pattern)
         mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
         memberships = tuple(membership_with(membership, settings) for membership in entry.agents)
@@ -74,7 +74,7 @@ async def direct_rooms(
     store: Store,
     links: Sequence[RoomLink],
 ) -> list[Room]:
-    """One for each direct message to our bots that somebody began, where agents answer them."""
+    """A room for each direct message to the bridge's bots that agents answer."""
     begun = [
         (link, wanted)
         for link in links
@@ -90,17 +90,17 @@ async def direct_rooms(
     return found
 
 
-DIRECT = "direct:"  # how the names of such rooms begin; no room of a configuration is called so
+DIRECT = "direct:"  # prefix of the names of such rooms; names in a configuration have no colon
 
 
 def direct_of(settings: Settings, account: AccountId) -> DirectSettings | None:
-    """How direct messages to this account are answered; None where they are not."""
+    """The settings of direct messages to this account; None if no agent answers them."""
     return next((one for one in settings.direct if matches(one.account, account)), None)
 
 
 @dataclass
 class _Finding:
-    """The members of one room, as far as they are found; the others are reported."""
+    """Collects the members of one room; adds missing channels to `problems`."""
 
     room: str
     entry: RoomSettings
@@ -110,7 +110,7 @@ class _Finding:
     here: set[ChannelRef] = field(default_factory=set[ChannelRef])
 
     async def add(self, wanted: MemberSettings, places: Places, *, several: bool) -> None:
-        """`several`: all channels that it may mean, also none."""
+        """`several`: add all channels that it matches, which may be none."""
         try:
             if several:
                 for channel, name in await places.find_all(wanted):
@@ -126,7 +126,7 @@ class _Finding:
             log.error("channel_not_found", room=self.room, error=str(error))  # noqa: TRY400
 
     def _speaks(self, account: str, channel: ChannelRef) -> bool:
-        """A pattern leaves out what belongs to another account."""
+        """Whether the account posts in the channel; a pattern omits channels of other accounts."""
         return self.accounts.get(channel, account) == account
 
     def _take(self, wanted: MemberSettings, channel: ChannelRef, name: str) -> None:
@@ -137,13 +137,12 @@ class _Finding:
 
 
 def in_order(members: Sequence[MemberSettings]) -> list[MemberSettings]:
-    """Channels that are named by themselves first: what they say of one stands above what a pattern
-    says."""
+    """Members that name one channel before patterns, because their options take precedence."""
     return sorted(members, key=lambda member: member.is_pattern)
 
 
 def accounts_meant(wanted: MemberSettings, accounts: Iterable[str]) -> list[MemberSettings]:
-    """One for each account that its glob means."""
+    """A member for each account that its glob matches."""
     if not is_glob(wanted.account):
         return [wanted]
     meant = [name for name in accounts if matches(wanted.account, name)]
@@ -157,7 +156,7 @@ async def _with_links(
     connectors: Mapping[AccountId, Connector],
     places: Places,
 ) -> list[Member]:
-    """What people linked and unlinked by command stands above the file."""
+    """The members after the links of commands, which override the file."""
     found = list(members)
     for link in links:
         here = [member for member in found if member.channel == link.channel]
@@ -172,7 +171,7 @@ async def _with_links(
 
 
 def _form(room: Room, settings: Settings) -> RoomForm:
-    """What its configuration is, as far as it means anything to what is said there."""
+    """A digest of the room's configuration, and its members."""
     channels = tuple(member.channel.key for member in room.members)
     agents = tuple(f"agent:{membership.agent}" for membership in room.agents)
     known = settings.rooms.get(room.id)
@@ -182,7 +181,7 @@ def _form(room: Room, settings: Settings) -> RoomForm:
 
 
 def membership_with(wanted: MembershipSettings, settings: Settings) -> AgentMembership:
-    """With the agent's tools and budget, unless the seat has its own."""
+    """The membership, with the agent's tools and history limit where it has none of its own."""
     agent = settings.agents.get(wanted.agent)
     membership = membership_of(wanted)
     if wanted.tools is None and agent is not None:

@@ -1,4 +1,4 @@
-"""How an agent sits in a room: when, where and for whom it answers."""
+"""Settings of an agent's membership in a room: when, where and whom it answers."""
 
 from __future__ import annotations
 
@@ -17,69 +17,71 @@ from bridge.runtime.renamed_keys import RenamedFrom
 
 
 class RouteSettings(StrictSettings):
-    """Where an agent answers: all conditions that are given hold."""
+    """Where an agent answers: all given conditions must hold."""
 
     channels: tuple[Glob, ...] = Field(
         default=(), description="Globs of the channel's name (#help) or id."
     )
     people: tuple[Glob, ...] = Field(
-        default=(), description="Who asks: globs of names, or of ids, also of linked accounts."
+        default=(), description="Who asks: globs of names or ids, also of linked accounts."
     )
     threads: bool | None = Field(
-        default=None, description="true: in threads alone; false: never there."
+        default=None, description="true: only in threads; false: never in threads."
     )
     matching: RegularExpression | None = Field(
-        default=None, description="A regular expression (RE2) that is found in the text."
+        default=None, description="A regular expression (RE2) that the text must contain."
     )
     priority: int = Field(
-        default=0, description="A higher one goes before routes that are more specific."
+        default=0, description="A higher priority wins over a more specific route."
     )
 
 
 class MembershipSettings(StrictSettings):
-    """An agent in a room."""
+    """An agent's membership in a room."""
 
     agent: str = Field(description="The agent's name under `agents`.")
     listen: Literal["mentions", "always", "threads"] = Field(
         default="mentions",
-        description="When it answers: when it is mentioned, always, or once called in a thread.",
+        description="When it answers: when it is mentioned; always; or, once called in a thread, "
+        "everything in that thread.",
     )
     session: Literal["room", "channel", "thread", "person"] = Field(
         default="room",
-        description="What it knows of, and answers one after the other: the whole room, what was "
-        "said in one channel, in one thread, or by one person.",
+        description="The messages that it knows and answers in sequence: those of the whole room, "
+        "of one channel, of one thread, or of one person.",
     )
     busy: Literal["queue", "merge", "steer", "interrupt"] = Field(
         default="queue",
-        description="A question while it answers: queue: waits; merge: all that wait are one; "
-        "steer: it is told at once, if it listens; interrupt: it stops, and answers the new one.",
+        description="What happens to a question that arrives while it answers: queue: it waits; "
+        "merge: all waiting questions get one answer; steer: the agent receives it at once, if it "
+        "listens; interrupt: the agent stops and answers the new one.",
     )
     tools: tuple[str, ...] | None = Field(
         default=None,
-        description="The servers of tools that it has in this room; null: those of the agent.",
+        description="The tool servers that it has in this room; null: those of the agent.",
     )
     history_tokens: int | None = Field(
         default=None,
         ge=500,
-        description="How much of the room it reads here, in tokens (an estimate); null: that of "
-        "the agent.",
+        description="How much of this room it reads, in tokens (an estimate); null: as much as the "
+        "agent's own setting.",
     )
     history_seconds: Annotated[float | None, RenamedFrom("before")] = Field(
         default=None,
         ge=0,
-        description="How old what it reads may be when it is asked, in seconds; 0: the question "
-        "alone; null: as far back as fits.",
+        description="The maximum age of messages that it reads, in seconds before the question; "
+        "0: the question alone; null: as far back as fits.",
     )
     gather: float = Field(
         default=0.0,
         ge=0,
         le=60,
-        description="Seconds in which further messages belong to the same question.",
+        description="Seconds in which further messages are part of the same question.",
     )
     routes: tuple[RouteSettings, ...] = Field(
         default=(),
-        description="Where it answers unless it is named: what one of these means, the most "
-        "specific of all agents alone; none: everywhere.",
+        description="Where it answers without being named; of all agents, only the one with the "
+        "most specific route answers; none: everywhere.",
     )
     always_answer: Annotated[bool, RenamedFrom("beside")] = Field(
         default=False, description="Whether it answers also when another agent does."
@@ -87,67 +89,70 @@ class MembershipSettings(StrictSettings):
     bots: bool = Field(default=False, description="Whether bots and apps may call it by its name.")
     allow: tuple[Glob, ...] = Field(
         default=(),
-        description="Who reaches it: globs of ids, also of linked accounts, of groups "
+        description="Who may use it: globs of ids, also of linked accounts, of groups "
         "(`group:discord:42:88`) and of guests (`guest:slack:*`); none: everybody in channels, and "
         "in direct messages those who gave a code (`uacs-bridge pair new`).",
     )
     deny: tuple[Glob, ...] = Field(
         default=(),
-        description="Who never reaches it: globs of ids, groups and guests, as in `allow`.",
+        description="Who may never use it: globs of ids, groups and guests, as in `allow`.",
     )
     operators: tuple[Glob, ...] = Field(
         default=(),
-        description="Who may take over from it and hand it over, beside admins: globs of ids.",
+        description="Who may take over from it and hand it over, besides admins: globs of ids.",
     )
 
 
 class DirectSettings(StrictSettings):
-    """Direct messages to our bots: each is a room of its own, with these agents."""
+    """Direct messages to the bridge's bots: each is a room of its own, with these agents."""
 
-    account: Glob = Field(description="The accounts that are written to: a name, or a glob.")
+    account: Glob = Field(description="The accounts that people write to: a name, or a glob.")
     agents: tuple[MembershipSettings, ...] = Field(
         min_length=1, description="The agents of such rooms."
     )
 
 
-def membership_of(wanted: MembershipSettings) -> AgentMembership:
-    """The seat as the router knows it."""
+def membership_of(settings: MembershipSettings) -> AgentMembership:
+    """The membership as the router takes it."""
     return AgentMembership(
-        agent=wanted.agent,
-        listen=wanted.listen,
-        session=wanted.session,
-        busy=wanted.busy,
-        gather=wanted.gather,
-        before=wanted.history_seconds,
-        routes=tuple(map(_route, wanted.routes)),
-        beside=wanted.always_answer,
-        bots=wanted.bots,
-        operators=wanted.operators,
-        tools=wanted.tools or (),
-        allow=wanted.allow,
-        deny=wanted.deny,
+        agent=settings.agent,
+        listen=settings.listen,
+        session=settings.session,
+        busy=settings.busy,
+        gather=settings.gather,
+        before=settings.history_seconds,
+        routes=tuple(map(_route, settings.routes)),
+        beside=settings.always_answer,
+        bots=settings.bots,
+        operators=settings.operators,
+        tools=settings.tools or (),
+        allow=settings.allow,
+        deny=settings.deny,
     )
 
 
 def membership_problems(where: str, memberships: tuple[MembershipSettings, ...]) -> list[str]:
-    """Seats of which nobody could say which answers, both by their names, and what to do."""
+    """Pairs of memberships of which it is ambiguous which one answers, and what to do about each.
+
+    `where` is the path of the room's settings.
+    """
     try:
-        found = ambiguities([membership_of(one) for one in memberships])
+        pairs = ambiguities([membership_of(membership) for membership in memberships])
     except InvalidData as error:
         return [f"{where}.agents: {error}"]
     return [
         f"{where}.agents[{first}] ({memberships[first].agent}) and [{second}] "
         f"({memberships[second].agent}) are ambiguous: {why}; {_todo(why)}"
-        for first, second, why in found
+        for first, second, why in pairs
     ]
 
 
 def _todo(why: str) -> str:
     if "same agent" in why:
-        return "give it one seat with several routes"
+        return "give it one membership with several routes"
     return "make one more specific, give it a priority, or set `always_answer` for one"
 
 
-def _route(wanted: RouteSettings) -> Route:
-    pattern = None if wanted.matching is None else pattern_of(wanted.matching)
-    return Route(wanted.channels, wanted.people, wanted.threads, pattern, wanted.priority)
+def _route(settings: RouteSettings) -> Route:
+    pattern = None if settings.matching is None else pattern_of(settings.matching)
+    return Route(settings.channels, settings.people, settings.threads, pattern, settings.priority)

@@ -1,4 +1,4 @@
-"""The configuration file -> checked settings; every unknown key names the nearest known one."""
+"""The configuration file -> validated settings; errors name the place and the nearest known key."""
 
 from __future__ import annotations
 
@@ -35,60 +35,62 @@ from bridge.runtime.renamed_keys import KeyRenaming, RenamedFrom, RenamedKey
 from bridge.tools.settings import ToolServerSettings
 
 _NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
-# Accounts are served below their names.
+# The web server's own paths; each account is served below its name.
 _OWN_ADDRESSES = (
     "admin", "files", "healthz", "livez", "mcp", "metrics", "pictures", "readyz", "v1",
 )  # fmt: skip
-# Keys beside `kind` that all agents have.
+# Keys that all agents have besides `kind`.
 _SHARED = {"agents": frozenset({"quota", "picture", "policies", "tools"})}
-_HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # as signing secrets are
+_HEX = re.compile(r"[0-9A-Fa-f]{32,}")  # signing secrets look like this
 _LISTS = ("tuple_type", "list_type", "set_type", "frozen_set_type")
 _MAPPINGS = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
 _QUOTED = re.compile(r"'([^']*)'")
-# As POSIX names them; what looks different is more likely the secret itself.
+# The names that POSIX allows; anything else is more likely the secret itself.
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
 
 
 class AccountSettings(StrictSettings):
-    """One installation of the bridge: a Slack app in a workspace, a Discord bot, a Teams bot."""
+    """Settings of an account: a Slack app in a workspace, a Discord bot, a Teams bot."""
 
-    platform: str = Field(description="Which platform it is: slack, discord, teams, irc.")
-    options: Any = Field(default=None, description="The platform's own settings, checked by it.")
+    platform: str = Field(description="Its platform: slack, discord, teams, irc.")
+    options: Any = Field(
+        default=None, description="The platform's own settings, which its connector validates."
+    )
 
 
 class AgentSettings(StrictSettings):
-    """One agent: its name is what people write behind the @."""
+    """Settings of an agent; people write its name after the @."""
 
     kind: str = Field(
-        description="Which agent API it speaks: echo, openai-chat, openai-responses, anthropic, "
+        description="Its agent API: echo, openai-chat, openai-responses, anthropic, "
         "gemini, ailoy, a2a, acp, webhook."
     )
     tools: tuple[str, ...] = Field(
-        default=(), description="The servers under `tools` whose tools it has."
+        default=(), description="The servers under `tools` whose tools it may call."
     )
     options: Any = Field(default=None, description="The agent API's own settings.")
     picture: str | None = Field(
         default=None,
-        description="Its picture beside what it says: an https address, or a PNG, JPEG, GIF or "
+        description="The picture beside its messages: an https address, or a PNG, JPEG, GIF or "
         "WebP file (relative to the configuration file; needs web.public_url).",
     )
     quota: Annotated[QuotaSettings, RenamedFrom("budget")] = Field(
-        default=QuotaSettings(), description="What it may cost, in all rooms together."
+        default=QuotaSettings(), description="Limits of its cost in all rooms together."
     )
     policies: tuple[str, ...] = Field(
-        default=(), description="What is between the rooms and it: names under `policies`."
+        default=(), description="The policies between the rooms and it: names under `policies`."
     )
 
 
 class PolicySettings(StrictSettings):
-    """What looks at all that agents are told and say."""
+    """Settings of a policy, which inspects everything that an agent receives and writes."""
 
-    kind: str = Field(description="redact, deny, or one that is installed beside the bridge.")
+    kind: str = Field(description="redact, deny, or a policy that is installed beside the bridge.")
     options: Any = Field(default=None, description="The policy's own settings.")
 
 
 class StoreSettings(StrictSettings):
-    """Where everything is kept."""
+    """Settings of the store."""
 
     path: Path = Field(
         default=DEFAULT_STORE,
@@ -101,69 +103,74 @@ class StoreSettings(StrictSettings):
 
 
 class WebSettings(StrictSettings):
-    """The bridge's own web server: health, metrics, and the platforms' requests."""
+    """Settings of the bridge's own web server."""
 
-    host: str = Field(default="127.0.0.1", description="The address that it listens on.")
-    port: int = Field(default=8080, ge=0, le=65535, description="Its port; 0 takes a free one.")
+    host: str = Field(default="127.0.0.1", description="The address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="The port; 0 selects a free one.")
     public_url: str | None = Field(
         default=None,
-        description="How platforms reach it from outside, e.g. https://bridge.example.org.",
+        description="The address under which platforms reach the bridge, e.g. "
+        "https://bridge.example.org.",
     )
 
 
 class FileSettings(StrictSettings):
-    """Pictures, films, sounds and files: what is fetched and kept, and how it is shown."""
+    """Settings of files: what the bridge fetches and stores, and how it shows them."""
 
     max_file_mb: Annotated[float, RenamedFrom("largest_mb")] = Field(
-        default=100.0, gt=0, le=10_000, description="The largest file that is fetched, in MB."
+        default=100.0,
+        gt=0,
+        le=10_000,
+        description="The largest file that the bridge fetches, in MB.",
     )
     fetch_seconds: float = Field(
-        default=120.0, gt=0, description="Seconds that fetching one file may take."
+        default=120.0, gt=0, description="Timeout of fetching one file, in seconds."
     )
     keep_unused_days: float | None = Field(
         default=30.0,
         ge=1,
-        description="Days after which a file that no message names any more is removed; "
+        description="Days after which the bridge removes a file that no message uses any more; "
         "null: never.",
     )
     link_days: float = Field(
         default=30.0,
         gt=0,
         le=3650,
-        description="Days for which a link to a kept file is good; needs public_url.",
+        description="Days for which a link to a stored file works; needs public_url.",
     )
     allow_loopback: bool = Field(
         default=False,
-        description="Whether files are also fetched from this machine: for the sandbox only.",
+        description="Whether the bridge also fetches files from this machine: for the sandbox "
+        "only.",
     )
 
 
 class PeopleSettings(StrictSettings):
-    """Which accounts are one person's, and which groups are the same."""
+    """Settings of people: linked accounts, equal groups and quotas."""
 
     quota: Annotated[QuotaSettings, RenamedFrom("budget")] = Field(
-        default=QuotaSettings(), description="What agents may cost for each person."
+        default=QuotaSettings(), description="Limits of agents' cost for each person."
     )
     link_by_email: bool = Field(
         default=False,
-        description="Whether accounts with one e-mail address are linked; addresses are asked of "
-        "the platforms, and kept as keyed digests.",
+        description="Whether the bridge links accounts with the same e-mail address; it asks the "
+        "platforms for addresses, and stores keyed digests of them.",
     )
     groups: dict[str, dict[str, NativeId]] = Field(
         default={},
         description="Roles and user groups that are the same, by a name of your choice: account -> "
-        "the group's id there.",
+        "the id of the group there.",
     )
 
 
 class LogSettings(StrictSettings):
-    """What is logged, and how."""
+    """Settings of the log."""
 
     level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="The least important messages that are shown."
+        default="info", description="The lowest level that is logged."
     )
     format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="json for machines, text for people; auto asks the terminal."
+        default="auto", description="json for machines, text for people; auto: text on a terminal."
     )
 
 
@@ -173,24 +180,25 @@ class DeliverySettings(StrictSettings):
     settle_grace: float = Field(
         default=2.0,
         ge=0,
-        description="Seconds after a lost answer before the bridge looks whether the post arrived.",
+        description="Seconds after a lost response before the bridge checks whether the post "
+        "arrived.",
     )
     settle_late: float = Field(
         default=30.0,
         ge=0,
-        description="Seconds after `send_deadline` during which the bridge looks for a post whose "
-        "answer did not come, before it sends it again: a slow platform may take it late.",
+        description="Seconds after `send_deadline` during which the bridge looks for a post "
+        "without a response, before it sends it again: a slow platform may accept it late.",
     )
     send_deadline: float = Field(
         default=30.0,
         gt=0,
-        description="Seconds that one request to a platform may take; files take longer.",
+        description="Timeout of one request to a platform, in seconds; files take longer.",
     )
     retry_for: float = Field(
         default=86400.0,
         gt=0,
-        description="Seconds after which a post, an edit or a deletion that its platform does "
-        "not take (5xx, no connection, rate limits, refused tokens, missing permissions) becomes a "
+        description="Seconds after which a post, an edit or a deletion that its platform does not "
+        "accept (5xx, no connection, rate limits, rejected tokens, missing permissions) becomes a "
         "dead letter.",
     )
     retry_reactions_for: Annotated[float, RenamedFrom("retry_marks_for")] = Field(
@@ -199,23 +207,27 @@ class DeliverySettings(StrictSettings):
     retry_single_for: Annotated[float, RenamedFrom("retry_alone_for")] = Field(
         default=600.0,
         gt=0,
-        description="Seconds for which a request may fail before the requests behind it in its "
-        "channel are tried, too. If the platform takes one of these, the failing one is tried a "
-        "last time and becomes a dead letter; if they fail as well, all wait in their order.",
+        description="Seconds for which one request may fail before the bridge tries the requests "
+        "behind it in its channel. If the platform accepts one of these, the bridge tries the "
+        "failing one a last time and makes it a dead letter; if they fail as well, all wait in "
+        "their order.",
     )
     max_backoff: Annotated[float, RenamedFrom("longest_backoff")] = Field(
         default=60.0, gt=0, description="The longest pause between two attempts, in seconds."
     )
     agent_idle: float = Field(
-        default=60.0, gt=0, description="Seconds that an agent may be silent before it is given up."
+        default=60.0,
+        gt=0,
+        description="Seconds that an agent may be silent before the bridge gives it up.",
     )
     late_after: float | None = Field(
         default=120.0,
         gt=0,
-        description="Seconds that a channel may be behind before the others are told; null: never.",
+        description="Seconds that a channel may be behind before the bridge tells the room's "
+        "other channels; null: never.",
     )
     drain: float = Field(
-        default=5.0, ge=0, description="Seconds that a stop waits for what has begun."
+        default=5.0, ge=0, description="Seconds that a stop waits for running work."
     )
 
 
@@ -223,39 +235,42 @@ class Settings(StrictSettings):
     """The whole configuration file."""
 
     accounts: dict[str, AccountSettings] = Field(
-        default={}, description="Installations of the bridge, by a name of your choice."
+        default={}, description="Accounts of the bridge, by a name of your choice."
     )
     rooms: dict[str, RoomSettings] = Field(
         default={}, description="Rooms, by a name of your choice."
     )
     agents: dict[str, AgentSettings] = Field(
-        default={}, description="Agents, by the name that people write behind the @."
+        default={}, description="Agents, by the name that people write after the @."
     )
     tools: dict[str, ToolServerSettings] = Field(
-        default={}, description="Servers of tools (MCP), by a name of your choice."
+        default={}, description="Tool servers (MCP), by a name of your choice."
     )
     admins: tuple[Glob, ...] = Field(
         default=(),
-        description="Who may give commands in channels: ids (slack:T01:U01) or globs of them.",
+        description="Who may give admins' commands in channels: ids (slack:T01:U01) or globs of "
+        "them.",
     )
-    store: StoreSettings = Field(default=StoreSettings(), description="Where everything is kept.")
+    store: StoreSettings = Field(
+        default=StoreSettings(), description="Where the bridge stores everything."
+    )
     web: WebSettings = Field(default=WebSettings(), description="The bridge's own web server.")
     files: FileSettings = Field(
-        default=FileSettings(), description="Pictures, films, sounds and files."
+        default=FileSettings(), description="Files: what the bridge fetches and stores."
     )
     direct: tuple[DirectSettings, ...] = Field(
-        default=(), description="Agents that people write to directly."
+        default=(), description="Agents that answer direct messages."
     )
     policies: dict[str, PolicySettings] = Field(
-        default={}, description="Policies of agents, by name."
+        default={}, description="Policies of agents, by a name of your choice."
     )
     people: PeopleSettings = Field(
-        default=PeopleSettings(), description="Whose accounts are whose, and groups."
+        default=PeopleSettings(), description="Linked accounts, equal groups and quotas."
     )
-    log: LogSettings = Field(default=LogSettings(), description="What is logged, and how.")
+    log: LogSettings = Field(default=LogSettings(), description="Level and format of the log.")
     catch_up: CatchUpSettings = Field(
         default=CatchUpSettings(),
-        description="What is done about the time in which nobody listened.",
+        description="How the bridge catches up with time in which it received nothing.",
     )
     delivery: DeliverySettings = Field(
         default=DeliverySettings(), description="Deadlines and retries of delivery."
@@ -276,23 +291,26 @@ class Settings(StrictSettings):
 
 
 def read_settings(path: Path) -> Settings:
-    """Read and check a configuration file. Raises ConfigError that says where and what to do."""
+    """Read and validate a configuration file. Raises ConfigError, which lists every problem."""
     return settings_in(path, read_yaml(path))
 
 
 def settings_in(path: Path, data: object) -> Settings:
-    """Checked settings from what `read_yaml` found in this file. Raises ConfigError."""
+    """Validated settings from the value that `read_yaml` returned for this file.
+
+    Relative paths become relative to the file's folder. Raises ConfigError.
+    """
     settings = settings_of(data, str(path))
     store_path = settings.store.path.expanduser()
     if store_path != path.parent / settings.store.path:
         store = settings.store.model_copy(update={"path": path.parent / store_path})
         settings = settings.model_copy(update={"store": store})
-    agents = {name: _with_picture(one, path) for name, one in settings.agents.items()}
+    agents = {name: _with_picture(agent, path) for name, agent in settings.agents.items()}
     return settings.model_copy(update={"agents": agents})
 
 
 def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:
-    """A file is relative to the configuration file."""
+    """The agent with the path of its picture relative to the configuration file."""
     if agent.picture is None or "://" in agent.picture:
         return agent
     picture = str(path.parent / Path(agent.picture).expanduser())
@@ -300,7 +318,7 @@ def _with_picture(agent: AgentSettings, path: Path) -> AgentSettings:
 
 
 def settings_of(data: object, source: str = "configuration") -> Settings:
-    """Checked settings from parsed YAML."""
+    """Validated settings from parsed YAML; `source` names it in errors. Raises ConfigError."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{source}: the top must be a mapping, not {type(data).__name__}")
     renaming = KeyRenaming()
@@ -317,7 +335,8 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
         prepared["rooms"] = {str(name): room for name, room in rooms.items()}
     if isinstance(servers := prepared.get("tools"), Mapping):
         read = (
-            (str(name), _tool_server(str(name), one, problems)) for name, one in servers.items()
+            (str(name), _tool_server(str(name), server, problems))
+            for name, server in servers.items()
         )
         prepared["tools"] = {name: server for name, server in read if server is not None}
     try:
@@ -329,14 +348,14 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
         if not problems:
             return settings.with_renamed_keys(renaming.renamed)
     problems += map(str, renaming.renamed)
-    found = hide_secrets("\n".join(f"- {problem}" for problem in problems))
-    raise ConfigError(f"{source} is not right:\n{found}")
+    lines = hide_secrets("\n".join(f"- {problem}" for problem in problems))
+    raise ConfigError(f"{source} is not valid:\n{lines}")
 
 
 def _with_options(
     section: str, name: str, entry: object, nested: str, renaming: KeyRenaming
 ) -> object:
-    """An account's or agent's own keys are checked by the part that understands them."""
+    """An entry whose own keys were validated by its connector, agent API or policy."""
     if not isinstance(entry, Mapping) or not isinstance(kind := entry.get(nested), str):
         return entry
     group = {"accounts": CONNECTORS, "agents": AGENTS}.get(section, POLICIES)
@@ -358,7 +377,7 @@ def _with_options(
 
 
 def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSettings | None:
-    """Checked by itself, so that nothing in the place of a secret is shown."""
+    """A tool server, validated by itself so that errors show no secret; None if it is not valid."""
     try:
         return ToolServerSettings.model_validate(entry)
     except ValidationError as error:
@@ -370,7 +389,7 @@ def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSet
 
 
 def value_problem(model: type[BaseModel], key: str, value: str) -> str:
-    """Why this setting cannot have the value; empty where it can."""
+    """Why the key of this model cannot have the value; empty if it can."""
     try:
         model.model_validate({key: value})
     except ValidationError as error:
@@ -380,7 +399,7 @@ def value_problem(model: type[BaseModel], key: str, value: str) -> str:
 
 
 def name_problem(section: str, name: str) -> str:
-    """Why nothing in this section can have the name; empty where it can."""
+    """Why nothing in this section can have the name; empty if it can."""
     if not _NAME.match(name):
         return "a name is lower-case letters, digits, - and _, at most 63"
     if section == "accounts" and name in _OWN_ADDRESSES:
@@ -389,24 +408,24 @@ def name_problem(section: str, name: str) -> str:
 
 
 def _crossed(settings: Settings) -> list[str]:
-    """Names that refer to one another must exist; references to secrets are no secrets."""
+    """Problems of references: missing names, and secrets in the place of references to them."""
     problems = [
         f"{section}.{name}: {problem}"
         for section in ("accounts", "rooms", "agents", "tools")
         for name in getattr(settings, section)
         if (problem := name_problem(section, name))
     ]
-    owners = [("accounts", name, one.options) for name, one in settings.accounts.items()]
-    owners += [("agents", name, one.options) for name, one in settings.agents.items()]
-    owners += [("tools", name, one) for name, one in settings.tools.items()]
+    owners = [("accounts", name, account.options) for name, account in settings.accounts.items()]
+    owners += [("agents", name, agent.options) for name, agent in settings.agents.items()]
+    owners += [("tools", name, server) for name, server in settings.tools.items()]
     for section, name, options in owners:
         problems += [
-            f"{section}.{name}.{key}{found}; {_secret_todo(key)}"
+            f"{section}.{name}.{key}{problem}; {_secret_todo(key)}"
             for key, ref in secrets_of(options)
-            if (found := _misplaced(ref))
+            if (problem := _misplaced(ref))
         ]
     problems += _unknown_tools(settings)
-    problems += _nobody(settings)
+    problems += _matching_nobody(settings)
     for group, accounts in settings.people.groups.items():
         problems += [
             f"people.groups.{group}.{account}: there is no account {account!r}"
@@ -430,10 +449,10 @@ def _crossed(settings: Settings) -> list[str]:
                 problems.append(f"{where}: there is no agent {membership.agent!r}{near}")
         problems += membership_problems(f"rooms.{room}", entry.agents)
     problems += [
-        f"agents.{name}.policies: there is no policy {one!r}{nearest(one, settings.policies)}"
+        f"agents.{name}.policies: there is no policy {policy!r}{nearest(policy, settings.policies)}"
         for name, entry in settings.agents.items()
-        for one in entry.policies
-        if one not in settings.policies
+        for policy in entry.policies
+        if policy not in settings.policies
     ]
     for index, direct in enumerate(settings.direct):
         where = f"direct[{index}]"
@@ -441,39 +460,38 @@ def _crossed(settings: Settings) -> list[str]:
             near = nearest(direct.account, settings.accounts)
             problems.append(f"{where}.account: there is no account {direct.account!r}{near}")
         problems += [
-            f"{where}.agents[{number}].agent: there is no agent {one.agent!r}"
-            f"{nearest(one.agent, settings.agents)}"
-            for number, one in enumerate(direct.agents)
-            if one.agent not in settings.agents
+            f"{where}.agents[{number}].agent: there is no agent {membership.agent!r}"
+            f"{nearest(membership.agent, settings.agents)}"
+            for number, membership in enumerate(direct.agents)
+            if membership.agent not in settings.agents
         ]
         problems += membership_problems(where, direct.agents)
     return problems
 
 
 class _Accounts:
-    """Which globs mean an account, each looked at once."""
+    """Whether globs match an account; remembers each result."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = names
-        self._seen: dict[str, bool] = dict.fromkeys(names, True)
+        self._known: dict[str, bool] = dict.fromkeys(names, True)
 
     def has(self, glob: str) -> bool:
-        if glob not in self._seen:
-            self._seen[glob] = any(matches(glob, name) for name in self._names)
-        return self._seen[glob]
+        if glob not in self._known:
+            self._known[glob] = any(matches(glob, name) for name in self._names)
+        return self._known[glob]
 
 
-def _nobody(settings: Settings) -> Iterator[str]:
-    """Globs of people that can mean nobody: a list of those who may, or may not, is worth its
-    letters."""
+def _matching_nobody(settings: Settings) -> Iterator[str]:
+    """Problems of globs of people that match nobody: most of them are typing errors."""
     for index, why in nobody_meant(settings.admins):
         yield f"admins[{index}]: {why}"
     for name, server in settings.tools.items():
         for index, why in nobody_approves(server.approvers):
             yield f"tools.{name}.approvers[{index}]: {why}"
-    seated = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
-    seated += [(f"direct[{index}]", one.agents) for index, one in enumerate(settings.direct)]
-    for where, memberships in seated:
+    members = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
+    members += [(f"direct[{index}]", direct.agents) for index, direct in enumerate(settings.direct)]
+    for where, memberships in members:
         for number, membership in enumerate(memberships):
             for key, globs in (("allow", membership.allow), ("deny", membership.deny)):
                 for index, why in nobody_meant(globs, groups=True):
@@ -483,35 +501,35 @@ def _nobody(settings: Settings) -> Iterator[str]:
 
 
 def _unknown_tools(settings: Settings) -> list[str]:
-    named = [(f"agents.{name}.tools", one.tools) for name, one in settings.agents.items()]
+    named = [(f"agents.{name}.tools", agent.tools) for name, agent in settings.agents.items()]
     for room, entry in settings.rooms.items():
         named += [
             (f"rooms.{room}.agents[{index}].tools", membership.tools or ())
             for index, membership in enumerate(entry.agents)
         ]
     return [
-        f"{where}: there is no server of tools {one!r}{nearest(one, settings.tools)}"
+        f"{where}: there is no tool server {tool!r}{nearest(tool, settings.tools)}"
         for where, tools in named
-        for one in tools
-        if one not in settings.tools
+        for tool in tools
+        if tool not in settings.tools
     ]
 
 
 def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
-    """The keys of an account's, agent's or tool server's own settings that say where a secret is
-    found."""
+    """The keys of own settings of an account, agent or tool server that refer to secrets, with the
+    references."""
     if isinstance(options, BaseModel):
         for key in type(options).model_fields:
-            found = getattr(options, key)
-            if isinstance(found, SecretRef):
-                yield key, found
-            elif isinstance(found, dict):
-                named = found.items()
+            value = getattr(options, key)
+            if isinstance(value, SecretRef):
+                yield key, value
+            elif isinstance(value, dict):
+                named = value.items()
                 yield from ((f"{key}.{n}", ref) for n, ref in named if isinstance(ref, SecretRef))
 
 
 def _misplaced(ref: SecretRef) -> str:
-    """What is wrong with where a secret is said to be; empty when nothing is."""
+    """What is wrong with a reference to a secret; empty if nothing is."""
     if ref.env is not None and not _VARIABLE.match(ref.env):
         return ".env: this is no name of an environment variable"
     value = ref.env or ref.file or ref.sealed or ""
@@ -520,7 +538,7 @@ def _misplaced(ref: SecretRef) -> str:
 
 
 def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
-    """Whether a SecretRef was wanted here: whatever stands there instead is never shown."""
+    """Whether this place holds a SecretRef: errors never show the value there."""
     field = model.model_fields.get(str(loc[0])) if loc else None
     if field is None:
         return False
@@ -530,54 +548,56 @@ def _is_secret(model: type[BaseModel], loc: tuple[int | str, ...]) -> bool:
 def _secret_todo(key: str) -> str:
     variable = re.sub(r"[^A-Z0-9]+", "_", key.rpartition(".")[2].upper())
     return (
-        f"secrets never stand in this file; say where it is found: {key}: {{env: {variable}}} "
+        f"this file never contains secrets; say where it is found: {key}: {{env: {variable}}} "
         "(or {file: PATH}, or {sealed: NAME} after `uacs-bridge secrets set NAME`)"
     )
 
 
 def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """Pydantic's findings in our words, with the way to the key."""
+    """A line for each of pydantic's errors: the path of the key, and what is wrong."""
     texts: list[str] = []
-    errors = error.errors(include_url=False)
-    for found in errors:
-        where = _path(found["loc"])
-        if found["type"] == "extra_forbidden":
-            known = _fields_at(model, found["loc"][:-1])
-            texts.append(f"{where}: unknown key{nearest(str(found['loc'][-1]), known)}")
-        elif found["type"] == "missing":
+    details = error.errors(include_url=False)
+    for detail in details:
+        where = _path(detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            known = _fields_at(model, detail["loc"][:-1])
+            texts.append(f"{where}: unknown key{nearest(str(detail['loc'][-1]), known)}")
+        elif detail["type"] == "missing":
             texts.append(f"{where}: this key is needed")
-        elif _is_secret(model, found["loc"]):
-            texts.append(f"{where}: {_secret_todo(str(found['loc'][:2][-1]))}")
-        elif found["type"] == "too_short" and _has_deeper(errors, found["loc"]):
-            continue  # pydantic counts only the items that are right
+        elif _is_secret(model, detail["loc"]):
+            texts.append(f"{where}: {_secret_todo(str(detail['loc'][:2][-1]))}")
+        elif detail["type"] == "too_short" and _has_deeper(details, detail["loc"]):
+            continue  # pydantic counts only the valid items
         else:
-            value = "" if isinstance(found["input"], Mapping) else f" (is {_shown(found['input'])})"
-            text = hide_secrets(_in_plain_words(found))
+            value = (
+                "" if isinstance(detail["input"], Mapping) else f" (is {_shown(detail['input'])})"
+            )
+            text = hide_secrets(_in_plain_words(detail))
             texts.append(f"{where}: {text}{value}" if where else f"{text}")
     return texts
 
 
-def _in_plain_words(found: ErrorDetails) -> str:
-    """What is wanted there, in the words of YAML rather than of Python."""
-    value, kind = found["input"], found["type"]
+def _in_plain_words(detail: ErrorDetails) -> str:
+    """What the place needs, in terms of YAML instead of Python."""
+    value, kind = detail["input"], detail["type"]
     if kind in _LISTS:
-        return "this is a list: put it in brackets, or each on a line behind a dash"
+        return "this is a list: put it in brackets, or each item on a line after a dash"
     if kind in _MAPPINGS:
-        return "this has keys of its own: `key: value`, a line each"
+        return "this is a mapping: write its keys as `key: value`, one on each line"
     if kind == "string_type" and value is None:
-        return "there is nothing; what begins with # is a comment unless it stands in quotes"
+        return "there is no value; text that begins with # is a comment unless it is in quotes"
     if kind == "string_type" and not isinstance(value, (Mapping, list)):
         return "this is a text: put it in quotes"
     if kind == "too_short":
         return "it needs at least one"
     if kind == "literal_error" and isinstance(value, str):
-        known = _QUOTED.findall(str(found.get("ctx", {}).get("expected", "")))
-        return found["msg"] + nearest(value, known) if closest(value, known) else found["msg"]
-    return found["msg"].removeprefix("Value error, ")
+        known = _QUOTED.findall(str(detail.get("ctx", {}).get("expected", "")))
+        return detail["msg"] + nearest(value, known) if closest(value, known) else detail["msg"]
+    return detail["msg"].removeprefix("Value error, ")
 
 
 def _shown(value: object) -> str:
-    """A wrong value, short, and without what looks like a token put at the wrong key."""
+    """An invalid value, shortened, without anything that looks like a secret."""
     text = hide_secrets(repr(value))
     return text if len(text) <= 80 else f"{text[:79]}…"
 
@@ -594,7 +614,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 
 def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """The known keys of the mapping at this place."""
+    """The keys of the model at this place."""
     here: Any = model
     for step in loc:
         if isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:

@@ -1,20 +1,20 @@
-"""What somebody wrote -> the known word that it is most likely to be."""
+"""A misspelt word -> the known word that is most similar to it."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-_ALIKE = 0.65  # below, a guess would be none
+_CUTOFF = 0.65  # similarity below which nothing is suggested
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Empty where none is near."""
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=_ALIKE)), "")
+    """The most similar known word; empty if none is similar."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=_CUTOFF)), "")
 
 
 def nearest(word: str, known: Iterable[object]) -> str:
-    """The end of a sentence that says it, or what there is."""
+    """The end of an error that suggests the most similar known word, or lists all of them."""
     names = [str(name) for name in known]
     if close := closest(word, names):
         return f"; did you mean {close!r}?"

@@ -1,5 +1,5 @@
-"""What a configuration needs before a bridge can run with it: the same for `check`, which tells it,
-and for `run` and `reload`, which refuse."""
+"""What a configuration needs before a bridge can run with it: `check` reports it, `run` and
+`reload` refuse without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Need:
-    """`part` is where it is missing (`accounts.acme`), `what` is missing, `todo` mends it."""
+    """A missing part: `part` is its place (`accounts.acme`), `what` it lacks, `todo` solves it."""
 
     part: str
     what: str
@@ -28,23 +28,23 @@ class Need:
 
 
 def check_purpose(settings: Settings) -> None:
-    """Raises ConfigError for a bridge that would hear nobody."""
+    """Raises ConfigError for a configuration without accounts or rooms."""
     _refuse(list(nothing_to_do(settings)))
 
 
 async def check_needs(settings: Settings, tokens: SecretSource) -> None:
-    """Raises ConfigError that names every secret and key that is missing."""
+    """Raises ConfigError that names every missing secret and key."""
     _refuse(await unmet(settings, tokens))
 
 
 def _refuse(found: Sequence[Need]) -> None:
     if found:
-        lines = "\n".join(f"- {one}" for one in found)
+        lines = "\n".join(f"- {need}" for need in found)
         raise ConfigError(f"The bridge cannot run with this configuration:\n{lines}")
 
 
 def nothing_to_do(settings: Settings) -> Iterator[Need]:
-    """A bridge that would hear nobody."""
+    """The needs of a configuration with which the bridge would receive nothing."""
     todo = "`uacs-bridge init` writes a configuration, `uacs-bridge setup PLATFORM` says how to"
     if not settings.accounts:
         yield Need("", "there is no account under `accounts`", f"{todo} get an account")
@@ -54,7 +54,7 @@ def nothing_to_do(settings: Settings) -> Iterator[Need]:
 
 
 async def unmet(settings: Settings, tokens: SecretSource) -> list[Need]:
-    """Secrets that are not there, and agents without the key that their API asks for."""
+    """Missing secrets, and agents without the key that their API needs."""
     found: list[Need] = []
     for part, key, ref in named_secrets(settings):
         if (problem := await missing(ref, tokens)) is not None:
@@ -64,7 +64,7 @@ async def unmet(settings: Settings, tokens: SecretSource) -> list[Need]:
 
 
 def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
-    """Part, key and reference of every secret that the configuration names."""
+    """Part, key and reference of every secret in the configuration."""
     parts = [
         *((f"accounts.{name}", one.options) for name, one in settings.accounts.items()),
         *((f"agents.{name}", one.options) for name, one in settings.agents.items()),
@@ -75,7 +75,7 @@ def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
 
 
 async def missing(ref: SecretRef, tokens: SecretSource) -> tuple[str, str] | None:
-    """What is wrong with a secret, and what to do; None where it is there."""
+    """What is wrong with a secret and how to solve it; None if it is set."""
     try:
         await tokens.secret(ref)
     except BridgeError as error:
@@ -85,7 +85,7 @@ async def missing(ref: SecretRef, tokens: SecretSource) -> tuple[str, str] | Non
 
 
 def _without_key(settings: Settings) -> Iterator[Need]:
-    """Vendors' own addresses answer nobody without a key; a server of one's own may."""
+    """Agents at vendors' own addresses without a key; other servers may need none."""
     for name, entry in settings.agents.items():
         options = entry.options
         if getattr(options, "api_key", "none is asked for") is not None:
@@ -99,8 +99,7 @@ def _without_key(settings: Settings) -> Iterator[Need]:
 
 
 def wrong_public_url(url: str) -> str:
-    """Why platforms cannot call this address; empty where they can. Plain http is for the
-    sandbox."""
+    """Why platforms cannot call this address; empty if they can. Plain http is for the sandbox."""
     try:
         parts = urlsplit(url)
     except ValueError:  # http://[

@@ -11,10 +11,10 @@ from bridge.router.turns.quotas import Budget, Limit
 class LimitSettings(StrictSettings):
     """The limits of one window; what is left out has none."""
 
-    messages: int | None = Field(default=None, ge=0, description="Questions that are answered.")
-    tokens: int | None = Field(default=None, ge=0, description="Tokens read and written by models.")
+    messages: int | None = Field(default=None, ge=0, description="Turns that begin.")
+    tokens: int | None = Field(default=None, ge=0, description="Tokens that models read and write.")
     money: float | None = Field(
-        default=None, ge=0, description="What that costs, in the currency of the agents' `prices`."
+        default=None, ge=0, description="Their cost, in the currency of the agents' `prices`."
     )
 
 

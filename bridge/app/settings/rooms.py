@@ -1,4 +1,4 @@
-"""The rooms of the configuration file, and what their options mean to the router."""
+"""Settings of rooms, and the options that the router takes from them."""
 
 from __future__ import annotations
 
@@ -40,82 +40,86 @@ from bridge.runtime.renamed_keys import RenamedFrom
 
 
 def _name_form(form: str) -> str:
-    known = ("{name}", "{platform}", "{account}")
     rest = form
-    for one in known:
-        rest = rest.replace(one, "")
+    for placeholder in ("{name}", "{platform}", "{account}"):
+        rest = rest.replace(placeholder, "")
     if "{name}" not in form or "{" in rest or "}" in rest or len(rest) > 40:
         raise ValueError(f"it needs {{name}}, and may have {{platform}} and {{account}}: {form!r}")
     return form
 
 
 class FilterSettings(StrictSettings):
-    """Something is meant when it fits every key that is given."""
+    """A filter: a message matches if it fits every given key."""
 
     authors: tuple[Glob, ...] = Field(
-        default=(), description="Who said it: globs of names, or of ids (slack:T01:U01)."
+        default=(), description="Who wrote it: globs of names or ids (slack:T01:U01)."
     )
-    kinds: tuple[Kind, ...] = Field(default=(), description="What it is: any of these kinds.")
+    kinds: tuple[Kind, ...] = Field(default=(), description="Its kind: any of these.")
     matching: RegularExpression | None = Field(
-        default=None, description="A regular expression (RE2) that is found in its text."
+        default=None, description="A regular expression (RE2) that its text must contain."
     )
 
     @model_validator(mode="after")
     def _means_something(self) -> FilterSettings:
         if not self.authors and not self.kinds and self.matching is None:
-            raise ValueError("it would mean everything; give authors, kinds or matching")
+            raise ValueError("it would match every message; give authors, kinds or matching")
         return self
 
 
 class ReplacementSettings(StrictSettings):
-    """Something that is shown as something else."""
+    """Text that copies show instead of other text."""
 
     find: RegularExpression = Field(description="A regular expression (RE2).")
-    put: str = Field(description="What stands in its place, as it is: never markup, no mention.")
+    put: str = Field(
+        description="The text in its place, as it is: it never becomes markup or a mention."
+    )
 
 
 class RelaySettings(StrictSettings):
-    """What passes, and how it is shown; of a room: for all its channels."""
+    """What the bridge carries, and how copies show it; of a room: in all its channels."""
 
     bots: bool | None = Field(default=None, description="Whether bots and apps are admitted.")
     include: tuple[FilterSettings, ...] = Field(
-        default=(), description="Only what one of these means passes."
+        default=(), description="Only messages that match one of these filters are carried."
     )
     exclude: tuple[FilterSettings, ...] = Field(
-        default=(), description="What one of these means does not pass."
+        default=(), description="Messages that match one of these filters are not carried."
     )
     replace: tuple[ReplacementSettings, ...] = Field(
-        default=(), description="Replacements in the words that are shown."
+        default=(), description="Replacements in the text of copies."
     )
     rename: tuple[ReplacementSettings, ...] = Field(
-        default=(), description="Replacements in the names that are shown."
+        default=(), description="Replacements in the names of authors."
     )
     names: Annotated[str, AfterValidator(_name_form)] | None = Field(
         default=None,
-        description="How authors are called: a form with {name}, {platform} and {account} in it; "
-        "null: by their name, and told apart where two look alike.",
+        description="The format of authors' names, with {name}, {platform} and {account}; null: "
+        "the plain name, with its platform where two names look alike.",
     )
     everyone: bool | None = Field(
         default=None,
-        description="Whether @everyone, @channel and @here of other channels ring here, too.",
+        description="Whether @everyone, @channel and @here of other channels ping here, too.",
     )
     files: Files | None = Field(
-        default=None, description="keep: as files; link: as links; off: not at all."
+        default=None,
+        description="keep: files stay files; link: they become links; off: they are left out.",
     )
     threads: Threads | None = Field(
-        default=None, description="keep: as threads; flat: in the channel, as replies."
+        default=None,
+        description="keep: threads stay threads; flat: their messages are replies in the channel.",
     )
     reactions: Reactions | None = Field(
         default=None,
-        description="native: our bot reacts as people elsewhere do; note: a line below the message "
-        "says who reacts; off: not shown.",
+        description="native: the bridge's bot adds the reactions; note: a line below the message "
+        "says who reacted; off: reactions are left out.",
     )
     max_delay: float | None = Field(
         default=None, gt=0, description="Seconds after which a post is late; null: never."
     )
     late: Late | None = Field(
         default=None,
-        description="What becomes of a late post: mark: its time is shown; refuse: a dead letter.",
+        description="What happens to a late post: mark: it shows its time; refuse: it becomes a "
+        "dead letter.",
     )
 
     @field_validator("*", mode="before")
@@ -129,10 +133,10 @@ class RelaySettings(StrictSettings):
 
 
 class MemberSettings(RelaySettings):
-    """A channel in a room."""
+    """Settings of a channel in a room."""
 
     account: Glob = Field(
-        description="The account that hears and speaks there; a glob takes all that match."
+        description="The account that reads and posts there; a glob takes all that match."
     )
     channel: NativeGlob = Field(
         description="The channel's id, or its name (#general); a glob (#team-*) takes all that "
@@ -148,17 +152,17 @@ class MemberSettings(RelaySettings):
     )
     flow: Literal["in", "out", "both"] = Field(
         default="both",
-        description="in: what is said there comes into the room; out: the room is shown there.",
+        description="in: its messages come into the room; out: it shows the room's messages; both.",
     )
 
     @property
     def is_pattern(self) -> bool:
-        """Whether it may stand for several channels, which come and go."""
+        """Whether it may match several channels, which may appear and disappear."""
         return is_glob(self.channel) or is_glob(self.account) or self.category is not None
 
 
 class RoomSettings(RelaySettings):
-    """Channels and agents that share a conversation; a channel may be in several rooms."""
+    """Settings of a room: channels and agents that share a conversation."""
 
     members: tuple[MemberSettings, ...] = Field(min_length=1, description="The room's channels.")
     agents: tuple[MembershipSettings, ...] = Field(default=(), description="The room's agents.")
@@ -173,32 +177,34 @@ class RoomSettings(RelaySettings):
         default=4,
         ge=0,
         le=100,
-        description="Turns that agents and bots call after the last that a person did, in an hour.",
+        description="The most turns within an hour that agents and bots may start after the last "
+        "turn that a person started.",
     )
     hand_over: bool = Field(
         default=False,
-        description="Agents have a tool to hand over to another agent of the room, or to a person.",
+        description="Whether agents have a tool that hands over to another agent of the room, or "
+        "to a person.",
     )
     undelivered: Undelivered = Field(
         default="note",
-        description="note: what did not reach a channel is said where it was posted, with a button "
-        "to try again; whisper: to its author alone, on Slack; reaction: it is marked, and the "
-        "command `why` says the reason; off: `uacs-bridge dead-letters` lists it.",
+        description="How the bridge reports a message that did not reach a channel: note: where it "
+        "was posted, with a button to try again; whisper: only to its author, on Slack; reaction: "
+        "by a mark, and the command `why` shows the reason; off: in `uacs-bridge dead-letters`.",
     )
     history: History = Field(
         default="from_joining",
-        description="from_joining: a channel or an agent that joins later knows what is said from "
-        "then on; shared: agents read what was said before, and replies quote it.",
+        description="from_joining: a channel or an agent that joins later knows the messages from "
+        "then on; shared: agents read earlier messages, too, and replies quote them.",
     )
     moderation: Moderation = Field(
         default="off",
-        description="What a person's deletion or pin of a copy does: off, mirror or room.",
+        description="What happens if a person deletes or pins a copy: off, mirror or room.",
     )
     bots_per_minute: int | None = Field(
         default=120,
         ge=1,
-        description="Posts of bots in a minute, with no person between, after which the room is "
-        "paused; null: no limit.",
+        description="Posts of bots in a minute, without a person's message in between, after which "
+        "the bridge pauses the room; null: no limit.",
     )
     greet: Annotated[bool, RenamedFrom("greets")] = Field(
         default=True,
@@ -206,16 +212,17 @@ class RoomSettings(RelaySettings):
     )
     private: tuple[str, ...] = Field(
         default=("!private",),
-        description="Beginnings of messages that are neither carried nor kept.",
+        description="The bridge neither carries nor stores messages that begin with one of these.",
     )
     show_tools: ToolsShown = Field(
         default="names",
-        description="What is seen of the tools that agents call: off: nothing; names: which ones; "
-        "full: what they were given and said, too.",
+        description="What people see of agents' tool calls: off: nothing; names: the tools' names; "
+        "full: also arguments and results.",
     )
     feedback: Switch = Field(
         default="off",
-        description="Whether people are asked for a thumb up or down on agents' answers: off, on.",
+        description="Whether the bridge asks people for a thumb up or down on agents' answers: "
+        "off, on.",
     )
     announce: Annotated[frozenset[Tells], RenamedFrom("tells")] = Field(
         default=ALL_BUT_JOINS,
@@ -224,14 +231,14 @@ class RoomSettings(RelaySettings):
 
 
 def room_options(room: RoomSettings) -> RoomOptions:
-    """What holds for the room as a whole."""
+    """The router's options of the room as a whole."""
     return RoomOptions(
         message_filter=_message_filter(room),
         history=room.history,
         moderation=room.moderation,
         bots_per_minute=room.bots_per_minute,
         greets=room.greet,
-        private=tuple(one.casefold() for one in room.private if one),
+        private=tuple(prefix.casefold() for prefix in room.private if prefix),
         tells=room.announce,
         show_tools=room.show_tools,
         feedback=room.feedback,
@@ -239,7 +246,7 @@ def room_options(room: RoomSettings) -> RoomOptions:
 
 
 def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
-    """How this channel takes part: its own keys, else the room's; replacements of both."""
+    """The router's options of a channel: its own keys, else the room's; replacements of both."""
     return MemberOptions(
         message_filter=_message_filter(member),
         names=member.names or room.names,
@@ -254,19 +261,21 @@ def member_options(room: RoomSettings, member: MemberSettings) -> MemberOptions:
     )
 
 
-def _message_filter(wanted: RelaySettings) -> MessageFilter:
+def _message_filter(settings: RelaySettings) -> MessageFilter:
     message_filter = MessageFilter(
-        include=tuple(map(_filter, wanted.include)),
-        exclude=tuple(map(_filter, wanted.exclude)),
-        bots=wanted.bots is not False,
+        include=tuple(map(_filter, settings.include)),
+        exclude=tuple(map(_filter, settings.exclude)),
+        bots=settings.bots is not False,
     )
     return OPEN if message_filter == OPEN else message_filter
 
 
-def _filter(wanted: FilterSettings) -> Filter:
-    pattern = None if wanted.matching is None else pattern_of(wanted.matching)
-    return Filter(wanted.authors, frozenset(wanted.kinds), pattern)
+def _filter(settings: FilterSettings) -> Filter:
+    pattern = None if settings.matching is None else pattern_of(settings.matching)
+    return Filter(settings.authors, frozenset(settings.kinds), pattern)
 
 
-def _replacements(wanted: tuple[ReplacementSettings, ...]) -> tuple[Replacement, ...]:
-    return tuple(Replacement(pattern_of(one.find), one.put) for one in wanted)
+def _replacements(replacements: tuple[ReplacementSettings, ...]) -> tuple[Replacement, ...]:
+    return tuple(
+        Replacement(pattern_of(replacement.find), replacement.put) for replacement in replacements
+    )

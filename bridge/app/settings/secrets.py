@@ -10,13 +10,14 @@ from bridge.model.secret_refs import SecretRef
 from bridge.ports.store.credentials import CredentialStore
 
 
-class Tokens:
-    """The bridge's SecretSource. Nothing is cached: a renewed secret is seen at its next use."""
+class SecretReader:
+    """The bridge's SecretSource. It caches nothing: a renewed secret is seen at its next use."""
 
     def __init__(self, store: CredentialStore | None) -> None:
         self._store = store
 
     async def secret(self, ref: SecretRef) -> str:
+        """The secret without surrounding space. Raises ConfigError if it is missing or empty."""
         value = await self._find(ref)
         if not (value or "").strip():
             raise ConfigError(f"The {ref} is empty or not set; {_todo(ref)}")

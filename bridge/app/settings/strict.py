@@ -1,4 +1,4 @@
-"""What all settings of the configuration share."""
+"""What all models of the configuration share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bridge.content.text.globs import Glob
 
 
 class StrictSettings(BaseModel):
-    """Unknown keys are errors, and nothing changes once it is read."""
+    """A frozen model of settings: an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -21,7 +21,7 @@ def _as_text(value: object) -> object:
 
 
 NativeId = Annotated[str, BeforeValidator(_as_text)]
-"""YAML reads the ids of some platforms as numbers."""
+"""An id of a platform; YAML reads some of them as numbers."""
 
 NativeGlob = Annotated[Glob, BeforeValidator(_as_text)]
-"""An id, or a pattern of names."""
+"""An id of a platform, or a glob of names."""

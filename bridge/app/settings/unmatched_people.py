@@ -1,4 +1,4 @@
-"""Globs of people, as a configuration has them -> those that can mean nobody, and what to write."""
+"""Globs of people in a configuration -> those that match nobody, and what to write instead."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _ACCOUNTS = {"group": "WORKSPACE:ID", "guest": "WORKSPACE"}
 
 
 def nobody_meant(globs: Sequence[str], *, groups: bool = False) -> Iterator[tuple[int, str]]:
-    """The index of each glob of ids (with `groups`: of groups and guests, too) that no id can fit,
-    and why."""
+    """The index of each glob that no id can match, and an error text.
+
+    Globs are of ids; with `groups`, also of groups and guests.
+    """
     kinds = ("group", "guest") if groups else ()
     for index, glob in enumerate(globs):
         if not _may_mean(glob, kinds):
@@ -27,9 +29,9 @@ def nobody_meant(globs: Sequence[str], *, groups: bool = False) -> Iterator[tupl
 
 @cache
 def _may_mean(glob: str, kinds: tuple[str, ...]) -> bool:
-    """Whether some id has one of the known forms and fits the glob."""
+    """Whether an id of one of the known forms can match the glob."""
     forms = [*(f"{kind}:{form}" for kind in kinds for form in _forms(kind)), *_forms("")]
-    # A star may stand for nothing: what is left of nearly every glob is an id already.
+    # A star may match nothing: nearly every glob without its stars is an id already.
     plain = glob.replace("*", "")
     if "{" not in glob and any(matches(form, plain) for form in forms):
         return True
@@ -37,18 +39,18 @@ def _may_mean(glob: str, kinds: tuple[str, ...]) -> bool:
 
 
 def nobody_approves(globs: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """As `nobody_meant`; words for who asked and for admins, and ids of people, are good, too."""
+    """As `nobody_meant`; `asker`, `admins` and ids of persons are valid, too."""
     for index, why in nobody_meant(globs):
-        one = globs[index]
-        if one in (ASKER, ADMINS) or _PERSON.fullmatch(one):
+        glob = globs[index]
+        if glob in (ASKER, ADMINS) or _PERSON.fullmatch(glob):
             continue
-        near = closest(one, (ASKER, ADMINS))
-        yield index, f"{one!r} is nobody; did you mean {near!r}?" if near else why
+        near = closest(glob, (ASKER, ADMINS))
+        yield index, f"{glob!r} is nobody; did you mean {near!r}?" if near else why
 
 
 @cache
 def _forms(kind: str) -> Sequence[str]:
-    """What ids look like: `slack:*:*`; behind `guest:` they name no account."""
+    """The forms of ids: `slack:*:*`; after `guest:` they name no account."""
     platforms = names_of(CONNECTORS)
     if kind == "guest":
         return [f"{platform}:*" for platform in platforms]
@@ -65,7 +67,7 @@ def _todo(glob: str, kinds: Sequence[str]) -> str:
         )
     if first not in (*kinds, *platforms):
         near = closest(first, (*kinds, *platforms))
-        known = ", ".join(f"{one}:" for one in (*kinds, *platforms))
+        known = ", ".join(f"{kind}:" for kind in (*kinds, *platforms))
         hint = f"did you mean {near + ':' + rest!r}?" if near else f"it begins with one of {known}"
         return f"{glob!r} is nobody; {hint}"
     platform = rest.partition(":")[0] if first in kinds else first

@@ -1,7 +1,7 @@
-"""A YAML file -> plain values. Imports nothing but YAML, so that a broken file is told at once.
+"""A YAML file -> plain values. Imports only YAML, so that errors of the file appear at once.
 
-libyaml reads, where PyYAML was built with it: it is seven times faster. What is wrong with a file
-is told in the words of PyYAML's own reader, which does not depend on the machine.
+Reads with libyaml if PyYAML was built with it, which is seven times faster. Errors have the texts
+of PyYAML's own reader, so that they do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _Fast: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Strict:
-    """A key that appears twice in a mapping is an error, for the first value would be lost; so is
-    a value that is none of its kind, such as the date 2026-02-30."""
+    """Rejects a key that appears twice in a mapping, because its first value would be lost, and
+    values that are invalid for their type, such as the date 2026-02-30."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
@@ -63,7 +63,7 @@ class _FastLoader(_Strict, _Fast):
 
 
 def store_named_in(path: Path) -> Path:
-    """The store of a configuration file that may be wrong: as far as it is named there, else the
+    """The store's path in a configuration file that may be invalid, if it can be found, else the
     default."""
     try:
         found = _STORE.search(path.read_text("utf-8"))
@@ -74,8 +74,8 @@ def store_named_in(path: Path) -> Path:
 
 
 def read_yaml(path: Path) -> object:
-    """The value in the file; an empty file is an empty mapping. Raises ConfigError, which says
-    where the file is wrong and what to do."""
+    """The value in the file; {} for an empty file. Raises ConfigError with the place of an error
+    and what to do."""
     try:
         text = path.read_text("utf-8")
     except OSError as error:

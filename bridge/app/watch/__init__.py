@@ -1,1 +1,1 @@
-"""What is measured and looked after while a bridge runs."""
+"""Monitoring and maintenance of a running bridge: gauges, the store, stored files."""

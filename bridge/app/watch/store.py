@@ -1,4 +1,4 @@
-"""Whether the store takes what is written: asked every other second, said once a minute."""
+"""Tests every two seconds whether the store accepts writes; logs a failure once a minute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ SAY_AGAIN = 60.0
 
 
 class StoreWatch:
-    """`trouble` is why nothing is taken now, for the log; `public` the same for everybody."""
+    """`trouble` says why the store accepts no writes now, for the log; empty while it does.
+    `public` is the same without names of files. `since` is the monotonic time of the first failure.
+    """
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self.trouble = ""
@@ -30,7 +32,7 @@ class StoreWatch:
         self._proof: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Test until cancelled."""
         try:
             while True:
                 await self.look()
@@ -41,8 +43,8 @@ class StoreWatch:
                 await asyncio.gather(self._proof, return_exceptions=True)
 
     async def look(self) -> None:
-        """One proof. One that hangs, as where another program holds the file's lock, is waited for:
-        nothing is put behind it."""
+        """One test. While a test hangs, because another program holds the file's lock, no second
+        one starts."""
         proof = self._proof or asyncio.create_task(self._store.prove_writable())
         await asyncio.wait({proof}, timeout=PATIENCE)
         if not proof.done():

@@ -1,4 +1,4 @@
-"""Once a day: kept files that nothing names any more are removed."""
+"""Removes stored files that nothing uses any more, once a day."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ _FIRST = 600.0  # seconds after the start, which has other work
 
 
 async def sweep(store: Path, blobs: Blobs, clock: Clock, days: float) -> int:
-    """Remove files that were last put before so many days, and that no message (but deleted ones)
-    and nobody's picture names; how many."""
+    """Remove files that were last stored more than `days` days ago and that nothing uses; returns
+    their number.
+
+    Messages (except deleted ones) and people's pictures use files.
+    """
     used = await asyncio.to_thread(files_in_use, store)
     return await blobs.sweep(used, clock.time() - days * _DAY)
 
 
 async def sweep_daily(store: Path, blobs: Blobs, clock: Clock, days: float | None) -> None:
-    """Until cancelled; without `days` every file is kept for ever."""
+    """Sweep daily until cancelled; without `days` every file is kept."""
     if days is None:
         return
     await clock.sleep(_FIRST)

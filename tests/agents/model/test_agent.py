@@ -432,7 +432,7 @@ async def test_closing_the_answer_closes_the_connection(vendor: Vendor) -> None:
 
 @pytest.mark.parametrize(("options", "words"), [
     ({}, "model: this key is needed"),
-    ({"model": "m", "api_key": "sk-secret1234567890"}, "secrets never stand in this file"),
+    ({"model": "m", "api_key": "sk-secret1234567890"}, "this file never contains secrets"),
     ({"model": "m", "base_url": "api.openai.com"}, "must be an address"),
     ({"model": "m", "base_url": "https://u:p@host"}, "must hold no user"),
     ({"model": "m", "temprature": 1}, "did you mean 'temperature'?"),

@@ -114,7 +114,7 @@ def test_a_wrong_configuration_ends_with_2_and_no_traceback(tmp_path: Path) -> N
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"uacs-bridge: {config} is not right:\n- acounts: unknown key; did you mean 'accounts'?\n"
+        f"uacs-bridge: {config} is not valid:\n- acounts: unknown key; did you mean 'accounts'?\n"
     )
 
 

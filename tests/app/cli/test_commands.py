@@ -378,7 +378,7 @@ def test_secrets_backup_restore_and_status_work_while_nothing_runs(alone: Path) 
     run("secrets", "set", "two", stdin="2")
 
     assert run("secrets", "list") == "one\ntwo\n"
-    assert "What was there before" in run("db", "restore", backup)
+    assert "The old store is now" in run("db", "restore", backup)
     assert run("secrets", "list") == "one\n"
     assert "nothing to do" in run("db", "migrate")
     assert "not running" in run("status")

@@ -92,7 +92,7 @@ def test_codes_and_quotas_of_a_bridge_that_does_not_run(stopped: Path) -> None:
     assert made.exit_code == 0, made.output
     assert CODE.fullmatch(made.stdout.strip())
     listed = cli("pair", "list", "-c", str(stopped))
-    assert "codes that may still be given: 1" in listed.stdout
+    assert "open codes: 1" in listed.stdout
     assert cli("quota", "reset", "room:x", "-c", str(stopped)).exit_code == 0
     shown = cli("quota", "show", "--json", "-c", str(stopped))
     assert json.loads(shown.stdout) == []

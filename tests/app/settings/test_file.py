@@ -206,14 +206,14 @@ def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
     ("room", "said"),
     [
         ({"announce": "topics"}, "announce: this is a list: put it in brackets"),
-        ({"agents": ["echo"]}, "agents[0]: this has keys of its own"),
+        ({"agents": ["echo"]}, "agents[0]: this is a mapping: write its keys"),
         ({"moderation": True}, "moderation: Input should be 'off', 'mirror' or 'room' (is 'on')"),
         ({"exclude": [{"kinds": ["post"]}]}, "'system'; did you mean 'posts'? (is 'post')"),
-        ({"exclude": [{}]}, "exclude[0]: it would mean everything; give authors"),
+        ({"exclude": [{}]}, "exclude[0]: it would match every message; give authors"),
         ({"exclude": [{"authors": ["{a,b}" * 11]}]}, "has more than 1000 alternatives"),
         ({"exclude": [{"authors": ["{a,b}" * 300]}]}, "at most 1000 characters, not 1500"),
         ({"exclude": [{"matching": "\bfoo"}]}, "double quotes as a backspace; use single quotes"),
-        ({"members": [{"account": "s", "channel": None}]}, "what begins with # is a comment"),
+        ({"members": [{"account": "s", "channel": None}]}, "text that begins with # is a comment"),
     ],
 )
 def test_what_is_wrong_is_told_in_plain_words(room: dict[str, Any], said: str) -> None:
@@ -246,7 +246,7 @@ def test_a_secret_in_clear_is_refused_and_never_repeated(written: object) -> Non
 
     (found,) = problems(data)
 
-    assert "secrets never stand in this file" in found
+    assert "this file never contains secrets" in found
     assert "bot_token: {env: BOT_TOKEN}" in found
     assert "secret" not in found.replace("secrets", "")
 

@@ -1,1 +1,1 @@
-"""One module for each command (or group of commands), found by `bridge.app.cli` by its name."""
+"""One module for each command or group of commands; `bridge.app.cli` finds it by its name."""

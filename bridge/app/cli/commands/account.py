@@ -1,4 +1,4 @@
-"""`uacs-bridge account`: send again through an account that was stopped."""
+"""`uacs-bridge account`: resume sending through an account that was stopped."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from bridge.app.cli.commands.options import config_option, settings_from
 
 @click.group("account")
 def command() -> None:
-    """Send again through an account that was stopped."""
+    """Resume sending through an account that was stopped."""
 
 
 @command.command("resume")
 @click.argument("name")
 @config_option
 def resume(name: str, config: Path) -> None:
-    """Send through account NAME again, after another bridge used its tokens.
+    """Resume sending through account NAME, after another bridge used its tokens.
 
-    Stop the other bridge first. What waited meanwhile is sent now. Works while the bridge runs.
+    Stop the other bridge first. Waiting operations are sent at once. Works while the bridge runs.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`uacs-bridge approvals`: the calls of tools that somebody had to allow, and who decided."""
+"""`uacs-bridge approvals`: tool calls that needed an approval, and the decisions."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 @click.command("approvals")
-@click.option("--open", "open_only", is_flag=True, help="Only those that nobody has decided yet.")
+@click.option("--open", "open_only", is_flag=True, help="Only undecided ones.")
 @click.option(
     "--limit",
     default=50,
     type=click.IntRange(1),
     show_default=True,
-    help="How many, the newest first.",
+    help="The number of calls, the newest first.",
 )
 @config_option
 @json_option
 def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
-    """List the calls of tools that somebody had to allow, and who decided.
+    """List the tool calls that needed an approval, and who decided.
 
     \b
     Examples:
@@ -51,16 +51,16 @@ def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
     click.echo(table(heads, rows, indent="", empty=nothing(what, todo)))
 
 
-def _decided(one: Approval) -> str:
+def _decided(approval: Approval) -> str:
     said = [
         f"{'allowed' if by.allowed else 'refused'} by {by.actor} {when(by.at)}"
-        for by in one.decisions
+        for by in approval.decisions
     ]
     return ", ".join(said) or "-"
 
 
-def _facts(one: Approval) -> dict[str, Any]:
-    return asdict(one)
+def _facts(approval: Approval) -> dict[str, Any]:
+    return asdict(approval)
 
 
 async def _approvals(config: Path, open_only: bool, limit: int) -> Sequence[Approval]:

@@ -1,4 +1,4 @@
-"""`uacs-bridge archive`: what was said, as UACS Conversations."""
+"""`uacs-bridge archive`: archived messages as UACS Conversations."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @click.group("archive")
 def command() -> None:
-    """Read what was said."""
+    """Print archived messages."""
 
 
 @command.command("show")
 @click.argument("room", required=False)
 @config_option
-@click.option("--newest", type=click.IntRange(1), help="Only so many messages, the newest ones.")
+@click.option("--newest", type=click.IntRange(1), help="Only this number of newest messages.")
 @click.option("--channel", metavar="KEY", help="A channel's own conversation instead of a room's.")
 @click.option(
-    "--member", metavar="KEY", help="Only what came into the room while this member was in it."
+    "--member", metavar="KEY", help="Only messages from the times when this member was in the room."
 )
-@click.option("--reader", metavar="WHO", help="Also what was said to this person alone.")
+@click.option("--reader", metavar="WHO", help="Also messages to this person only.")
 @click.option(
-    "--between", metavar="WHO WHO", nargs=2, help="What two people wrote to one another (`dm`)."
+    "--between", metavar="WHO WHO", nargs=2, help="The direct messages between two people (`dm`)."
 )
 def show(
     room: str | None,
@@ -111,11 +111,14 @@ async def _printed(store: Store, wanted: UUID, newest: int | None, view: View) -
 
 
 async def _accounts(store: Store, who: str) -> tuple[ActorId, ...]:
-    """All that this person has."""
+    """All linked accounts of this person."""
     from bridge.app.cli.commands.find_person import found_person
 
     actor = await found_person(store, who)
-    return (actor, *(one.actor for one in await store.accounts_of(actor) if one.actor != actor))
+    return (
+        actor,
+        *(account.actor for account in await store.accounts_of(actor) if account.actor != actor),
+    )
 
 
 async def _room(store: Store, name: str) -> UUID:

@@ -1,4 +1,4 @@
-"""`uacs-bridge check`: everything that can be found wrong before the start."""
+"""`uacs-bridge check`: find every problem before the start."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ _COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @click.command("check")
 @config_option
 @env_file_option
-@click.option("--offline", is_flag=True, help="Ask nobody: the file, secrets and packages alone.")
+@click.option(
+    "--offline", is_flag=True, help="Send no requests: check the file, secrets and packages."
+)
 @json_option
 def command(config: Path, env_file: Path | None, offline: bool, as_json: bool) -> None:
-    """Find what is wrong before the start, and say what to do about it.
+    """Find problems before the start, and say how to solve them.
 
-    Asks the platforms for tokens, scopes, intents, permissions and channels, the API of each agent
-    one cheap request, and each server of tools for its tools (its program is started, and ended);
-    changes nothing, and may be run beside a running bridge. Exits with 1 if there is an error: then
-    `run` would refuse to start, or would report it.
+    Asks the platforms for tokens, scopes, intents, permissions and channels, sends one cheap
+    request to the API of each agent, and starts each tool server until it has listed its tools.
+    Changes nothing, and can run beside a running bridge. Exits with 1 if there is an error: `run`
+    would refuse to start, or would report it.
 
     \b
     Examples:
@@ -54,7 +56,7 @@ def command(config: Path, env_file: Path | None, offline: bool, as_json: bool) -
 
 
 def _chapters(config: Path, env_file: Path | None, *, offline: bool) -> list[Chapter]:
-    """Every chapter that could be looked at; without a readable configuration there is one."""
+    """Every chapter that could be examined; only one if the configuration is not valid."""
     try:
         settings = quiet_settings_from(config, env_file)
     except ConfigError as error:
@@ -68,26 +70,31 @@ def _chapters(config: Path, env_file: Path | None, *, offline: bool) -> list[Cha
 
 def _facts(chapters: Sequence[Chapter]) -> Iterator[dict[str, str]]:
     for about, findings in chapters:
-        for one in findings:
-            yield {"about": about, "level": one.level, "what": one.what, "todo": one.todo}
+        for finding in findings:
+            yield {
+                "about": about,
+                "level": finding.level,
+                "what": finding.what,
+                "todo": finding.todo,
+            }
 
 
 def _lines(chapters: Sequence[Chapter]) -> Iterator[str]:
     counts = {"error": 0, "warning": 0}
     for about, findings in chapters:
         yield heading(about)
-        for one in findings:
-            counts[one.level] = counts.get(one.level, 0) + 1
-            level = click.style(f"{one.level:7}", fg=_COLOURS[one.level])
-            first, *more = one.what.splitlines() or [""]
+        for finding in findings:
+            counts[finding.level] = counts.get(finding.level, 0) + 1
+            level = click.style(f"{finding.level:7}", fg=_COLOURS[finding.level])
+            first, *more = finding.what.splitlines() or [""]
             yield f"  {level}  {printable(first)}"
             yield from (f"           {printable(line)}" for line in more)
-            if one.todo and one.level != "ok":
-                yield f"           -> {printable(one.todo)}"
+            if finding.todo and finding.level != "ok":
+                yield f"           -> {printable(finding.todo)}"
         yield ""
     errors, warnings = counts["error"], counts["warning"]
     yield (
         f"{many(errors, 'error')}, {many(warnings, 'warning')}"
         if errors or warnings
-        else ("Everything is right")
+        else "No problems found"
     )

@@ -1,4 +1,4 @@
-"""`uacs-bridge db`: what is done with the store as a file."""
+"""`uacs-bridge db`: migrate, back up and restore the store's file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def command() -> None:
     """Migrate, back up and restore the store, or begin a new one.
 
-    The key that seals its secrets (the `.key` file beside it, or UACS_BRIDGE_KEY) is no part of
-    a backup: keep it apart.
+    A backup does not contain the key that seals the store's secrets (the `.key` file beside it, or
+    UACS_BRIDGE_KEY): store the key separately.
     """
 
 
@@ -48,7 +48,7 @@ def migrate(config: Path) -> None:
 @click.argument("target", type=_FILE)
 @config_option
 def backup(target: Path, config: Path) -> None:
-    """Copy the whole store while it may be in use.
+    """Copy the whole store, also while it is in use.
 
     \b
     Examples:
@@ -63,10 +63,10 @@ def backup(target: Path, config: Path) -> None:
 @command.command("new")
 @config_option
 def new(config: Path) -> None:
-    """Begin with an empty store where the old one's file is gone.
+    """Begin an empty store where the old one's file is gone.
 
-    `run` does so by itself in an empty folder. Where a key or kept files of a store are still in
-    the folder, it refuses: the file may have been removed or not been mounted by mistake.
+    `run` does so by itself in an empty folder. It refuses if a key or stored files of a store are
+    still in the folder, because the file may have been removed, or not been mounted, by mistake.
 
     \b
     Examples:
@@ -76,19 +76,19 @@ def new(config: Path) -> None:
 
     path = settings_from(config).store.path
     aside = create(path)
-    click.echo(f"Begun: {path}")
+    click.echo(f"Created: {path}")
     if aside is not None:
-        click.echo(f"What was there before: {aside}")
+        click.echo(f"The old store is now: {aside}")
 
 
 @command.command("restore")
 @click.argument("source", type=_FILE)
 @config_option
 def restore(source: Path, config: Path) -> None:
-    """Put a backup in the store's place; the old store is renamed, not removed.
+    """Replace the store by a backup; the old store is renamed, not removed.
 
-    Stop the bridge first. What platforms still tell of the time since the backup is caught up
-    at the next start.
+    Stop the bridge first. At the next start the bridge catches up with what platforms still deliver
+    from the time since the backup.
 
     \b
     Examples:
@@ -100,4 +100,4 @@ def restore(source: Path, config: Path) -> None:
     aside = restore(source, path)
     click.echo(f"Restored: {path}")
     if aside is not None:
-        click.echo(f"What was there before: {aside}")
+        click.echo(f"The old store is now: {aside}")

@@ -1,4 +1,4 @@
-"""`uacs-bridge dead-letters`: operations that were given up, and those that are held up."""
+"""`uacs-bridge dead-letters`: operations that were given up or are held up."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ HELD_UP = ("waiting", "sending")
 
 @click.group("dead-letters")
 def command() -> None:
-    """Look after what could not be delivered.
+    """List, replay and skip operations that could not be delivered.
 
-    A `dead` operation was refused by its platform, given up or skipped. An `unproved` one may have
-    arrived: look there before you replay it. A message that was edited or deleted since is marked
-    so: its copy, should it stand, is as it was. One that was deleted is not posted any more.
-
-    A `waiting` operation has failed and is tried again; of a `sending` one the outcome is not known
-    yet. The operations behind it in its channel wait for it.
+    The platform refused a `dead` operation, or the bridge gave it up or skipped it. An `unproved`
+    operation may have arrived: look in its channel before you replay it. The list marks messages
+    that were edited or deleted since; their copies, if they exist, are not updated. A deleted
+    message is not posted any more. A `waiting` operation failed and is retried; the outcome of a
+    `sending` one is not known yet.
     """
 
 
@@ -38,7 +37,7 @@ def command() -> None:
 @config_option
 @json_option
 def list_(config: Path, as_json: bool) -> None:
-    """List what was refused, given up, or could not be proved, and what is held up.
+    """List operations that were given up, are unproved or are held up.
 
     \b
     Examples:
@@ -63,9 +62,9 @@ def list_(config: Path, as_json: bool) -> None:
 @config_option
 @json_option
 def show(operation: str, config: Path, as_json: bool) -> None:
-    """Show everything about one of them.
+    """Show all details of an operation.
 
-    OPERATION is its id, or as many of its first letters as make it the only one.
+    OPERATION is its id, or the beginning of it if no other id begins so.
 
     \b
     Examples:
@@ -77,18 +76,18 @@ def show(operation: str, config: Path, as_json: bool) -> None:
         return
     for key, value in _facts(letter).items():
         click.echo(f"{key:10} {printable(str(value))}")
-    click.echo(f"\nThe whole way of its message: uacs-bridge explain {letter.operation.message}")
+    click.echo(f"\nEvery step of its message: uacs-bridge explain {letter.operation.message}")
 
 
 @command.command("replay")
 @click.argument("operations", metavar="[OPERATION]...", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All that are dead; unproved ones by name.")
+@click.option("--all", "everything", is_flag=True, help="All dead ones; name unproved ones.")
 @config_option
 def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
-    """Set dead letters waiting again, at the end of their lanes.
+    """Queue dead letters again, at the end of their lanes.
 
-    Works while the bridge runs, which then sends them at once; else they go out at its next start.
-    `--all` leaves out unproved ones: they may have arrived, and would be there twice.
+    Works while the bridge runs, which then sends them at once; otherwise they are sent at its next
+    start. `--all` omits unproved ones: they may have arrived, and would appear twice.
 
     \b
     Examples:
@@ -98,7 +97,7 @@ def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
     if bool(operations) == everything:
         raise click.UsageError("name operations, or say --all")
     letters = asyncio.run(_letters(config))
-    wanted = [_one(letters, one) for one in operations]
+    wanted = [_one(letters, operation) for operation in operations]
     if everything:
         wanted = [letter for letter in letters if letter.state == "dead"]
     ids = list(dict.fromkeys(letter.operation.id for letter in wanted))
@@ -112,13 +111,13 @@ def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
 def retry(operations: tuple[str, ...], config: Path) -> None:
     """Try operations now: waiting ones in their place, dead letters at the end of their lanes.
 
-    Works while the bridge runs; else they go out at its next start.
+    Works while the bridge runs; otherwise they are sent at its next start.
 
     \b
     Examples:
       uacs-bridge dead-letters retry 3f2a
     """
-    letters = [_one(asyncio.run(_letters(config)), one) for one in operations]
+    letters = [_one(asyncio.run(_letters(config)), operation) for operation in operations]
     held_up = _ids(letter for letter in letters if letter.state in HELD_UP)
     given_up = _ids(letter for letter in letters if letter.state not in HELD_UP)
     now = asyncio.run(_do(config, "/admin/retry", held_up, _hasten))
@@ -131,7 +130,7 @@ def retry(operations: tuple[str, ...], config: Path) -> None:
 @click.argument("operations", metavar="OPERATION...", nargs=-1, required=True)
 @config_option
 def skip(operations: tuple[str, ...], config: Path) -> None:
-    """Give up operations that are held up, so that their channels go on.
+    """Give up operations that are held up, so that their channels continue.
 
     They become dead letters, which can be replayed. Works while the bridge runs, too.
 
@@ -139,7 +138,7 @@ def skip(operations: tuple[str, ...], config: Path) -> None:
     Examples:
       uacs-bridge dead-letters skip 3f2a
     """
-    letters = [_one(asyncio.run(_letters(config)), one) for one in operations]
+    letters = [_one(asyncio.run(_letters(config)), operation) for operation in operations]
     for letter in letters:
         if letter.state not in HELD_UP:
             raise StoreError(
@@ -152,10 +151,10 @@ def skip(operations: tuple[str, ...], config: Path) -> None:
 @command.command("retry-events")
 @config_option
 def retry_events(config: Path) -> None:
-    """Set events that nobody understood waiting again.
+    """Queue events again that no decoder understood.
 
-    For after an upgrade whose decoders know more. Stop the bridge first: its next start works on
-    them, in the order in which they came.
+    For after an upgrade with better decoders. Stop the bridge first: its next start processes them
+    in the order in which they arrived.
 
     \b
     Examples:
@@ -193,7 +192,7 @@ def _one(letters: Sequence[DeadLetter], wanted: str) -> DeadLetter:
 
 
 async def _replay(config: Path, operations: Sequence[str]) -> bool:
-    """True when a running bridge did it."""
+    """Whether a running bridge did it."""
 
     async def wait_again(store: Store, operation: OperationId) -> None:
         await store.replay(operation)
@@ -218,7 +217,7 @@ async def _do(
     operations: Sequence[str],
     work: Callable[[Store, OperationId], Awaitable[None]],
 ) -> bool:
-    """Ask the bridge that runs with this store, else do it here; True when the bridge did it."""
+    """Whether the running bridge did it; otherwise this process did."""
     from bridge.app.cli.commands.stores import writing
     from bridge.app.control import running_bridge
     from bridge.model import OperationId
@@ -257,7 +256,6 @@ def _facts(letter: DeadLetter) -> dict[str, Any]:
 
 
 def _message_in(letter: DeadLetter) -> str:
-    """What it says, and what happened to it since: a copy that arrived all the same shows none of
-    that."""
+    """The message's text and later changes; an existing copy does not show the changes."""
     since = letter.message_state
     return f"({since}) {letter.excerpt}" if since in ("edited", "deleted") else letter.excerpt

@@ -1,4 +1,4 @@
-"""`uacs-bridge demo`: the bridge at work between local platforms, on one page or by a script."""
+"""`uacs-bridge demo`: the bridge between local platforms, on one page or by a script."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import click
     "--script",
     "scripted",
     is_flag=True,
-    help="Have a fixed conversation, check it, print it, and exit; no browser needed.",
+    help="Play a fixed conversation, check and print it, and exit; needs no browser.",
 )
 @click.option(
     "--json-only",
     is_flag=True,
-    help="With --script: print nothing but the archive, a UACS Conversation in JSON.",
+    help="With --script: print only the archive, a UACS Conversation in JSON.",
 )
 @click.option(
     "--port",
     default=8765,
     show_default=True,
     type=click.IntRange(0, 65535),
-    help="The page's port; 0, or one that is taken, becomes a free one.",
+    help="The page's port; 0, or a port in use, becomes a free one.",
 )
 @click.option("--open/--no-open", "browser", default=False, help="Open the page in a browser.")
 @click.option("--quiet-room", is_flag=True, help="Begin with empty channels.")
@@ -32,15 +32,15 @@ import click
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Keep the bridge's store there; else it is forgotten at the end.",
+    help="The folder of the bridge's store; without it, the store is removed at the end.",
 )
 def command(
     scripted: bool, json_only: bool, port: int, browser: bool, quiet_room: bool, data: Path | None
 ) -> None:  # fmt: skip
     """Show the bridge at work: local platforms, an agent, and one page to write on.
 
-    A small twin of each platform starts on this machine, the bridge joins them through the
-    platforms' own SDKs, and an agent listens for @echo. No account and no network are needed.
+    A small local version of each platform starts on this machine, the bridge joins them through the
+    platforms' own SDKs, and an agent answers @echo. It needs no account and no network.
 
     \b
     Examples:

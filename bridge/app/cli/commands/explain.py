@@ -1,4 +1,4 @@
-"""`uacs-bridge explain`: the way of one message, or who sent what to whom in a room."""
+"""`uacs-bridge explain`: the steps of one message, or a sequence diagram of a room."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 @config_option
 @json_option
 @click.option("--markdown", is_flag=True, help="Print a page, as docs/one-message.md.")
-@click.option("--sequence", metavar="ROOM", help="Draw what was said in a room (Mermaid).")
+@click.option("--sequence", metavar="ROOM", help="Draw a sequence diagram of a room (Mermaid).")
 @click.option(
     "--newest",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many messages are drawn.",
+    help="The number of messages to draw.",
 )
 def command(
     message: str | None,
@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Follow one message through the bridge, step by step.
 
-    MESSAGE is its id (platform:workspace:channel:id), the link that a platform gives for it or
-    for one of its copies, or the end of either.
+    MESSAGE is its id (platform:workspace:channel:id), its link on a platform or the link of a copy,
+    or the end of either.
 
     \b
     Examples:

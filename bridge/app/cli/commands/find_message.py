@@ -1,4 +1,4 @@
-"""What a person pastes - an id, a link, the end of either - -> ids of archived messages."""
+"""An id, a link, or the end of either -> ids of archived messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 
 async def find_messages(store: Store, settings: Settings, wanted: str) -> Sequence[MessageId]:
-    """Messages that were said there, or whose copy stands there; none, or several, is possible."""
+    """Messages with this id or link, or with a copy there; may be none or several."""
     wanted = wanted.strip().removeprefix("<").removesuffix(">")  # as links stand in messages
     if await store.message(MessageId(wanted)):
         return [MessageId(wanted)]
@@ -27,7 +27,7 @@ async def find_messages(store: Store, settings: Settings, wanted: str) -> Sequen
 
 
 def _words(wanted: str) -> list[str]:
-    """Whatever in it could be a platform's id of a message or a channel."""
+    """The parts of the text that may be a platform's id of a message or a channel."""
     path = wanted.partition("?")[0].partition("#")[0]
     words = [unquote(word) for word in path.split("/") if word]
     if "://" not in wanted and ":" in wanted:
@@ -38,7 +38,7 @@ def _words(wanted: str) -> list[str]:
 
 
 async def _channels(store: Store, settings: Settings, words: Sequence[str]) -> list[ChannelRef]:
-    """Those named in the words, in any workspace that is known; all known ones where none is."""
+    """Known channels that the parts name, in any workspace; all known ones if none is named."""
     known = [
         channel_of_key(timeline.name)
         for timeline, _ in await store.conversations()

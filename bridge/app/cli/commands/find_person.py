@@ -1,4 +1,4 @@
-"""What a person writes for another - an id, a name, a name on one platform - -> their actor id."""
+"""An id, a name, or a name on one platform -> an actor id."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from bridge.ports.store.whole import Store
 
 
 async def found_person(store: Store, who: str) -> ActorId:
-    """The account that is meant. An id is taken at its word: they need not have spoken yet."""
+    """The account that the text names. An id is accepted even if that person never wrote. Raises
+    StoreError if the name fits nobody or several people."""
     segments = who.split(":")
     if len(segments) == 3 and all(segments):
         return ActorId(who)
     platform, name = (segments[0], segments[1]) if len(segments) == 2 else ("", who)
     people = await store.people_named(name)
-    actors = [one.id for one in people if not platform or one.id.startswith(f"{platform}:")]
+    actors = [
+        person.id for person in people if not platform or person.id.startswith(f"{platform}:")
+    ]
     if len(actors) == 1:
         return actors[0]
     if actors:

@@ -1,4 +1,4 @@
-"""`uacs-bridge init`: a first configuration, asked for or given by flags."""
+"""`uacs-bridge init`: a first configuration, from answers or flags."""
 
 from __future__ import annotations
 
@@ -28,33 +28,36 @@ _GIVEN = re.compile(r"([A-Za-z0-9_.-]+)=(.+)")
 
 
 @click.command("init")
-@click.option("--use", type=click.Choice(list(_USES)), help="What the bridge is for.")
-@click.option("--platform", "platforms", multiple=True, help="A platform; give it once for each.")
+@click.option("--use", type=click.Choice(list(_USES)), help="The use of the bridge.")
+@click.option("--platform", "platforms", multiple=True, help="A platform; repeat it for more.")
 @click.option(
     "--channel", "channels", multiple=True, metavar="PLATFORM=CHANNEL",
-    help="A channel, by its name or id; give it once for each.",
+    help="A channel, by its name or id; repeat it for more.",
 )  # fmt: skip
 @click.option("--agent", "kind", help="An agent's kind: anthropic, openai-chat ...; `none`.")
 @click.option(
     "--set", "given", multiple=True, metavar="NAME.KEY=VALUE",
     help="A setting of an account or of the agent: ACCOUNT.app_id=..., agent.model=...",
 )  # fmt: skip
-@click.option("--public-url", help="Where platforms reach the bridge: https://bridge.example.org.")
+@click.option(
+    "--public-url",
+    help="The address under which platforms reach the bridge: https://bridge.example.org.",
+)
 @click.option(
     "-c", "--config", type=click.Path(path_type=Path, dir_okay=False),
     default="config/bridge.yaml", show_default=True, envvar="UACS_BRIDGE_CONFIG", show_envvar=True,
-    help="Where it is written.",
+    help="The file to write.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     use: str | None, platforms: tuple[str, ...], channels: tuple[str, ...], kind: str | None,
     given: tuple[str, ...], public_url: str | None, config: Path, force: bool,
 ) -> None:  # fmt: skip
-    """Write a first configuration: a short file that `check` and `run` take.
+    """Write a first configuration: a short file that `check` and `run` accept.
 
-    Asks for what is not given, on a terminal, and again where an answer cannot be; elsewhere what
-    is needed must be given. Secrets are not asked for: the file names environment variables, which
-    are printed at the end.
+    On a terminal it asks for what no flag gives, and asks again after an impossible answer;
+    elsewhere the flags must give everything. It never asks for secrets: the file names environment
+    variables, which are printed at the end.
 
     \b
     Examples:
@@ -76,19 +79,19 @@ def command(
 
 
 def on_terminal() -> bool:
-    """Whether somebody is there who can be asked."""
+    """Whether a person can be asked."""
     return sys.stdin.isatty()
 
 
 @dataclass
 class _Asking:
-    """Values by `NAME.KEY`, and whether somebody is there who can be asked for others."""
+    """Answers by `NAME.KEY`, and whether a person can be asked for others."""
 
     given: dict[str, list[str]]
     terminal: bool
 
     def value(self, flag: str, question: str, check: _Problem, default: str = "") -> str:
-        """An answer that `check` finds no problem with; asked again until there is one."""
+        """An answer that `check` accepts; asks until there is one."""
         if self.terminal:
             return str(click.prompt(question, default=default or None, value_proc=_good(check)))
         if default:
@@ -108,7 +111,7 @@ class _Asking:
 
 
 def _good(check: _Problem) -> Callable[[str], str]:
-    """As `click.prompt` takes it: it says a UsageError, and asks again."""
+    """A validator for `click.prompt`, which prints a UsageError and asks again."""
 
     def convert(answer: str) -> str:
         value = answer.strip()
@@ -120,7 +123,7 @@ def _good(check: _Problem) -> Callable[[str], str]:
 
 
 def _checked(where: str, value: str, check: _Problem) -> str:
-    """What a flag gave. Raises ConfigError."""
+    """The value of a flag. Raises ConfigError."""
     if problem := check(value):
         raise ConfigError(f"{where}{problem}")
     return value
@@ -128,7 +131,7 @@ def _checked(where: str, value: str, check: _Problem) -> str:
 
 @dataclass
 class _Draft:
-    """The parts of the file: accounts and the agent as YAML in one line each."""
+    """The parts of the file: accounts and the agent, each as YAML in one line."""
 
     use: str
     accounts: dict[str, str]
@@ -148,7 +151,7 @@ class _Draft:
         return "\n".join(lines) + "\n"
 
     def _rooms(self) -> list[str]:
-        """One for all channels; one for each where they are not joined."""
+        """One room for all channels, or one for each channel if they are not joined."""
         flow = ", flow: in" if self.use == "archive" else ""
         members = [
             f"{{account: {account}, channel: {_quoted(channel)}{flow}}}"
@@ -211,7 +214,7 @@ def _check_flags(
     platforms: Sequence[str], channels: Mapping[str, Sequence[str]], kind: str | None,
     public_url: str | None,
 ) -> None:  # fmt: skip
-    """Before anything is asked, so that no answers are lost. Raises ConfigError."""
+    """Check flags before the first question, so that no answers are lost. Raises ConfigError."""
     for name in platforms or channels:
         _known_platform(name)
     if stray := [name for name in channels if platforms and name not in platforms]:
@@ -256,7 +259,7 @@ def _names_in(answer: str) -> list[str]:
 def _second_channel(
     asking: _Asking, members: Sequence[tuple[str, str]]
 ) -> Sequence[tuple[str, str]]:
-    """What a mirror of one channel lacks. Raises ConfigError where nobody can be asked."""
+    """The second channel of a mirror. Raises ConfigError if nobody can be asked for it."""
     from bridge.content.text.globs import is_glob
 
     name, first = members[0]
@@ -379,7 +382,7 @@ def _flow(keys: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As YAML takes it for a text, whatever it looks like."""
+    """The text in quotes, so that YAML reads it as text."""
     import json
 
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_./-]*", text)
@@ -400,7 +403,7 @@ def _unique(name: str, taken: list[str]) -> str:
 
 
 def _check(text: str) -> None:
-    """Raises ConfigError: what was answered cannot be."""
+    """Raises ConfigError if the answers do not make a valid configuration."""
     import yaml
 
     from bridge.app.settings.file import settings_of

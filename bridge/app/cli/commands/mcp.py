@@ -14,17 +14,17 @@ from bridge.errors import BridgeError, ConfigError
 @click.command("mcp")
 @click.option(
     "--url", default="http://127.0.0.1:8080", show_default=True, envvar="UACS_BRIDGE_URL",
-    show_envvar=True, help="Where the bridge's own web server is.",
+    show_envvar=True, help="The address of the bridge's web server.",
 )  # fmt: skip
 @click.option(
     "--token-file", type=click.Path(path_type=Path, dir_okay=False), default=None,
-    help="A file with the token; else it is in UACS_BRIDGE_TOKEN.",
+    help="A file with the token; without it, UACS_BRIDGE_TOKEN has it.",
 )  # fmt: skip
 def command(url: str, token_file: Path | None) -> None:
     """Serve rooms to a program that speaks the Model Context Protocol.
 
-    It reads rooms, searches them and speaks in them as far as the token may (`uacs-bridge tokens
-    add`). A gateway serves the same over HTTP at /mcp.
+    The program reads, searches and posts in rooms as far as its token permits (`uacs-bridge tokens
+    add`). The bridge serves the same over HTTP at /mcp.
 
     \b
     Examples:
@@ -65,7 +65,7 @@ def _token(file: Path | None) -> str:
 
 
 async def _serve(url: str, token: str) -> None:
-    """Until standard input ends. Raises BridgeError when the bridge does not take the token."""
+    """Serves until standard input ends. Raises BridgeError if the bridge rejects the token."""
     import httpx
 
     from bridge.app.api.mcp_rooms import RoomsElsewhere

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the settings that they lead to."""
+"""Options that several commands share, and the settings of their configuration file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def config_option(command: Command) -> Command:
 
 
 def env_file_option(command: Command) -> Command:
-    """--env-file: values of environment variables; those that are set already win."""
+    """--env-file: values of environment variables; variables that are set take precedence."""
     return click.option(
         "--env-file", type=_FILE, default=None,
-        help="A file of NAME=value lines, put into the environment first.",
+        help="A file of NAME=value lines for the environment.",
     )(command)  # fmt: skip
 
 
@@ -71,7 +71,8 @@ def quiet_settings_from(config: Path, env_file: Path | None = None) -> Settings:
 
 
 def read_environment(path: Path, set_before: Collection[str] | None = None) -> None:
-    """NAME=value lines -> os.environ, less those that were set before anything of the file was."""
+    """Set the NAME=value lines of a file in os.environ; variables in `set_before` keep their
+    values. Raises ConfigError."""
     kept = frozenset(os.environ) if set_before is None else set_before
     try:
         lines = path.read_text("utf-8").splitlines()

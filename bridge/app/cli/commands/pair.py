@@ -1,4 +1,4 @@
-"""`uacs-bridge pair`: who reaches agents in direct messages."""
+"""`uacs-bridge pair`: who may use agents in direct messages."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from bridge.errors import ConfigError
 
 @click.group("pair")
 def command() -> None:
-    """Let people reach agents in direct messages, by a code.
+    """Let people use agents in direct messages, by a code.
 
-    Whoever says the code to the bot, in a direct message, is answered by the agent from then on.
-    A code is good once, for some minutes; give it to one person alone.
+    A person who sends the code to the bot in a direct message gets answers from then on. A code
+    works once, for some minutes; give it to one person only.
     """
 
 
 @command.command("new")
 @click.argument("agent", required=False)
-@click.option("--minutes", default=10.0, show_default=True, help="How long it is good.")
+@click.option("--minutes", default=10.0, show_default=True, help="How long the code works.")
 @config_option
 def new(agent: str | None, minutes: float, config: Path) -> None:
-    """Make a code for one agent, or (without its name) for all.
+    """Make a code for one agent, or for all without its name.
 
     Works while the bridge runs.
 
@@ -43,7 +43,7 @@ def new(agent: str | None, minutes: float, config: Path) -> None:
 @config_option
 @json_option
 def list_(config: Path, as_json: bool) -> None:
-    """List who is paired, and how many codes may still be given.
+    """List paired people, and the number of open codes.
 
     \b
     Examples:
@@ -54,9 +54,9 @@ def list_(config: Path, as_json: bool) -> None:
         print_json({"paired": found, "codes": codes})
         return
     rows = [(one["actor"], one["name"], one["agent"], one["at"]) for one in found]
-    empty = nothing("pairings yet", "`uacs-bridge pair new` makes a code for somebody.")
+    empty = nothing("pairings yet", "`uacs-bridge pair new` makes a code.")
     click.echo(table(("account", "name", "agent", "since"), rows, indent="", empty=empty))
-    click.echo(f"codes that may still be given: {codes}")
+    click.echo(f"open codes: {codes}")
 
 
 @command.command("revoke")
@@ -64,7 +64,7 @@ def list_(config: Path, as_json: bool) -> None:
 @click.option("--agent", default=None, help="Only from this agent; without it, from all.")
 @config_option
 def revoke(who: str, agent: str | None, config: Path) -> None:
-    """Take a pairing back.
+    """Remove a pairing.
 
     WHO is an actor's id (slack:T01:U01), or a name. Works while the bridge runs.
 
@@ -99,10 +99,17 @@ async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
 
     async with reading(settings_from(config)) as store:
         found: list[dict[str, Any]] = []
-        for one in await store.pairings():
-            known = await store.person(one.actor)
+        for pairing in await store.pairings():
+            known = await store.person(pairing.actor)
             name = known.name if known else ""
-            found.append({"actor": one.actor, "name": name, "agent": one.agent, "at": when(one.at)})
+            found.append(
+                {
+                    "actor": pairing.actor,
+                    "name": name,
+                    "agent": pairing.agent,
+                    "at": when(pairing.at),
+                }
+            )
         return found, len(await store.pairing_codes())
 
 

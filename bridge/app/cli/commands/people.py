@@ -35,7 +35,7 @@ def command() -> None:
 @config_option
 @json_option
 def list_(config: Path, as_json: bool) -> None:
-    """List the people who have several accounts.
+    """List people with several accounts.
 
     \b
     Examples:
@@ -75,7 +75,7 @@ def show(who: str, config: Path, as_json: bool) -> None:
 @click.argument("other")
 @config_option
 def link(one: str, other: str, config: Path) -> None:
-    """Say that two accounts are one person's.
+    """Link two accounts of one person.
 
     Works while the bridge runs.
 
@@ -92,7 +92,7 @@ def link(one: str, other: str, config: Path) -> None:
 @click.argument("who")
 @config_option
 def unlink(who: str, config: Path) -> None:
-    """Take an account from the others of its person.
+    """Unlink an account from the other accounts of its person.
 
     Works while the bridge runs.
 
@@ -158,17 +158,17 @@ async def _linked(config: Path, who: str | None) -> list[dict[str, Any]]:
             accounts = await store.linked_accounts()
         else:
             accounts = await store.accounts_of(await found_person(store, who))
-        return [await _facts(store, one) for one in accounts]
+        return [await _facts(store, account) for account in accounts]
 
 
-async def _facts(store: Store, one: LinkedAccount) -> dict[str, Any]:
-    known = await store.person(one.actor)
+async def _facts(store: Store, linked_account: LinkedAccount) -> dict[str, Any]:
+    known = await store.person(linked_account.actor)
     return {
-        "person": one.person,
-        "account": one.actor,
+        "person": linked_account.person,
+        "account": linked_account.actor,
         "name": known.name if known else "",
-        "how": one.how,
-        "linked": when(one.linked),
+        "how": linked_account.how,
+        "linked": when(linked_account.linked),
     }
 
 

@@ -40,7 +40,7 @@ def command() -> None:
     default=24.0,
     type=click.FloatRange(0, min_open=True),
     show_default=True,
-    help="How far back.",
+    help="The period, in hours before now.",
 )
 def show(config: Path, as_json: bool, hours: float) -> None:
     """Show how much of each quota was used.
@@ -55,9 +55,7 @@ def show(config: Path, as_json: bool, hours: float) -> None:
         print_json(found)
     else:
         rows = usage_rows(found)
-        empty = nothing(
-            f"spending in the last {hours:g} hours", "Ask an agent something in a room."
-        )
+        empty = nothing(f"usage in the last {hours:g} hours", "Ask an agent something in a room.")
         click.echo(table(("quota", "messages", "tokens", "money"), rows, indent="", empty=empty))
 
 

@@ -1,4 +1,4 @@
-"""`uacs-bridge reload`: have the running bridge read its file again."""
+"""`uacs-bridge reload`: make the running bridge read its file again."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DEADLINE = 120.0  # seconds: all channels are looked for, at platforms that may
 @click.command("reload")
 @config_option
 def command(config: Path) -> None:
-    """Have the running bridge read its configuration again.
+    """Make the running bridge read its configuration again.
 
-    Accounts that did not change stay connected. A file that is wrong changes nothing, and the
-    bridge says what is wrong with it. The same happens when the bridge gets the signal SIGHUP.
+    Accounts that did not change stay connected. An invalid file changes nothing, and the command
+    prints the errors. The signal SIGHUP does the same.
 
     \b
     Examples:

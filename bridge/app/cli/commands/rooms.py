@@ -1,4 +1,4 @@
-"""`uacs-bridge rooms`: rooms as they are configured, with what the store has of them."""
+"""`uacs-bridge rooms`: configured rooms, and what the store has of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def _facts(config: Path) -> dict[str, Any]:
 
 
 async def _name(member: MemberSettings, store: Store) -> str:
-    """What people call the channel, as far as the bridge has looked it up."""
+    """The channel's name, if the bridge has looked it up."""
     from bridge.app.rooms.channel_lookup import remembered_channel, remembered_name
 
     if member.is_pattern:
@@ -80,7 +80,7 @@ async def _name(member: MemberSettings, store: Store) -> str:
 
 
 def _channel(member: Mapping[str, Any]) -> str:
-    """As it is configured; an id with the name behind it."""
+    """The channel as configured; an id with its name."""
     wanted, name = str(member["channel"]), str(member["name"])
     plain = wanted.removeprefix("#").casefold()
     return f"{wanted} (#{name})" if name and plain != name.casefold() else wanted

@@ -1,4 +1,4 @@
-"""`uacs-bridge run`: the bridge itself."""
+"""`uacs-bridge run`: run the bridge."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def command(config: Path, env_file: Path | None) -> None:
     """Run the bridge until it is stopped.
 
-    SIGINT (Ctrl-C) and SIGTERM let it finish what it has begun, then it exits with 0. What is not
-    finished by then goes on at the next start. SIGHUP has the configuration read again.
+    On SIGINT (Ctrl-C) and SIGTERM it finishes running work and exits with 0; the rest continues at
+    the next start. On SIGHUP it reads the configuration again.
 
     \b
     Examples:
@@ -59,8 +59,8 @@ def command(config: Path, env_file: Path | None) -> None:
 
 @contextmanager
 def _leaving_at_once() -> Generator[None]:
-    """SIGINT and SIGTERM end the program with 0 while it imports, SIGHUP does nothing: the file is
-    read yet; then the loop has its own."""
+    """While the program imports, SIGINT and SIGTERM end it with 0, and SIGHUP does nothing, because
+    the file is read later anyway. Afterwards the event loop handles them."""
     wanted = {signal.SIGINT: _leave, signal.SIGTERM: _leave, signal.SIGHUP: signal.SIG_IGN}
     before = [signal.signal(number, handler) for number, handler in wanted.items()]
     try:
@@ -71,5 +71,5 @@ def _leaving_at_once() -> Generator[None]:
 
 
 def _leave(_number: int, _frame: object) -> NoReturn:
-    """Nothing has begun yet: there is nothing to finish."""
+    """Exit with 0: no work has begun yet."""
     raise SystemExit(0)

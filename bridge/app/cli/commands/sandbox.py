@@ -26,23 +26,23 @@ _ENVIRONMENT = "sandbox.env"
     default=8090,
     type=click.IntRange(0, 65535),
     show_default=True,
-    help="Its port; 0 takes a free one.",
+    help="The port; 0 selects a free one.",
 )
 @click.option("--channels", default=3, show_default=True, type=click.IntRange(1, 500),
               help="Channels in each workspace, server and team.")  # fmt: skip
 @click.option("--limits/--no-limits", default=True, show_default=True,
-              help="Whether rate limits are kept, as on the real platforms.")  # fmt: skip
+              help="Whether rate limits apply, as on the real platforms.")  # fmt: skip
 @click.option("--bridge-port", default=8080, show_default=True, type=click.IntRange(1, 65535),
-              help="Where the bridge will listen: platforms that call it do so there.")  # fmt: skip
+              help="The port on which the bridge will listen for platforms.")  # fmt: skip
 @click.option("--write-config", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help=f"Write {_CONFIG} and {_ENVIRONMENT} into this folder.")  # fmt: skip
 def command(
     port: int, channels: int, limits: bool, bridge_port: int, write_config: Path | None
 ) -> None:
-    """Serve local platforms to try things out with: those of the installed connectors.
+    """Serve local platforms of the installed connectors, to try a configuration.
 
-    They speak the platforms' own protocols, forget everything when they stop, and need no
-    accounts. Prints a configuration for them; people's hands and eyes are under /_control.
+    They implement the platforms' own protocols, forget everything when they stop, and need no
+    accounts. Prints a configuration for them; programs act as their users under /_control.
 
     \b
     Examples:
@@ -85,8 +85,9 @@ async def _serve(
 def sandbox_settings(
     worlds: Mapping[str, World], base_url: str, bridge_port: int
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """A whole configuration for the first app of each local platform, and its environment: one
-    room for the first channel of each, one for the second, and so on, with the echo agent."""
+    """A configuration for the first app of each local platform, with the echo agent, and its
+    environment. The first channels of all platforms are one room, the second ones another, and so
+    on."""
     from bridge.app.local_accounts import local_accounts
 
     accounts, environment = local_accounts(worlds, base_url)

@@ -1,4 +1,4 @@
-"""`uacs-bridge secrets`: tokens sealed in the store, named by `{sealed: NAME}` in the YAML."""
+"""`uacs-bridge secrets`: secrets sealed in the store, which the YAML names {sealed: NAME}."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LONGEST = 100_000
 
 @click.group("secrets")
 def command() -> None:
-    """Keep tokens sealed in the bridge's own store.
+    """Store secrets, sealed in the bridge's own store.
 
-    The configuration names them as {sealed: NAME}. They are encrypted with the key in
-    UACS_BRIDGE_KEY, or in the `.key` file beside the store, which is made when it is missing.
+    The configuration refers to them as {sealed: NAME}. They are encrypted with the key in
+    UACS_BRIDGE_KEY, or in the `.key` file beside the store, which is created if it is missing.
     """
 
 
@@ -30,9 +30,9 @@ def command() -> None:
 @click.argument("name")
 @config_option
 def set_(name: str, config: Path) -> None:
-    """Keep a secret, asked for without showing it, or read from stdin.
+    """Store a secret that is typed without being shown, or read from stdin.
 
-    A value that is there already is replaced; a running bridge uses the new one from then on.
+    It replaces an existing value; a running bridge uses the new one from then on.
 
     \b
     Examples:
@@ -49,13 +49,13 @@ def set_(name: str, config: Path) -> None:
     if not value or len(value) > _LONGEST:
         raise ConfigError("The secret is empty, or far too long; nothing was changed")
     asyncio.run(_keep(config, name, value))
-    click.echo(f"Kept. Write {{sealed: {name}}} in the configuration.")
+    click.echo(f"Stored. Write {{sealed: {name}}} in the configuration.")
 
 
 @command.command("list")
 @config_option
 def list_(config: Path) -> None:
-    """List the names of the secrets that are kept, never their values.
+    """List the names of stored secrets, never their values.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def list_(config: Path) -> None:
     from bridge.store.maintenance import credential_names
 
     names = credential_names(settings_from(config).store.path)
-    empty = nothing("secrets yet", "`uacs-bridge secrets set NAME` keeps one.")
+    empty = nothing("secrets yet", "`uacs-bridge secrets set NAME` stores one.")
     click.echo("\n".join(map(printable, names)) or empty)
 
 

@@ -30,15 +30,19 @@ _WHAT = {
 
 
 async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[str, str]) -> str:
-    """`accounts` are the configured ones with their platforms: what they call channels is shown.
+    """A Mermaid diagram of the newest messages of a room.
 
-    Raises StoreError when nothing was said in a room of this name."""
+    `accounts` are the configured accounts with their platforms, whose names of channels are shown.
+    Raises StoreError if the room has no messages.
+    """
     rooms = {one.name: one for one, _ in await store.conversations() if one.kind == "room"}
     if room not in rooms:
         known = ", ".join(sorted(rooms)) or "none"
         raise StoreError(f"Nothing was said in a room {room!r} yet; rooms with messages: {known}")
     conversation = await store.conversation(rooms[room].id, newest=newest)
-    found = [await store.explain(MessageId(one.message_id)) for one in conversation.messages]
+    found = [
+        await store.explain(MessageId(message.message_id)) for message in conversation.messages
+    ]
     explanations = [one for one in found if one is not None]
     titles: dict[ChannelRef, str] = {}
     for channel in dict.fromkeys(_channels(explanations)):
@@ -49,21 +53,21 @@ async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[st
 
 
 def _channels(explanations: Sequence[Explanation]) -> Iterator[ChannelRef]:
-    for one in explanations:
-        if one.stored.place is not None:
-            yield one.stored.place.channel
-        yield from (record.operation.channel for record in one.operations)
+    for explanation in explanations:
+        if explanation.stored.place is not None:
+            yield explanation.stored.place.channel
+        yield from (record.operation.channel for record in explanation.operations)
 
 
 @dataclass
 class _Diagram:
-    """Participants get short names in the order in which they appear."""
+    """Builds the diagram; participants get short names in the order of their appearance."""
 
     titles: Mapping[ChannelRef, str]
     names: dict[str, str] = field(default_factory=dict[str, str])
 
     def lines(self, explanations: Sequence[Explanation]) -> list[str]:
-        arrows = [line for one in explanations for line in self._message(one)]
+        arrows = [line for explanation in explanations for line in self._message(explanation)]
         participants = [f"    participant {a} as {_safe(name)}" for name, a in self.names.items()]
         return ["sequenceDiagram", "    participant B as bridge", *participants, *arrows]
 
@@ -93,6 +97,6 @@ class _Diagram:
 
 
 def _safe(text: str) -> str:
-    """As Mermaid takes it in a line: its own signs as entities, nothing invisible."""
+    """The text for a line of Mermaid: its syntax as entities, without invisible characters."""
     line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", " ", text).split())
     return re.sub(r"[#;<>{}%]", lambda sign: f"#{ord(sign.group())};", line)

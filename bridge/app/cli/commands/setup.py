@@ -1,4 +1,4 @@
-"""`uacs-bridge setup`: what a connector's own `setup` says, printed; its files, written."""
+"""`uacs-bridge setup`: print a connector's set-up steps, and write its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @cache
 def _platform_options() -> tuple[click.Option, ...]:
-    """The options that the installed connectors need; those of one key are one option."""
+    """The options of all installed connectors; options of one key are one option."""
     from bridge.ports.connector import HasSetupOptions
 
     options: dict[str, list[SetupOption]] = {}
@@ -31,14 +31,14 @@ def _platform_options() -> tuple[click.Option, ...]:
     return tuple(
         click.Option(
             [*dict.fromkeys(flag for one in same for flag in one.flags), key],
-            help="; ".join(one.help for one in same) + ".",
+            help="; ".join(option.help for option in same) + ".",
         )
         for key, same in options.items()
     )
 
 
 class _Setup(click.Command):
-    """Names the installed connectors, and takes the options of all of them, before `--out`."""
+    """A command that lists the installed connectors and takes their options before `--out`."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         own = super().get_params(ctx)
@@ -49,16 +49,21 @@ class _Setup(click.Command):
 
 @click.command("setup", cls=_Setup)
 @click.argument("platform")
-@click.option("--name", help="What the app or bot is called there.")
-@click.option("--account", help="The account's name in the configuration; the platform's if none.")
-@click.option("--public-url", help="Where platforms reach the bridge: https://bridge.example.org.")
+@click.option("--name", help="The name of the app or bot.")
+@click.option(
+    "--account", help="The account's name in the configuration; by default the platform's name."
+)
+@click.option(
+    "--public-url",
+    help="The address under which platforms reach the bridge: https://bridge.example.org.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Write files (manifest, app package) into this folder.")  # fmt: skip
 def command(platform: str, out: Path | None, **given: str | None) -> None:
-    """Say step by step how to install the bridge on a platform.
+    """Print the steps to install the bridge on a platform.
 
-    Prints what to paste there, as an app manifest or an invite link, or makes the files to upload.
-    Nothing is sent anywhere; run it again as often as you like.
+    Prints what to paste there, such as an app manifest or an invite link, or writes the files to
+    upload. It sends nothing, and can be run again at any time.
 
     \b
     Examples:
@@ -74,7 +79,7 @@ def command(platform: str, out: Path | None, **given: str | None) -> None:
 
 
 def _check(wanted: Mapping[str, str]) -> None:
-    """What holds for every platform. Raises ConfigError."""
+    """Check the options that every platform shares. Raises ConfigError."""
     from bridge.app.settings.file import name_problem
     from bridge.app.settings.needs import wrong_public_url
 

@@ -1,4 +1,4 @@
-"""`uacs-bridge status`: accounts as the running bridge tells them, all else from the store."""
+"""`uacs-bridge status`: accounts from the running bridge, everything else from the store."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Facts: TypeAlias = dict[str, Any]
 @config_option
 @json_option
 def command(config: Path, as_json: bool) -> None:
-    """Show accounts, queues and what waits longest.
+    """Show accounts, queues and the oldest waiting operations.
 
-    Works while the bridge runs and when it does not; changes nothing.
+    Works while the bridge runs and while it does not; changes nothing.
 
     \b
     Examples:
@@ -86,8 +86,10 @@ async def _facts(config: Path) -> dict[str, Any]:
 
 
 def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
-    """The settings, whether the file is wrong, and what `_running` tells. Of a wrong file the store
-    alone: a bridge that runs goes on with what it read before. Raises ConfigError where none does.
+    """The settings, whether the file is invalid, the running bridge and its /healthz.
+
+    With an invalid file the settings have the store only, because a running bridge continues with
+    the last valid file. Raises ConfigError for an invalid file if no bridge runs.
     """
     from bridge.app.settings.yaml_file import store_named_in
 
@@ -107,7 +109,7 @@ def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
 
 
 def _running(store: Path) -> tuple[Facts | None, Facts]:
-    """Which bridge runs with this store, and its /healthz; None and nothing when none does."""
+    """The bridge that runs with this store, and its /healthz; None and {} if none does."""
     from bridge.app.control import running_bridge
     from bridge.errors import BridgeError
 
@@ -176,7 +178,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def progress_lines(name: str, progress: Mapping[str, Any]) -> Iterator[str]:
-    """How far an account is with what happened while the bridge did not listen."""
+    """Lines about how far an account has caught up after it was not connected."""
     channels, unread = progress["channels"], progress["unread"]
     uncompared, left = progress["uncompared"], progress["seconds_left"]
     yield (

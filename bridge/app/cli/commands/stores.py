@@ -1,6 +1,6 @@
-"""Settings -> their store, to look into while the bridge runs, or to write when it does not.
+"""Settings -> their store, for reading while the bridge runs, or for writing while it does not.
 
-Imports the store when it is opened: what is wrong with the configuration is told before.
+Imports the store when it is opened, so that errors of the configuration appear first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def reading(settings: Settings) -> AsyncGenerator[Store]:
-    """To look only; also while the bridge runs. Raises StoreError when there is none."""
+    """Open the store to read, also while the bridge runs. Raises StoreError if there is none."""
     from bridge.app.settings.keys import known_key
     from bridge.runtime.clock import SystemClock
     from bridge.store.sqlite import open_sqlite_to_read
@@ -31,7 +31,7 @@ async def reading(settings: Settings) -> AsyncGenerator[Store]:
 
 @asynccontextmanager
 async def writing(settings: Settings) -> AsyncGenerator[Store]:
-    """For this process alone. Raises StoreError while the bridge runs."""
+    """Open the store for this process only. Raises StoreError while the bridge runs."""
     from bridge.app.build import open_store
     from bridge.runtime.clock import SystemClock
 

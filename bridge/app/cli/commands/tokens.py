@@ -1,4 +1,4 @@
-"""`uacs-bridge tokens`: what opens rooms to programs, over /v1 and MCP."""
+"""`uacs-bridge tokens`: tokens that give programs access to rooms, over /v1 and MCP."""
 
 from __future__ import annotations
 
@@ -20,36 +20,37 @@ if TYPE_CHECKING:
 
 @click.group("tokens")
 def command() -> None:
-    """Make and revoke tokens: programs read rooms and speak in them with one.
+    """Create and revoke tokens that give programs access to rooms.
 
-    Of each only a digest is kept. A program speaks under the token's name, and is mentioned by it.
+    The store has only a digest of each. A program posts under the name of its token, and people
+    mention it by that name.
     """
 
 
 @command.command("add")
 @click.argument("name")
 @click.option("--room", "rooms", multiple=True, required=True, help="A room, or a glob of rooms.")
-@click.option("--scope", default="read", show_default=True, help="Some of read,post,interact.")
+@click.option("--scope", default="read", show_default=True, help="Any of read,post,interact.")
 @click.option("--expires", default="30d", show_default=True, help="30d, 12h, 90m, 2w or never.")
 @click.option(
     "--role", type=click.Choice(("assistant", "human")), default="assistant", show_default=True,
-    help="What it speaks as: an assistant's posts are a bot's, and call no agent.",
+    help="Its role: posts of an assistant are those of a bot, and call no agent.",
 )  # fmt: skip
 @click.option(
     "--per-minute",
     default=120,
     type=click.IntRange(1),
     show_default=True,
-    help="Requests that it may make.",
+    help="The most requests in a minute.",
 )
 @config_option
 def add(
     name: str, rooms: tuple[str, ...], scope: str, expires: str, role: Any, per_minute: int,
     config: Path,
 ) -> None:  # fmt: skip
-    """Make a token, and print it: nobody can see it again.
+    """Create a token, and print it once.
 
-    One that has the name already is replaced, and is no good any more.
+    It replaces a token of the same name, which stops working.
 
     \b
     Examples:
@@ -76,7 +77,7 @@ def add(
 @json_option
 @config_option
 def list_(config: Path, as_json: bool) -> None:
-    """List the tokens: never what they are, only what they may.
+    """List the tokens' names and permissions, never their values.
 
     \b
     Examples:
@@ -90,15 +91,17 @@ def list_(config: Path, as_json: bool) -> None:
     now = SystemClock().time()
     tokens = asyncio.run(_kept(settings_from(config)))
     if as_json:
-        shown = [{k: v for k, v in asdict(one).items() if k != "digest"} for one in tokens]
+        shown = [{k: v for k, v in asdict(token).items() if k != "digest"} for token in tokens]
         click.echo(json.dumps(shown, indent=2))
         return
     rows: list[tuple[str, ...]] = []
-    for one in tokens:
-        until = "for ever" if one.expires is None else f"until {datetime_of(one.expires):%Y-%m-%d}"
-        over = " (expired)" if one.expires is not None and one.expires <= now else ""
-        scopes, rooms = ",".join(one.scopes), " ".join(one.rooms)
-        rows.append((one.name, one.role, scopes, rooms, f"{until}{over}"))
+    for token in tokens:
+        until = (
+            "for ever" if token.expires is None else f"until {datetime_of(token.expires):%Y-%m-%d}"
+        )
+        over = " (expired)" if token.expires is not None and token.expires <= now else ""
+        scopes, rooms = ",".join(token.scopes), " ".join(token.rooms)
+        rows.append((token.name, token.role, scopes, rooms, f"{until}{over}"))
     empty = nothing("tokens yet", "`uacs-bridge tokens add NAME --room ROOM` makes one.")
     heads = ("token", "speaks as", "scopes", "rooms", "good")
     click.echo(table(heads, rows, indent="", empty=empty))
@@ -108,7 +111,7 @@ def list_(config: Path, as_json: bool) -> None:
 @click.argument("name")
 @config_option
 def revoke(name: str, config: Path) -> None:
-    """Take a token back: it is no good from now on, and its open streams end.
+    """Revoke a token: it stops working at once, and its open streams end.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`uacs-bridge translate`: one rich message, or many, from one format to another."""
+"""`uacs-bridge translate`: translate rich messages from one format to another."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.option("--to", "target", metavar="FORMAT", help="The same formats.")
 @click.option("--copy", is_flag=True,
               help="To the same platform: as a copy in another channel, which mentions nobody; "
-              "without it the message goes home as it is.")  # fmt: skip
-@click.option("--report", is_flag=True, help="Print a table of what was lost instead of JSON.")
+              "without it, the message stays unchanged.")  # fmt: skip
+@click.option("--report", is_flag=True, help="Print a table of the losses instead of JSON.")
 @click.option("--batch", is_flag=True,
               help='Take JSON lines {"id", "from", "to", "payload"}, answer each.')  # fmt: skip
 def command(

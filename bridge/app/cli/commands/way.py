@@ -1,4 +1,4 @@
-"""A stored message's Explanation -> its way through the nine words, as data, text or a page."""
+"""A stored message's Explanation -> its nine steps through the bridge, as data, text or a page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Way = dict[str, Any]
 
 
 async def way_of(explanation: Explanation, settings: Settings, store: Store) -> Way:
-    """All nine steps; decoding and encoding are done once more, by the code of today."""
+    """All nine steps; decodes and encodes the message again with the current code."""
     raw = explanation.raw
     names = {record.operation.account for record in explanation.operations}
     accounts = names | ({raw.account} if raw else set())
@@ -149,7 +149,7 @@ async def _encoded(
 
 
 async def _delivery(record: OperationRecord, stored: StoredMessage, store: Store) -> Delivery:
-    """As the lane had it before its first call, the message as it stands now."""
+    """The delivery before the lane's first call, with the message as it is now."""
     operation = record.operation
     thread = quoted = None
     if isinstance(operation, PostMessage | EditMessage) and operation.root:
@@ -208,7 +208,7 @@ def _json(model: Any) -> Any:
 
 
 def as_text(way: Way) -> str:
-    """The steps, one below the other."""
+    """The steps as text, one below the other."""
     return "\n".join(_text_lines(way))
 
 
@@ -241,7 +241,7 @@ def _text_lines(way: Way) -> Iterator[str]:
 
 
 def _record_lines(metadata: Mapping[str, Any]) -> Iterator[str]:
-    """What an agent's answer was made of, where it is known."""
+    """The model, tools, usage and other data of an agent's answer, if they are known."""
     record, usage = metadata.get("record"), metadata.get("usage")
     if isinstance(record, dict):
         left_out = many(len(record.get("losses") or ()), "thing")
@@ -262,7 +262,7 @@ _DIGESTS = ("instructions", "history")
 
 
 def _feedback_lines(message: Way) -> Iterator[str]:
-    """What people think of it."""
+    """Lines with people's feedback on the message."""
     metadata = message["uacs"].get("metadata") or {}
     for one in (metadata.get(KEY) or {}).get("feedback", ()):
         said = f": {one['comment']}" if one.get("comment") else ""
