@@ -152,12 +152,12 @@ def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
 
 def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
     """Who may be pinged: exactly those who are mentioned for real."""
-    known = delivery.counterparts
-    users = sorted({split_key(person.id)[-1] for person in known.people.values()})
-    roles = sorted({split_key(group)[-1] for group in known.groups.values()})
-    if not (users or roles or known.everyone):
+    counterparts = delivery.counterparts
+    users = sorted({split_key(person.id)[-1] for person in counterparts.people.values()})
+    roles = sorted({split_key(group)[-1] for group in counterparts.groups.values()})
+    if not (users or roles or counterparts.everyone):
         return NO_PINGS
-    allowed: dict[str, JsonValue] = {"parse": ["everyone"] if known.everyone else []}
+    allowed: dict[str, JsonValue] = {"parse": ["everyone"] if counterparts.everyone else []}
     if users:
         allowed["users"] = [*users]
     if roles:
@@ -209,8 +209,8 @@ def _bodies(
         bodies = [Body({"content": text}) for text in texts]
     if not delivery.feedback:
         return bodies, losses
-    asked, unasked = with_question(bodies)
-    return asked, (*losses, *unasked)
+    with_buttons, unasked = with_question(bodies)
+    return with_buttons, (*losses, *unasked)
 
 
 def _above(delivery: Delivery, byline: Byline) -> Document:
@@ -263,14 +263,14 @@ def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
 
 def webhook_name(name: str) -> str:
     """A name that Discord takes, looking the same: 1-80 characters, without its own names."""
-    shown = _one_line(name)
-    if not any(character.isprintable() and not character.isspace() for character in shown):
+    name_shown = _one_line(name)
+    if not any(character.isprintable() and not character.isspace() for character in name_shown):
         return "(no name)"
-    shown = _FORBIDDEN.sub(_with_gap, shown)
-    if reserved := _RESERVED.fullmatch(shown):
+    name_shown = _FORBIDDEN.sub(_with_gap, name_shown)
+    if reserved := _RESERVED.fullmatch(name_shown):
         first, second = (group for group in reserved.groups() if group)
-        shown = f"{first}{_GAP}{second}"
-    return cut_name(shown, NAME_LIMIT)
+        name_shown = f"{first}{_GAP}{second}"
+    return cut_name(name_shown, NAME_LIMIT)
 
 
 def _with_gap(found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from connectors.discord.cards.schemas import ACTION_ROW, BUTTON
 
 _PREFIX = "bridge.feedback:"
 _SENSES: dict[str, Sense] = {f"{_PREFIX}good": "good", f"{_PREFIX}bad": "bad"}
-_MOST_ROWS, _MOST_COMPONENTS = 5, 40
+_MAX_ROWS, _MAX_COMPONENTS = 5, 40
 _SECONDARY = 2
 
 
@@ -27,7 +27,7 @@ def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
     components = last.content.get("components")
     known = list(components) if isinstance(components, list) else []
     in_v2 = "flags" in last.content
-    full = _count(known) > _MOST_COMPONENTS - 3 if in_v2 else len(known) >= _MOST_ROWS
+    full = _count(known) > _MAX_COMPONENTS - 3 if in_v2 else len(known) >= _MAX_ROWS
     if full:
         return bodies, (_not_asked("it has as many components as a message may have"),)
     content: dict[str, JsonValue] = {**last.content, "components": [*known, _question()]}

@@ -86,9 +86,9 @@ def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = No
 
 
 def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> Iterator[Call]:
-    known = {copy.slot for copy in delivery.copies}
+    slots = {copy.slot for copy in delivery.copies}
     for slot, body in _slotted(bodies):
-        if slot not in known:
+        if slot not in slots:
             yield _post(delivery, operation, slot, body)
 
 
@@ -115,9 +115,9 @@ def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> It
             yield _delete(delivery, copy)
             yield _post(delivery, operation, slot, body)
         above.append(copy)
-    wanted = {slot for slot, _ in slotted}
+    slots = {slot for slot, _ in slotted}
     for copy in standing_copies(delivery):
-        if copy.slot not in wanted:
+        if copy.slot not in slots:
             yield _delete(delivery, copy)
 
 
@@ -129,7 +129,7 @@ def _slotted(bodies: list[Body]) -> list[tuple[int, Body]]:
 
 def _stands_below(files: Receipt, above: list[Receipt | None]) -> bool:
     """Whether all that is said above these files was there before them."""
-    return all(one is not None and one.native_id < files.native_id for one in above)
+    return all(receipt is not None and receipt.native_id < files.native_id for receipt in above)
 
 
 def _bodies(
@@ -140,17 +140,17 @@ def _bodies(
         return bodies, losses
     pieces = () if is_rich(delivery.message) else _pieces(delivery)[0]
     last = pieces[-1][0] if pieces else ""
-    asked, unasked = with_question(bodies, partial(_sections, last, delivery.counterparts))
-    return asked, (*losses, *unasked)
+    with_buttons, unasked = with_question(bodies, partial(_sections, last, delivery.counterparts))
+    return with_buttons, (*losses, *unasked)
 
 
 def _sections(markdown: str, known: Counterparts, text: str) -> list[str]:
     """The written text as sections take it; `markdown` is what it was written of, where that is
     known."""
     if len(text) <= _SECTION or not markdown:
-        return [one for one in split_text(text, _SECTION) if one.strip()]
+        return [part for part in split_text(text, _SECTION) if part.strip()]
     exact = partial(_encoded_length, known=known)
-    return [one for _, one in _cut(markdown, (exact,), known, _SECTION) if one.strip()]
+    return [part for _, part in _cut(markdown, (exact,), known, _SECTION) if part.strip()]
 
 
 def _shown_in(
@@ -194,13 +194,13 @@ def _pieces(delivery: Delivery) -> tuple[list[tuple[str, str]], tuple[Loss, ...]
     markdown, losses = message_text(delivery.message)
     if delivery.quoted is not None:
         markdown = f"{_quote(delivery.quoted)}\n\n{markdown}"
-    known = delivery.counterparts
-    whole = _mrkdwn(markdown, known)
+    counterparts = delivery.counterparts
+    whole = _mrkdwn(markdown, counterparts)
     if len(whole) <= TEXT_LIMIT:
         return [(markdown, whole if whole.strip() else _NOTHING_YET)], losses
-    exact = partial(_encoded_length, known=known)
+    exact = partial(_encoded_length, known=counterparts)
     lengths = (_length_of_prose, _length_of_signs, exact)
-    return [one for one in _cut(markdown, lengths, known) if one[1].strip()], losses
+    return [part for part in _cut(markdown, lengths, counterparts) if part[1].strip()], losses
 
 
 def _cut(
@@ -239,8 +239,8 @@ def _encoded_length(markdown: str, known: Counterparts) -> int:
 def _quote(quoted: Quoted) -> str:
     """One line: who said what. Slack has threads but no replies."""
     author = Strong((Text(_name(quoted.author)),))
-    said = Text(f": {cut_text(' '.join(quoted.excerpt.split()), EXCERPT_LIMIT)}")
-    return text_to_markdown((Quote((Paragraph((author, said)),)),))
+    excerpt = Text(f": {cut_text(' '.join(quoted.excerpt.split()), EXCERPT_LIMIT)}")
+    return text_to_markdown((Quote((Paragraph((author, excerpt)),)),))
 
 
 def _name(name: str) -> str:
@@ -291,8 +291,8 @@ def _post_limits(operation: PostMessage | EditMessage) -> tuple[RateLimitKey, ..
 
 def _whispered(body: dict[str, JsonValue], to: ActorId) -> dict[str, JsonValue]:
     """As chat.postEphemeral takes it: seen by one person until they look away."""
-    known = {key: value for key, value in body.items() if key not in _NOT_WHISPERED}
-    return {**known, "user": split_key(to)[-1]}
+    fields = {key: value for key, value in body.items() if key not in _NOT_WHISPERED}
+    return {**fields, "user": split_key(to)[-1]}
 
 
 def _share(
@@ -345,9 +345,9 @@ def _harmless() -> dict[str, JsonValue]:
 
 def byline_fields(byline: Byline) -> dict[str, JsonValue]:
     """Name and picture as the methods take them that speak in somebody's name."""
-    shown: dict[str, JsonValue] = {"username": _name(byline.name) or _NAMELESS}
+    body: dict[str, JsonValue] = {"username": _name(byline.name) or _NAMELESS}
     if byline.picture and byline.picture.lower().startswith(("https://", "http://")):
-        shown["icon_url"] = byline.picture
+        body["icon_url"] = byline.picture
     elif byline.color is not None:
-        shown["icon_emoji"] = _STAND_INS[byline.color % len(_STAND_INS)]
-    return shown
+        body["icon_emoji"] = _STAND_INS[byline.color % len(_STAND_INS)]
+    return body

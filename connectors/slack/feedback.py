@@ -34,7 +34,7 @@ def with_question(
     blocks = content.get("blocks")
     known = list(blocks) if isinstance(blocks, list) else []
     if not known:
-        known = [_section(one) for one in sections_of(str(content.get("text", "")))]
+        known = [_section(section) for section in sections_of(str(content.get("text", "")))]
     if len(known) >= BLOCKS_PER_MESSAGE:
         return bodies, (_not_asked("it has as many blocks as a message may have"),)
     asked = Body({**content, "blocks": [*known, _question()]}, bodies[at].files)

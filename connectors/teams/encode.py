@@ -87,21 +87,21 @@ class Typing:
 def _bodies(
     delivery: Delivery, byline: Byline, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    above, known = Above(byline.name, delivery.quoted), delivery.counterparts
-    found = _rich(delivery, above, cards, files)
-    if found is None:
+    above, counterparts = Above(byline.name, delivery.quoted), delivery.counterparts
+    rich = _rich(delivery, above, cards, files)
+    if rich is None:
         markdown, losses = message_text(delivery.message)
-        texts, more_losses = _texts(markdown, above, known)
-        found = [_activity(text) for text in texts], (*losses, *more_losses)
-    bodies, losses = found
-    bodies = [with_mentions(body, known) for body in bodies]
+        texts, more_losses = _texts(markdown, above, counterparts)
+        rich = [_activity(text) for text in texts], (*losses, *more_losses)
+    bodies, losses = rich
+    bodies = [with_mentions(body, counterparts) for body in bodies]
     if delivery.feedback:
         bodies, unasked = with_question(bodies)
         losses = (*losses, *unasked)
     if not byline.agent:
         return bodies, losses
     cited = [with_citations(marked_as_ai(body), delivery.sources) for body in bodies]
-    return [body for body, _ in cited], (*losses, *(one for _, cut in cited for one in cut))
+    return [body for body, _ in cited], (*losses, *(loss for _, cut in cited for loss in cut))
 
 
 def _rich(
@@ -128,7 +128,7 @@ def _has_native_tables(delivery: Delivery) -> bool:
     document = markdown_to_text(message_text(delivery.message)[0])
     if Table not in _kinds(document):
         return False
-    languages = {one.language for one in _nodes(document) if isinstance(one, CodeBlock)}
+    languages = {node.language for node in _nodes(document) if isinstance(node, CodeBlock)}
     return all(map(knows_language, languages))
 
 
@@ -186,8 +186,8 @@ def _split(markdown: str, room: int, known: Counterparts) -> list[tuple[str, str
         if _weight(written) <= room:
             parts.append((piece, written))
         else:
-            smaller = split_text(piece, room, lambda one: _weight(write(one)))
-            parts += [(one, write(one)) for one in smaller]
+            smaller = split_text(piece, room, lambda part: _weight(write(part)))
+            parts += [(part, write(part)) for part in smaller]
     return [part for part in parts if part[1].strip()] or [("", "")]
 
 
@@ -212,9 +212,9 @@ _SHOWN_OTHERWISE: dict[type, tuple[str, str, str]] = {
 
 
 def _losses(document: Document) -> Iterator[Loss]:
-    found = _kinds(document)
+    kinds = _kinds(document)
     for kind, (name, what, shown_as) in _SHOWN_OTHERWISE.items():
-        if kind in found:
+        if kind in kinds:
             yield Loss(path="/content", kind=name, what=what, shown_as=shown_as)
 
 

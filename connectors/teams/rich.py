@@ -32,8 +32,8 @@ from connectors.teams.consent import questions
 from connectors.teams.ids import PLATFORM, is_personal
 
 Body = dict[str, JsonValue]
-_LARGEST_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
-_LONGEST_SUMMARY = 200  # characters
+_MAX_CARD = 25_000  # UTF-16 units of JSON; Teams takes 28 KB with all around it
+_MAX_SUMMARY = 200  # characters
 _ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 
 
@@ -64,7 +64,7 @@ def rich_bodies(
         bodies.append(_under(dict(native.body), over, apart=apart))
         bodies += questions(native.files, channel.channel, cards.key)
     if bodies and has_summary(message):
-        bodies[0] = {**bodies[0], "summary": " ".join(card.summary.split())[:_LONGEST_SUMMARY]}
+        bodies[0] = {**bodies[0], "summary": " ".join(card.summary.split())[:_MAX_SUMMARY]}
     return bodies, (*losses, *written.losses)
 
 
@@ -122,4 +122,4 @@ def _as_it_came(
         return None
     tenant = workspace_in(message, PLATFORM)
     copied = as_copy({"attachments": attachments}, cards.rule(message, counterparts), tenant)
-    return cast("Body", copied) if len(str(copied)) <= _LARGEST_CARD else None
+    return cast("Body", copied) if len(str(copied)) <= _MAX_CARD else None

@@ -19,7 +19,7 @@ from connectors.discord.cards.write_nodes import WRITERS
 from connectors.discord.cards.write_state import Json, Writing
 from connectors.discord.cards.write_text import is_small_print
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 def write_card(card: Card, rendering: Rendering) -> Written:
@@ -44,15 +44,15 @@ def write_components(card: Card, rendering: Rendering) -> Written:
 
 def _ungrouped(nodes: Nodes, depth: int) -> Nodes:
     """Groups that say nothing themselves are what they hold."""
-    if depth >= _DEEPEST or not any(isinstance(one, Container) for one in nodes):
+    if depth >= _MAX_DEPTH or not any(isinstance(node, Container) for node in nodes):
         return nodes
-    found: list[Node] = []
+    ungrouped: list[Node] = []
     for node in nodes:
         if isinstance(node, Container) and node == Container(node.nodes, id=node.id):
-            found += _ungrouped(node.nodes, depth + 1)
+            ungrouped += _ungrouped(node.nodes, depth + 1)
         else:
-            found.append(node)
-    return tuple(found)
+            ungrouped.append(node)
+    return tuple(ungrouped)
 
 
 # --- content and embeds ---------------------------------------------------------------------
@@ -102,15 +102,15 @@ def _without_actions(panel: Container) -> tuple[Container, list[Actions]]:
 
 def _write_plainly(w: Writing, shape: _Shape) -> tuple[NativeMessage, ...] | None:
     """None where something has no place in such a message."""
-    if not all(is_embeddable(w, one) for one in shape.panels):
+    if not all(is_embeddable(w, panel) for panel in shape.panels):
         return None
     text = join_prose(w, shape.prose)
-    texts = [one.strip() for one in split_text(text, limits.CONTENT)] if text else []
-    embeds = [embed for one in shape.panels for embed in write_embeds(w, one)]
+    texts = [part.strip() for part in split_text(text, limits.CONTENT)] if text else []
+    embeds = [embed for panel in shape.panels for embed in write_embeds(w, panel)]
     w.write(shape.actions)
-    rows = [one.body for one in w.pieces]
+    rows = [piece.body for piece in w.pieces]
     if len(rows) > limits.ROWS * bool(embeds) or any(
-        one["type"] != schemas.ACTION_ROW for one in rows
+        row["type"] != schemas.ACTION_ROW for row in rows
     ):
         return None
     return tuple(_messages(texts, embeds, rows))
@@ -126,12 +126,12 @@ def _messages(
         yield safe_message({"content": text})
     for number, group in enumerate(groups):
         body: Json = {"content": above[0]} if above and not number else {}
-        body["embeds"] = [one.body for one in group]
+        body["embeds"] = [embed.body for embed in group]
         if above and not number:
             body["content"] = _without_previews(above[0], group)
         if rows and number == len(groups) - 1:
             body["components"] = [*rows]
-        yield safe_message(body, tuple(file for one in group for file in one.files))
+        yield safe_message(body, tuple(file for embed in group for file in embed.files))
 
 
 def _without_previews(text: str, embeds: Iterable[Embed]) -> str:

@@ -44,8 +44,8 @@ from connectors.discord.cards.write_text import bold, joined, lines_of, plain, s
 Line = tuple[Inline, ...]
 
 FILL_IN = "Fill in"
-_MOST_OPTIONS = 10  # of a menu in a form that the small print above its button lists
-_LONGEST_IN_LINE = 200  # characters of a text in a form that the small print repeats
+_MAX_OPTIONS = 10  # of a menu in a form that the small print above its button lists
+_MAX_IN_LINE = 200  # characters of a text in a form that the small print repeats
 
 
 def write_actions(w: Writing, items: Iterable[Button | Input]) -> None:
@@ -113,10 +113,10 @@ def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
         for node in asked:
             write_as_text(w, node)
         return
-    told = _asking(w)
-    alone = [node for node in asked if not node.disabled and id(node) not in told.sent]
+    asking = _asking(w)
+    alone = [node for node in asked if not node.disabled and id(node) not in asking.sent]
     name = _button_name(asked) if len(alone) == len(asked) else ""
-    if lines := [one for node in asked if (one := _asked_line(w, node, named=bool(name)))]:
+    if lines := [line for node in asked if (line := _asked_line(w, node, named=bool(name)))]:
         row.end()
         _say_asked(w, asked, lines)
     for node in asked:
@@ -129,7 +129,7 @@ def _write_form_button(w: Writing, asked: Sequence[Input], row: Row) -> None:
 def _say_asked(w: Writing, asked: Sequence[Input], lines: Sequence[Line]) -> None:
     more = any(_tells_more(node) for node in asked)
     gap: Inline = Break() if more else Text(" · ")
-    spaced = [each for one in lines for each in (gap, *one)]
+    spaced = [each for line in lines for each in (gap, *line)]
     say_small(w, tuple(spaced[1:]), asked[0].at)
 
 
@@ -155,13 +155,13 @@ def _asked_line(w: Writing, node: Input, *, named: bool = False) -> Line:
     elif named and not node.label:
         empty = ()
     colon = " " if plain(label).endswith((":", "?")) else ": "
-    found: list[Inline] = [*label]
+    run: list[Inline] = [*label]
     for gap, part in ((colon, filled), (" ", empty), (" · ", node.hint)):
         if part:
-            found += (Text(gap), *part) if found else part
-    if not found and not named and id(node) not in _asking(w).names:
-        found = [Text(kind_of_input(node))]
-    return tuple(found)
+            run += (Text(gap), *part) if run else part
+    if not run and not named and id(node) not in _asking(w).names:
+        run = [Text(kind_of_input(node))]
+    return tuple(run)
 
 
 def _filled_beside(node: Input) -> Line:
@@ -179,8 +179,8 @@ def _button_name(asked: Sequence[Input]) -> str:
     the name of a single one in any case."""
     if len(asked) > 1 and any(map(_tells_more, asked)):
         return ""
-    said = ", ".join(map(_name_on_button, asked))
-    return said if len(said) <= limits.LABEL else ""
+    name = ", ".join(map(_name_on_button, asked))
+    return name if len(name) <= limits.LABEL else ""
 
 
 def _name_on_button(node: Input) -> str:
@@ -203,22 +203,26 @@ def _asking(w: Writing) -> Asking:
     if w.asking is None:
         forms = forms_of(w.card)
         sent: set[int] = set()
-        kept: set[int] = set()
+        in_forms: set[int] = set()
         for node in walk(w.card.nodes):
             if isinstance(node, Button) and node.does == "submit" and w.token(node.at):
                 inputs = forms.sent_by(node)
-                fresh = [one for one in inputs if not one.dispatches and id(one) not in kept]
+                fresh = [
+                    item for item in inputs if not item.dispatches and id(item) not in in_forms
+                ]
                 if fresh:
-                    asked = [one for one in inputs if not one.dispatches]
+                    asked = [item for item in inputs if not item.dispatches]
                     sent.update(map(id, asked))
-                    kept.update(map(id, with_room(asked)))
+                    in_forms.update(map(id, with_room(asked)))
         named = texts_that_name(w.card.nodes)
         names = {asked: blocks_as_line(text.text) for asked, text in named.items()}
         hidden = frozenset(
-            one.id for one in walk(w.card.nodes) if isinstance(one, Container) and one.hidden
+            node.id for node in walk(w.card.nodes) if isinstance(node, Container) and node.hidden
         )
-        labels = Counter(plain(one.label) for one in walk(w.card.nodes) if isinstance(one, Button))
-        w.asking = Asking(names, frozenset(sent), frozenset(sent - kept), hidden, labels)
+        labels = Counter(
+            plain(node.label) for node in walk(w.card.nodes) if isinstance(node, Button)
+        )
+        w.asking = Asking(names, frozenset(sent), frozenset(sent - in_forms), hidden, labels)
     return w.asking
 
 
@@ -246,7 +250,7 @@ def texts_of_form(button: Button) -> Nodes:
 
 def several_send(button: Button) -> bool:
     """Whether what the button reveals has several buttons that send its inputs."""
-    return sum(one.does == "submit" for one in _parted(button).buttons) > 1
+    return sum(button.does == "submit" for button in _parted(button).buttons) > 1
 
 
 def _form_in(w: Writing, node: Button) -> _Form | None:
@@ -281,7 +285,7 @@ def _parted(button: Button) -> _Form:
 
 
 def _is_all_text(node: Node) -> bool:
-    return isinstance(node, Context) and all(isinstance(one, Prose) for one in node.items)
+    return isinstance(node, Context) and all(isinstance(item, Prose) for item in node.items)
 
 
 def _is_bare(node: Node) -> bool:
@@ -291,7 +295,7 @@ def _is_bare(node: Node) -> bool:
             node.nodes, form=node.form, style=node.style, color=node.color, id=node.id
         )
     if isinstance(node, Columns):
-        return not any(one.link for one in node.columns)
+        return not any(column.link for column in node.columns)
     return isinstance(node, Actions | Section)
 
 
@@ -299,7 +303,7 @@ def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> Non
     """A button that opens the form, called as the one that would have revealed it. One line of
     small print above the row says what the form asks. Where several buttons send the inputs, each
     opens it."""
-    sends = [one for one in form.buttons if one.does == "submit"]
+    sends = [button for button in form.buttons if button.does == "submit"]
     for text in form.texts:
         if not _is_said_in_line(text):
             w.lose(text.at, "text_in_form", _words_of(w, text), "in the form")
@@ -307,13 +311,13 @@ def _write_revealed_form(w: Writing, node: Button, form: _Form, row: Row) -> Non
     for each in form.inputs:
         _tell_asked(w, each)
     label = plain(node.label)
-    for one in form.buttons:
-        if one.does != "submit":
-            _write_beside(w, one, row)
+    for button in form.buttons:
+        if button.does != "submit":
+            _write_beside(w, button, row)
             continue
-        own = plain(one.label)
+        own = plain(button.label)
         w.lose(node.at, "reveal_in_form", own if len(sends) == 1 else label, "a form of its title")
-        faced = _as_opener(node, one, f"{label}: {own}" if len(sends) > 1 else label)
+        faced = _as_opener(node, button, f"{label}: {own}" if len(sends) > 1 else label)
         if (body := button_body(w, faced)) is not None:
             row.add_body(body)
     if form.others:
@@ -325,11 +329,11 @@ def _form_line(w: Writing, node: Button, form: _Form, sends: Sequence[Button]) -
     """`button: texts · inputs with their options → the button that sends them`; the last part only
     where no button of the row says it."""
     parts: list[Line] = []
-    for one in form.asked:
-        if isinstance(one, Input):
-            parts.append(_revealed_input(w, one, form.names.get(id(one))))
-        elif _is_said_in_line(one):
-            parts.append(_text_line(one))
+    for item in form.asked:
+        if isinstance(item, Input):
+            parts.append(_revealed_input(w, item, form.names.get(id(item))))
+        elif _is_said_in_line(item):
+            parts.append(_text_line(item))
     label, inner = plain(node.label), plain(sends[0].label)
     lead = bold(node.label)
     if lead and any(parts):
@@ -337,37 +341,37 @@ def _form_line(w: Writing, node: Button, form: _Form, sends: Sequence[Button]) -
     run = (*lead, *joined(parts))
     if len(sends) == 1 and inner.casefold() != label.casefold():
         run = (*run, Text(" → "), *sends[0].label)
-    return tuple(Text(" ") if isinstance(one, Break) else one for one in run)
+    return tuple(Text(" ") if isinstance(inline, Break) else inline for inline in run)
 
 
 def _revealed_input(w: Writing, node: Input, name: Prose | None) -> Line:
     """What is asked, with all options of a short menu; a text that names it is its label."""
     if name is not None:
         node = replace(node, label=blocks_as_line(name.text))
-    if not isinstance(node, Choice) or not 0 < len(node.options) <= _MOST_OPTIONS:
+    if not isinstance(node, Choice) or not 0 < len(node.options) <= _MAX_OPTIONS:
         return _asked_line(w, node)
     placeholder = words(sound(node.placeholder).strip())
     label, options = node.label or placeholder, _options_line(node)
     colon = " " if plain(label).endswith((":", "?")) else ": "
-    found: Line = (*label, Text(colon), *options) if label else options
+    line: Line = (*label, Text(colon), *options) if label else options
     if node.label and placeholder:
-        found = (*found, Text(" ("), *placeholder, Text(")"))
-    return (*found, Text(" · "), *node.hint) if node.hint else found
+        line = (*line, Text(" ("), *placeholder, Text(")"))
+    return (*line, Text(" · "), *node.hint) if node.hint else line
 
 
 def _options_line(node: Choice) -> Line:
     """`☑ one / another`: what is chosen already has a tick."""
-    found: list[Inline] = []
+    run: list[Inline] = []
     for option in node.options:
         sign = f"{'☑ ' * (option.value in node.values)}{option.emoji and f'{option.emoji} '}"
-        found.append(Text(f"{' / ' if found else ''}{sign}"))
-        found += option.label or words(sound(option.value))
-    return tuple(found)
+        run.append(Text(f"{' / ' if run else ''}{sign}"))
+        run += option.label or words(sound(option.value))
+    return tuple(run)
 
 
 def _is_said_in_line(node: Node) -> bool:
     """Whether it is short enough for the small print: anything longer stands in the form alone."""
-    return len(plain(_text_line(node))) <= _LONGEST_IN_LINE
+    return len(plain(_text_line(node))) <= _MAX_IN_LINE
 
 
 def _text_line(node: Node) -> Line:
@@ -375,9 +379,9 @@ def _text_line(node: Node) -> Line:
         case Prose(text):
             return blocks_as_line(text)
         case Context(items):
-            return joined(lines_of(one) for one in items if isinstance(one, Prose))
+            return joined(lines_of(item) for item in items if isinstance(item, Prose))
         case Fields(items):
-            pairs = ((*one.label, Text(": "), *blocks_as_line(one.value)) for one in items)
+            pairs = ((*item.label, Text(": "), *blocks_as_line(item.value)) for item in items)
             return joined(pairs)
         case _:
             return ()

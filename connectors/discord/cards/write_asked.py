@@ -57,9 +57,9 @@ def asked_labels(w: Writing, node: Input) -> list[Json]:
 
 
 def _id(w: Writing, node: Input) -> str:
-    found = w.action_id(node.at) if node.at else None
-    own = w.unique_id(sound(node.id)) if found is None and node.id.strip() else None
-    return found or own or w.unique_id("input") or "input"
+    custom_id = w.action_id(node.at) if node.at else None
+    own = w.unique_id(sound(node.id)) if custom_id is None and node.id.strip() else None
+    return custom_id or own or w.unique_id("input") or "input"
 
 
 def _label(w: Writing, node: Input, component: Json, number: int = 1, of: int = 1) -> Json:
@@ -128,18 +128,20 @@ def _typed(w: Writing, node: Input, value: str, most: int = limits.INPUT_TEXT) -
     body: Json = {"type": schemas.TEXT_INPUT, "custom_id": _id(w, node), "style": _SHORT}
     body["required"] = node.required
     _put_placeholder(w, node, body, limits.INPUT_PLACEHOLDER)
-    if shown := sound(value).strip():
-        shown = w.cut(shown, most, node.at, "cut_value")
-        body["value"] = shown
-        body["style"] = _PARAGRAPH if "\n" in shown or len(shown) > _LONG_VALUE else _SHORT
+    if text := sound(value).strip():
+        text = w.cut(text, most, node.at, "cut_value")
+        body["value"] = text
+        body["style"] = _PARAGRAPH if "\n" in text or len(text) > _LONG_VALUE else _SHORT
     return body
 
 
 def _number_input(w: Writing, node: NumberInput) -> Json:
-    known = node.value is not None and isfinite(node.value)
-    body = _typed(w, node, number_words(node.value) if known and node.value is not None else "")
+    is_number = node.value is not None and isfinite(node.value)
+    body = _typed(w, node, number_words(node.value) if is_number and node.value is not None else "")
     bounds = [
-        number_words(one) for one in (node.least, node.most) if one is not None and isfinite(one)
+        number_words(bound)
+        for bound in (node.least, node.most)
+        if bound is not None and isfinite(bound)
     ]
     if bounds:
         body.setdefault("placeholder", " – ".join(bounds))
@@ -178,7 +180,7 @@ def _checkbox(w: Writing, node: Toggle) -> Json:
 
 def _choice(w: Writing, node: Choice) -> list[Json]:
     if node.external or not node.options:
-        known = [word for one in node.options for word in option_words(one) if word]
+        known = [word for option in node.options for word in option_words(option) if word]
         words = " · ".join((node.source or "options found by typing", *known))
         w.lose(node.at, "choice_as_text", words, "any text")
         return [_label(w, node, _typed(w, node, ", ".join(node.values)))]

@@ -34,7 +34,7 @@ from connectors.discord.cards.write_state import Writing
 
 Line = tuple[Inline, ...]
 
-_DEEPEST = 12
+_MAX_DEPTH = 12
 
 
 def shown_blocks(w: Writing, document: Document, at: str) -> Document:
@@ -58,14 +58,14 @@ def _shown(w: Writing, blocks: Iterable[Block], at: str, depth: int) -> Iterator
             case Heading(level) if level > 3:
                 w.lose(at, "heading_level", f"heading {level}", "heading 3")
                 yield block
-            case Quote(inner) if depth < _DEEPEST:
+            case Quote(inner) if depth < _MAX_DEPTH:
                 yield Quote(tuple(_shown(w, inner, at, depth + 1)))
-            case List(items) if depth < _DEEPEST:
-                shown = tuple(
-                    ListItem(tuple(_shown(w, one.blocks, at, depth + 1)), one.checked)
-                    for one in items
+            case List(items) if depth < _MAX_DEPTH:
+                items_shown = tuple(
+                    ListItem(tuple(_shown(w, item.blocks, at, depth + 1)), item.checked)
+                    for item in items
                 )
-                yield replace(block, items=shown)
+                yield replace(block, items=items_shown)
             case _:
                 yield block
 
@@ -92,21 +92,21 @@ def _empty_columns(table: Table) -> Iterator[str]:
 
 def _hides(cells: Sequence[Line]) -> bool:
     """Whether a cell hides something: code would show it."""
-    return any(isinstance(one, Spoiler) for cell in cells for one in _nodes(cell))
+    return any(isinstance(node, Spoiler) for cell in cells for node in _nodes(cell))
 
 
 def _hidden_links(cell: Line) -> Iterator[str]:
-    for one in _nodes(cell):
-        if isinstance(one, Link) and plain_inlines(one.children) != one.url:
-            yield one.url
+    for node in _nodes(cell):
+        if isinstance(node, Link) and plain_inlines(node.children) != node.url:
+            yield node.url
 
 
 def _nodes(line: Line) -> Iterator[Inline]:
     stack: list[Inline] = list(reversed(line))
     while stack:
-        one = stack.pop()
-        yield one
-        children = getattr(one, "children", ())
+        value = stack.pop()
+        yield value
+        children = getattr(value, "children", ())
         stack += reversed(children)
 
 
@@ -114,7 +114,9 @@ def _nodes(line: Line) -> Iterator[Inline]:
 
 
 def has_long_link(blocks: Iterable[Block]) -> bool:
-    return any(isinstance(one, Link) and len(one.url) > limits.LINK for one in _all_nodes(blocks))
+    return any(
+        isinstance(node, Link) and len(node.url) > limits.LINK for node in _all_nodes(blocks)
+    )
 
 
 def _all_nodes(blocks: Iterable[Block]) -> Iterator[Inline]:
@@ -127,9 +129,11 @@ def _all_nodes(blocks: Iterable[Block]) -> Iterator[Inline]:
             case Quote(inner):
                 stack += inner
             case List(items):
-                stack += (one for item in items for one in item.blocks)
+                stack += (block for item in items for block in item.blocks)
             case Table(header, rows):
-                yield from (one for row in (header, *rows) for cell in row for one in _nodes(cell))
+                yield from (
+                    node for row in (header, *rows) for cell in row for node in _nodes(cell)
+                )
             case _:
                 pass
 
@@ -146,21 +150,23 @@ def _block_without(w: Writing, block: Block, at: str) -> Block:
         case Quote(inner):
             return Quote(without_long_links(w, inner, at))
         case List(items):
-            found = (replace(one, blocks=without_long_links(w, one.blocks, at)) for one in items)
-            return replace(block, items=tuple(found))
+            shorter = (
+                replace(item, blocks=without_long_links(w, item.blocks, at)) for item in items
+            )
+            return replace(block, items=tuple(shorter))
         case _:
             return block
 
 
 def _line_without(w: Writing, line: Line, at: str) -> Line:
-    found: list[Inline] = []
-    for one in line:
-        if isinstance(one, Link) and len(one.url) > limits.LINK:
-            w.lose(at, "long_link", one.url)
-            bare = one.children == (Text(one.url),)
-            found += (Text(f"{one.url[:100]}…"),) if bare else one.children
-        elif isinstance(one, Strong | Emphasis | Strike | Underline | Spoiler):
-            found.append(replace(one, children=_line_without(w, one.children, at)))
+    run: list[Inline] = []
+    for inline in line:
+        if isinstance(inline, Link) and len(inline.url) > limits.LINK:
+            w.lose(at, "long_link", inline.url)
+            bare = inline.children == (Text(inline.url),)
+            run += (Text(f"{inline.url[:100]}…"),) if bare else inline.children
+        elif isinstance(inline, Strong | Emphasis | Strike | Underline | Spoiler):
+            run.append(replace(inline, children=_line_without(w, inline.children, at)))
         else:
-            found.append(one)
-    return tuple(found)
+            run.append(inline)
+    return tuple(run)

@@ -61,8 +61,10 @@ def _are_texts(w: Writing, first: int) -> bool:
     pieces = w.pieces[first:]
     return (
         bool(pieces)
-        and all(one.body["type"] == schemas.TEXT_DISPLAY and one.box is w.box for one in pieces)
-        and sum(one.text + 1 for one in pieces) <= limits.TEXT
+        and all(
+            piece.body["type"] == schemas.TEXT_DISPLAY and piece.box is w.box for piece in pieces
+        )
+        and sum(piece.text + 1 for piece in pieces) <= limits.TEXT
     )
 
 
@@ -80,12 +82,12 @@ def _accessory(w: Writing, node: Node) -> Piece | None:
 def _set_beside(w: Writing, first: int, beside: Piece) -> None:
     """The pieces from `first` on as one section."""
     texts = w.pieces[first:]
-    bodies = [one.body for one in texts[: limits.SECTION_TEXTS]]
+    bodies = [piece.body for piece in texts[: limits.SECTION_TEXTS]]
     if rest := texts[limits.SECTION_TEXTS :]:
-        said = [content_of(one) for one in (texts[limits.SECTION_TEXTS - 1], *rest)]
-        bodies[-1] = {"type": schemas.TEXT_DISPLAY, "content": "\n".join(said)}
+        contents = [content_of(text) for text in (texts[limits.SECTION_TEXTS - 1], *rest)]
+        bodies[-1] = {"type": schemas.TEXT_DISPLAY, "content": "\n".join(contents)}
     body: Json = {"type": schemas.SECTION, "components": [*bodies], "accessory": beside.body}
-    text = sum(one.text for one in texts) + len(rest)
+    text = sum(piece.text for piece in texts) + len(rest)
     w.pieces[first:] = [Piece(body, w.box, 2 + len(bodies), text, beside.files)]
 
 
@@ -110,28 +112,28 @@ def _without_icons(
     """The columns that hold more than a decorative picture, and the first such picture, where texts
     can have it beside them."""
     icons = {
-        one.at or str(number): one.nodes[0]
-        for number, one in enumerate(columns)
-        if len(one.nodes) == 1 and not one.link and is_decorative(one.nodes[0])
+        column.at or str(number): column.nodes[0]
+        for number, column in enumerate(columns)
+        if len(column.nodes) == 1 and not column.link and is_decorative(column.nodes[0])
     }
     if not icons:
         return columns, None
-    rest = tuple(one for n, one in enumerate(columns) if (one.at or str(n)) not in icons)
-    pictures = [one for one in icons.values() if isinstance(one, Image)]
+    rest = tuple(column for n, column in enumerate(columns) if (column.at or str(n)) not in icons)
+    pictures = [icon for icon in icons.values() if isinstance(icon, Image)]
     texts = bool(rest) and all(
-        not one.link and all(isinstance(inner, Prose) for inner in one.nodes) for one in rest
+        not node.link and all(isinstance(inner, Prose) for inner in node.nodes) for node in rest
     )
     beside = pictures[0] if texts and is_small(w, pictures[0]) else None
-    for one in pictures:
-        if one is not beside:
-            lose_decoration(w, one)
+    for picture in pictures:
+        if picture is not beside:
+            lose_decoration(w, picture)
     return rest, beside
 
 
 def _write_side_by_side(w: Writing, node: Columns, columns: tuple[Column, ...]) -> bool:
     """Whether anything of it had to stand below what it stood beside."""
     groups: list[list[Prose] | Column] = []
-    texts = short_texts([one.nodes for one in columns])
+    texts = short_texts([column.nodes for column in columns])
     for column, text in zip(columns, texts, strict=True):
         if column.link or text is None:
             groups.append(column)
@@ -153,11 +155,11 @@ def _write_line(w: Writing, node: Columns, texts: list[Prose]) -> None:
     if len(texts) == 1:
         w.write(texts)
         return
-    for one in texts:
-        tell_manner(w, one)
+    for text in texts:
+        tell_manner(w, text)
     w.lose(node.at, "columns_as_line", f"{len(texts)} columns", "one line")
     line = columns_as_line(texts)
-    if all(one.subtle or one.size == "small" for one in texts):
+    if all(text.subtle or text.size == "small" for text in texts):
         say_small(w, line, node.at)
     else:
         say_line(w, line, node.at)
@@ -165,7 +167,7 @@ def _write_line(w: Writing, node: Columns, texts: list[Prose]) -> None:
 
 def _picture_column(node: Columns) -> Image | None:
     """The small picture that is all of the second column of two."""
-    if len(node.columns) != 2 or any(one.link for one in node.columns):
+    if len(node.columns) != 2 or any(column.link for column in node.columns):
         return None
     match node.columns[1].nodes:
         case (Image() as beside,) if beside.size != "full" and node.columns[0].nodes:

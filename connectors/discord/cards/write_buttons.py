@@ -63,8 +63,8 @@ def button_body(w: Writing, node: Button) -> Json | None:
     custom_id = w.action_id(node.at)
     if custom_id is None:
         origin = http_url(w.rendering.origin, limits.BUTTON_URL)
-        shown = origin or "text"
-        w.lose(node.at, "foreign_action", plain(node.label) or node.hint or node.does, shown)
+        shown_as = origin or "text"
+        w.lose(node.at, "foreign_action", plain(node.label) or node.hint or node.does, shown_as)
         return _link_button(w, node, origin) if origin else None
     if sku := _sku_of(node):
         tell_details(w, node)

@@ -95,19 +95,19 @@ def _is_picture(w: Writing, node: Image) -> bool:
 
 def _are_in_order(w: Writing, node: Container) -> bool:
     phase = 0
-    for one in node.nodes:
-        match one:
+    for inner in node.nodes:
+        match inner:
             case Prose() if phase == 0:
                 continue
-            case Context() if phase == 0 and is_small_print(one):
+            case Context() if phase == 0 and is_small_print(inner):
                 continue
             case Fields(items) if phase <= 1 and all(
                 _fits(w, each.label, limits.FIELD_NAME) for each in items
             ):
                 phase = 1
-            case Player() if phase <= 1 and _is_link(w, node, one):
+            case Player() if phase <= 1 and _is_link(w, node, inner):
                 phase = 1
-            case Image() if phase <= 1 and _is_picture(w, one):
+            case Image() if phase <= 1 and _is_picture(w, inner):
                 phase = 2
             case Gallery(items) if phase <= 1 and 0 < len(items) <= limits.EMBED_PICTURES:
                 if not all(isinstance(each, Image) and _is_picture(w, each) for each in items):
@@ -123,7 +123,7 @@ def _is_link(w: Writing, node: Container, film: Player) -> bool:
     among components."""
     if (film.poster and film.poster.alt) or w.travels(film.asset):
         return False
-    if is_film(w, film) and not any(isinstance(one, Fields) for one in node.nodes):
+    if is_film(w, film) and not any(isinstance(node, Fields) for node in node.nodes):
         return False
     return len(player_markdown(w.apart(), film)) <= limits.FIELD_VALUE
 
@@ -139,10 +139,10 @@ def _has_link(line: Line) -> bool:
     """Discord shows no links in titles and names."""
     stack = list(line)
     while stack:
-        one = stack.pop()
-        if isinstance(one, Link):
+        value = stack.pop()
+        if isinstance(value, Link):
             return True
-        stack += getattr(one, "children", ())
+        stack += getattr(value, "children", ())
     return False
 
 
@@ -162,12 +162,12 @@ def write_embeds(w: Writing, node: Container) -> list[Embed]:
         _put_field(embeds, name, value, inline=inline)
     _put_foot(w, node, embeds)
     _put_pictures(w, node, embeds)
-    for one in embeds:
-        if one.fields:
-            one.body["fields"] = one.fields
+    for embed in embeds:
+        if embed.fields:
+            embed.body["fields"] = embed.fields
         if color is not None:
-            one.body["color"] = color
-    return [one for one in embeds if one.body.keys() - {"color"}]
+            embed.body["color"] = color
+    return [embed for embed in embeds if embed.body.keys() - {"color"}]
 
 
 def _put(embed: Embed, key: str, text: str) -> None:
@@ -225,36 +225,36 @@ def _put_pictures(w: Writing, node: Container, embeds: list[Embed]) -> None:
     """Clients show the pictures of embeds with one URL side by side."""
     last = node.nodes[-1] if node.nodes else None
     pictures = last.items if isinstance(last, Gallery) else (last,)
-    shown = [one for one in pictures if isinstance(one, Image)]
+    images = [picture for picture in pictures if isinstance(picture, Image)]
     posters = list(_posters(w, node))
-    for one in posters if shown else ():
-        w.lose(one.at, "poster", w.url_of(one.asset) or "picture")
-    shown = shown or posters
-    if not shown:
+    for poster in posters if images else ():
+        w.lose(poster.at, "poster", w.url_of(poster.asset) or "picture")
+    images = images or posters
+    if not images:
         return
     first = embeds[-1]
-    first.body["image"] = _picture(w, shown[0], first)
-    for one in shown[1:]:
-        first.body.setdefault("url", http_url(w.url_of(shown[0].asset), 2048) or _ANY)
+    first.body["image"] = _picture(w, images[0], first)
+    for image in images[1:]:
+        first.body.setdefault("url", http_url(w.url_of(images[0].asset), 2048) or _ANY)
         embed = Embed({"url": first.body["url"]})
-        embed.body["image"] = _picture(w, one, embed)
+        embed.body["image"] = _picture(w, image, embed)
         embeds.append(embed)
 
 
 def _posters(w: Writing, node: Container) -> Iterator[Image]:
     """The picture of a film stands for it."""
-    for one in node.nodes:
-        poster = one.poster if isinstance(one, Player) else None
+    for inner in node.nodes:
+        poster = inner.poster if isinstance(inner, Player) else None
         if poster is not None and is_reachable(w, poster):
-            yield Image(poster, at=one.at)
+            yield Image(poster, at=inner.at)
 
 
 def _descriptions(w: Writing, node: Container) -> Iterator[str]:
-    text = join_prose(w, (one for one in node.nodes if isinstance(one, Prose | Context)))
-    films = (one for one in node.nodes if isinstance(one, Player) and not _has_words(one))
-    text = "\n\n".join(one for one in (text, *(player_markdown(w, film) for film in films)) if one)
+    text = join_prose(w, (inner for inner in node.nodes if isinstance(inner, Prose | Context)))
+    films = (inner for inner in node.nodes if isinstance(inner, Player) and not _has_words(inner))
+    text = "\n\n".join(filter(None, (text, *(player_markdown(w, film) for film in films))))
     if text:
-        yield from (one.strip() for one in split_text(text, limits.EMBED_TEXT))
+        yield from (part.strip() for part in split_text(text, limits.EMBED_TEXT))
 
 
 _ANY = "https://discord.com"
@@ -284,10 +284,10 @@ def join_prose(w: Writing, nodes: Iterable[Prose | Context]) -> str:
 
 def _fields(w: Writing, node: Container) -> Iterator[tuple[str, str, bool]]:
     """Names and values as Discord takes them: neither may be empty. A film is a link in one."""
-    for one in node.nodes:
-        if isinstance(one, Player) and _has_words(one):
-            yield BLANK, player_markdown(w, one), False
-        for each in one.items if isinstance(one, Fields) else ():
+    for inner in node.nodes:
+        if isinstance(inner, Player) and _has_words(inner):
+            yield BLANK, player_markdown(w, inner), False
+        for each in inner.items if isinstance(inner, Fields) else ():
             name = written_line(w, each.label, each.at).replace("\n", " ").strip() or BLANK
             value = written(w, each.value, each.at).strip() or BLANK
             for number, text in enumerate(split_text(value, limits.FIELD_VALUE)):

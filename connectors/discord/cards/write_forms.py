@@ -38,54 +38,54 @@ def form_behind(card: Card, action: Button | Input) -> Form | None:
     if stands_in_message(action):
         return None
     group = [action] if action.dispatches else _group_of(card.nodes, action)
-    group = [one for one in group if not one.disabled]
-    asked = _named(card, group)
-    title = ", ".join(input_name(one, {}) for one in asked if isinstance(one, Input))
-    return Form(title if len(title) <= limits.MODAL_TITLE else card.summary or title, asked,
-                at=action.at) if asked else None  # fmt: skip
+    group = [item for item in group if not item.disabled]
+    inputs = _named(card, group)
+    title = ", ".join(input_name(item, {}) for item in inputs if isinstance(item, Input))
+    return Form(title if len(title) <= limits.MODAL_TITLE else card.summary or title, inputs,
+                at=action.at) if inputs else None  # fmt: skip
 
 
 def _form_of_button(card: Card, button: Button) -> Form | None:
     forms = forms_of(card)
-    asked = [one for one in forms.sent_by(button) if not one.dispatches and not one.disabled]
-    if not asked:
+    inputs = [item for item in forms.sent_by(button) if not item.dispatches and not item.disabled]
+    if not inputs:
         return None
     revealed_by = forms.revealed_by(button)
     label = plain(button.label)
     if revealed_by is None:
-        return Form(label, _named(card, asked), id=button.id, at=button.at)
+        return Form(label, _named(card, inputs), id=button.id, at=button.at)
     title = plain(revealed_by.label)
     if several_send(revealed_by):
         title = f"{title}: {label}"
-    nodes = (*texts_of_form(revealed_by), *_named(card, asked))
+    nodes = (*texts_of_form(revealed_by), *_named(card, inputs))
     return Form(title, nodes, id=button.id, at=button.at)
 
 
 def _named(card: Card, asked: Sequence[Input]) -> Nodes:
     """The inputs, each with the text before it as its label where it has none."""
     names = texts_that_name(card.nodes)
-    found: list[Input] = []
+    fields: list[Input] = []
     for node in asked:
         text = names.get(id(node))
         label = blocks_as_line(text.text) if text is not None else ()
-        found.append(replace(node, label=label) if label else node)
-    return tuple(found)
+        fields.append(replace(node, label=label) if label else node)
+    return tuple(fields)
 
 
 def _group_of(nodes: Nodes, first: Input) -> list[Input]:
     """The inputs that stand together, from the first on."""
-    for siblings in (nodes, *(tuple(within(one)) for one in walk(nodes))):
-        for index, one in enumerate(siblings):
-            if one is first:
+    for siblings in (nodes, *(tuple(within(node)) for node in walk(nodes))):
+        for index, sibling in enumerate(siblings):
+            if sibling is first:
                 return list(_run(siblings[index:]))
     return []
 
 
 def _run(siblings: Sequence[Node]) -> Iterator[Input]:
-    for one in siblings:
-        if not isinstance(one, Input) or one.dispatches or stands_in_message(one):
+    for sibling in siblings:
+        if not isinstance(sibling, Input) or sibling.dispatches or stands_in_message(sibling):
             return
-        yield one
+        yield sibling
 
 
 # --- modals ---------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def write_form(form: Form, rendering: Rendering) -> Written:
     """Each message's body is a modal's `title`, `custom_id` and `components`, in order."""
     w = Writing(Card(form.nodes), rendering, WRITERS)
     parts = _parts(w, form.nodes)
-    words = " · ".join(one for one in (form.submit, form.close) if one.strip())
+    words = " · ".join(text for text in (form.submit, form.close) if text.strip())
     if words:
         w.lose(form.at, "form_buttons", words, "Discord's own words")
     pages = [parts[at : at + limits.MODAL] for at in range(0, len(parts), limits.MODAL)]
@@ -106,11 +106,11 @@ def write_form(form: Form, rendering: Rendering) -> Written:
 def _modal(w: Writing, form: Form, page: Sequence[Json], number: int, pages: int) -> Json:
     count = f" ({number}/{pages})" if pages > 1 else ""
     title, room = plain((Text(form.title),)) or "…", limits.MODAL_TITLE - len(count)
-    shown = w.cut(title, room, form.at, "cut_title") if number == 1 else title[:room].strip()
+    cut_title = w.cut(title, room, form.at, "cut_title") if number == 1 else title[:room].strip()
     custom_id = w.action_id(form.at) if form.at else None
     own = w.unique_id(sound(form.id)) if custom_id is None and form.id.strip() else None
     return {
-        "title": shown + count,
+        "title": cut_title + count,
         "custom_id": custom_id or own or w.unique_id("form") or "form",
         "components": [*page],
     }
@@ -161,9 +161,9 @@ def _words_in(body: Json) -> Iterator[str]:
     """What a component that modals do not have would show."""
     stack: list[JsonValue] = [body]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += reversed(one)
-        elif isinstance(one, dict):
-            yield from (said for key in _SEEN if isinstance(said := one.get(key), str))
-            stack += [value for value in reversed(one.values()) if isinstance(value, dict | list)]
+        part = stack.pop()
+        if isinstance(part, list):
+            stack += reversed(part)
+        elif isinstance(part, dict):
+            yield from (words for key in _SEEN if isinstance(words := part.get(key), str))
+            stack += [value for value in reversed(part.values()) if isinstance(value, dict | list)]

@@ -41,7 +41,7 @@ _PICKERS = {
 
 def input_words(node: Input) -> str:
     """All words of an input, in order."""
-    return " · ".join(one for one in _input_words(node) if one.strip())
+    return " · ".join(word for word in _input_words(node) if word.strip())
 
 
 def _input_words(node: Input) -> Iterator[str]:
@@ -60,8 +60,8 @@ def input_name(node: Input, names: Mapping[int, Line]) -> str:
     """What a reader calls it: its label, the text before it, what stands in the empty field, or
     its kind."""
     title = node.title if isinstance(node, Toggle) else ()
-    told = node.label or title or names.get(id(node), ())
-    return plain(told) or sound(node.placeholder).strip() or kind_of_input(node)
+    label = node.label or title or names.get(id(node), ())
+    return plain(label) or sound(node.placeholder).strip() or kind_of_input(node)
 
 
 def filled_in(node: Input) -> Line:
@@ -88,8 +88,8 @@ def _is_moment(value: str) -> bool:
 
 
 def _chosen(options: Sequence[Option], values: frozenset[str]) -> Line:
-    labels = [one.label for one in options if one.value in values and one.label]
-    return tuple(each for one in labels for each in (Text(", "), *one))[1:]
+    labels = [option.label for option in options if option.value in values and option.label]
+    return tuple(each for label in labels for each in (Text(", "), *label))[1:]
 
 
 def number_words(value: float) -> str:
@@ -107,15 +107,15 @@ def option_words(option: Option) -> Iterator[str]:
 def confirm_words(confirm: Confirm | None) -> str:
     if confirm is None:
         return ""
-    said = (confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
-    return " · ".join(one for one in said if one.strip())
+    texts = (confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
+    return " · ".join(text for text in texts if text.strip())
 
 
 def with_room(asked: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[Input]:
     """Of all inputs of a form those that its pages have room for: what must be filled in stays."""
     room = pages * limits.MODAL
-    wanted = {id(one) for one in sorted(asked, key=lambda one: not one.required)[:room]}
-    return [one for one in asked if id(one) in wanted]
+    kept_ids = {id(item) for item in sorted(asked, key=lambda item: not item.required)[:room]}
+    return [item for item in asked if id(item) in kept_ids]
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def with_room(asked: Sequence[Input], pages: int = limits.FORM_PAGES) -> list[In
 def option_values(choice: Choice) -> tuple[str, ...]:
     """What stands in Discord for each option: its value, or numbers where the values are too
     long, empty or not different."""
-    values = tuple([one.value for one in choice.options])
+    values = tuple([option.value for option in choice.options])
     if len(set(values)) == len(values) and all(map(_is_usual, values)):
         return values
     return tuple(map(str, range(len(values))))
@@ -136,8 +136,10 @@ def _is_usual(value: str) -> bool:
 
 def chosen_values(choice: Choice, picked: Sequence[str]) -> tuple[str, ...]:
     """What its author receives for what was picked in Discord: the inverse of `option_values`."""
-    known = dict(zip(option_values(choice), (one.value for one in choice.options), strict=True))
-    return tuple(known.get(one, one) for one in picked)
+    values = dict(
+        zip(option_values(choice), (option.value for option in choice.options), strict=True)
+    )
+    return tuple(values.get(item, item) for item in picked)
 
 
 # --- options --------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def _description(w: Writing, option: Option) -> str:
     """Discord's menus have no headings: each option says its own in its description, where that
     has room."""
     description, group = plain(option.description), " ".join(sound(option.group).split())
-    both = " · ".join(one for one in (group, description) if one)
+    both = " · ".join(text for text in (group, description) if text)
     if not group or len(both) <= limits.OPTION:
         return both
     w.lose(option.at, "option_group", group)
@@ -215,14 +217,14 @@ def most_chosen(node: Choice | Picker, room: int) -> int:
 def picker_body(w: Writing, node: Picker, custom_id: str) -> Json:
     kind, default_type = _PICKERS[node.of]
     body: Json = {"type": kind, "custom_id": custom_id, **amounts(node, limits.OPTIONS)}
-    known = [one for one in node.values if _is_snowflake(one.removeprefix(ROLE))]
+    snowflakes = [value for value in node.values if _is_snowflake(value.removeprefix(ROLE))]
     for value in node.values:
-        if value not in known:
+        if value not in snowflakes:
             w.lose(node.at, "picked_before", value)
-    if known:
+    if snowflakes:
         body["default_values"] = [
-            {"id": one.removeprefix(ROLE), "type": "role" if one[0] == ROLE else default_type}
-            for one in list(dict.fromkeys(known))[: most_chosen(node, limits.OPTIONS)]
+            {"id": key.removeprefix(ROLE), "type": "role" if key[0] == ROLE else default_type}
+            for key in list(dict.fromkeys(snowflakes))[: most_chosen(node, limits.OPTIONS)]
         ]
     return body
 

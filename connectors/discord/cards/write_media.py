@@ -39,19 +39,19 @@ def write_gallery(w: Writing, node: Gallery) -> None:
     """Runs of pictures and films; one with a caption ends its run."""
     items: list[Json] = []
     files: list[Asset] = []
-    for one in node.items:
-        media = _gallery_media(w, one)
+    for item in node.items:
+        media = _gallery_media(w, item)
         if media is not None:
-            items.append(_item(w, one.asset, media, one.at))
+            items.append(_item(w, item.asset, media, item.at))
             files += media.files
-        captioned = media is None or (isinstance(one, Image) and bool(one.title or one.link))
+        captioned = media is None or (isinstance(item, Image) and bool(item.title or item.link))
         if items and (captioned or len(items) == limits.GALLERY):
             _add_gallery(w, items, tuple(files))
             items, files = [], []
         if media is None:
-            write_media(w, one)
-        elif captioned and isinstance(one, Image):
-            _caption(w, one)
+            write_media(w, item)
+        elif captioned and isinstance(item, Image):
+            _caption(w, item)
     if items:
         _add_gallery(w, items, tuple(files))
 
@@ -67,8 +67,8 @@ def _gallery_media(w: Writing, node: Image | Player) -> Media | None:
     """None for what cannot stand beside others."""
     if isinstance(node, Image):
         return w.media(node.asset, "image")
-    said = node.title or node.author or node.description or node.link or node.poster
-    if said or node.asset.name or not is_film(w, node):
+    has_words = node.title or node.author or node.description or node.link or node.poster
+    if has_words or node.asset.name or not is_film(w, node):
         return None
     return w.media(node.asset, "video")
 
@@ -89,12 +89,12 @@ def _item(w: Writing, asset: Asset, media: Media, at: str) -> Json:
 
 def described(w: Writing, asset: Asset, at: str) -> Json:
     """What a media component says of what it shows."""
-    found: Json = {}
+    body: Json = {}
     if alt := plain((Text(asset.alt),)):
-        found["description"] = w.cut(alt, limits.DESCRIPTION, at, "cut_description")
+        body["description"] = w.cut(alt, limits.DESCRIPTION, at, "cut_description")
     if asset.spoiler:
-        found["spoiler"] = True
-    return found
+        body["spoiler"] = True
+    return body
 
 
 # --- pictures -------------------------------------------------------------------------------
@@ -137,13 +137,13 @@ def _hidden_markdown(w: Writing, node: Image | Player | File, document: Document
 
 def _unsaid(title: Line, *words: str) -> list[str]:
     """What the line does not say: it says the title, else the first words that there are."""
-    told = [one for one in words if one.strip()]
-    return told if title else told[1:]
+    texts = [word for word in words if word.strip()]
+    return texts if title else texts[1:]
 
 
 def _other_urls(shown: str, *urls: str) -> list[str]:
     """Addresses that the line does not link to."""
-    other = [one for one in dict.fromkeys(urls) if one and one != shown]
+    other = [url for url in dict.fromkeys(urls) if url and url != shown]
     return [shown, *other] if shown and safe_url(shown) is None else other
 
 
@@ -200,11 +200,11 @@ def _player_as_link(w: Writing, node: Player) -> None:
 def player_markdown(w: Writing, node: Player) -> str:
     """A link to it, its author and description."""
     url = w.url_of(node.asset) or node.asset.page
-    told = player_as_nodes(node, url)[-1]
+    prose = player_as_nodes(node, url)[-1]
     lost = _unsaid(node.title, node.asset.alt, node.asset.name)
     lost += _other_urls(node.link or url, url, node.asset.page)
     w.lose(node.at, "player_as_link", " ".join(lost) or node.kind, "a link")
-    return _hidden_markdown(w, node, told.text) if isinstance(told, Prose) else ""
+    return _hidden_markdown(w, node, prose.text) if isinstance(prose, Prose) else ""
 
 
 def write_file(w: Writing, node: File) -> None:

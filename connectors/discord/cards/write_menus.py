@@ -31,7 +31,7 @@ def stands_in_message(node: Input) -> bool:
 
 
 def write_menu(w: Writing, node: Input) -> None:
-    if isinstance(node, Choice) and all(_is_link(one.url) for one in node.options):
+    if isinstance(node, Choice) and all(_is_link(option.url) for option in node.options):
         _write_links(w, node)
         return
     custom_id = w.action_id(node.at)
@@ -68,9 +68,9 @@ def _write_choice(w: Writing, node: Choice, custom_id: str, placeholder: str) ->
     if menus > 1:
         what = f"{len(node.options)} options in one menu"
         w.lose(node.at, "split_options", what, f"{menus} menus")
-    for one in node.options:
-        if one.url and not _is_link(one.url):
-            w.lose(one.at or node.at, "unsafe_link", one.url)
+    for option in node.options:
+        if option.url and not _is_link(option.url):
+            w.lose(option.at or node.at, "unsafe_link", option.url)
     options, number = Options(w, node), 0
     for linked, places in runs:
         if linked:
@@ -146,5 +146,5 @@ def tell_input_details(w: Writing, node: Input) -> None:
 def write_as_text(w: Writing, node: Input) -> None:
     """What is asked, where nobody would hear the answer."""
     say(w, written(w, input_as_blocks(node), node.at))
-    shown = w.rendering.origin or "text"
-    w.lose(node.at, "foreign_action", input_words(node) or node.type, shown)
+    shown_as = w.rendering.origin or "text"
+    w.lose(node.at, "foreign_action", input_words(node) or node.type, shown_as)

@@ -16,9 +16,9 @@ def pack(pieces: Sequence[Piece]) -> tuple[NativeMessage, ...]:
     """As few messages as keep the order; neighbouring texts are joined where that saves one."""
     if _fit_in_one(pieces):
         return (_message(pieces),) if pieces else ()
-    if sum(one.count for one in pieces) > limits.COMPONENTS:
+    if sum(piece.count for piece in pieces) > limits.COMPONENTS:
         pieces = _joined(pieces)
-    return tuple(_message(one) for one in _split(pieces))
+    return tuple(_message(piece) for piece in _split(pieces))
 
 
 def _fit_in_one(pieces: Sequence[Piece]) -> bool:
@@ -32,16 +32,16 @@ def _fit_in_one(pieces: Sequence[Piece]) -> bool:
 
 
 def _joined(pieces: Iterable[Piece]) -> list[Piece]:
-    found: list[Piece] = []
+    joined: list[Piece] = []
     for piece in pieces:
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         if last is not None and _may_join(last, piece):
             content = f"{content_of(last)}{_gap(last, piece)}{content_of(piece)}"
             body: Json = {"type": schemas.TEXT_DISPLAY, "content": content}
-            found[-1] = Piece(body, last.box, 1, len(content))
+            joined[-1] = Piece(body, last.box, 1, len(content))
         else:
-            found.append(piece)
-    return found
+            joined.append(piece)
+    return joined
 
 
 def _may_join(first: Piece, second: Piece) -> bool:
@@ -67,7 +67,7 @@ def _split(pieces: Iterable[Piece]) -> list[list[Piece]]:
             budget = _Budget(moved)
         budget.take(piece)
         messages[-1].append(piece)
-    return [one for one in messages if one]
+    return [message for message in messages if message]
 
 
 def _moved(message: list[Piece], next_one: Piece) -> list[Piece]:
@@ -124,7 +124,7 @@ def _message(pieces: Sequence[Piece]) -> NativeMessage:
             held.append(piece.body)
         box = piece.box
     body: Json = {"flags": schemas.COMPONENTS_V2, "components": [*top]}
-    return safe_message(body, tuple(file for one in pieces for file in one.files))
+    return safe_message(body, tuple(file for piece in pieces for file in piece.files))
 
 
 def safe_message(body: Json, files: tuple[Asset, ...] = ()) -> NativeMessage:

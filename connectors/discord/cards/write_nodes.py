@@ -92,8 +92,8 @@ def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
         elif (icons := _icons(node)) and (node,) != w.card.nodes:
             first = icons[0]
             beside = waiting and isinstance(waiting[0], Prose) and is_small(w, first)
-            for one in icons[1:] if beside else icons:
-                lose_decoration(w, one)
+            for icon in icons[1:] if beside else icons:
+                lose_decoration(w, icon)
             if not beside:
                 continue
             node = Section((waiting.popleft(),), first, at=node.at)
@@ -103,8 +103,8 @@ def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:
 def _icons(node: Node) -> list[Image]:
     """The decorative pictures that are all of it."""
     items = node.items if isinstance(node, Gallery) else (node,)
-    found = [one for one in items if isinstance(one, Image) and is_decorative(one)]
-    return found if len(found) == len(items) else []
+    icons = [item for item in items if isinstance(item, Image) and is_decorative(item)]
+    return icons if len(icons) == len(items) else []
 
 
 def _table_of(first: Columns, waiting: deque[Node]) -> Table | None:

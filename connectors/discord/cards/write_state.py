@@ -37,7 +37,7 @@ _ENDINGS = {
     "application/zip": ".zip", "text/csv": ".csv", "image": ".png", "video": ".mp4",
     "audio": ".ogg",
 }  # fmt: skip
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 SEPARATOR = "#"  # before the number of an id that carries a token used already
 
 
@@ -150,9 +150,9 @@ class Writing(CardWriting[Piece]):
         stem, dot, ending = _NAME.sub("_", asset.name).strip("._-").rpartition(".")
         if not stem or len(ending) > 8:
             stem, dot, ending = f"{stem}{dot}{ending}", "", ""
-        stem = stem.strip("._-")[:_LONGEST_NAME] or "file"
-        known = _ENDINGS.get(asset.media_type.partition(";")[0]) or _ENDINGS.get(kind, "")
-        tail = f"{dot}{ending}" or known
+        stem = stem.strip("._-")[:_MAX_NAME] or "file"
+        known_ending = _ENDINGS.get(asset.media_type.partition(";")[0]) or _ENDINGS.get(kind, "")
+        tail = f"{dot}{ending}" or known_ending
         name, number = safe_file_name(f"{stem}{tail}"), len(self._names)
         while name.lower() in self._names:
             number += 1
@@ -164,9 +164,9 @@ class Writing(CardWriting[Piece]):
         """At most `limit` characters; the whole is named where it is more."""
         if len(text) <= limit:
             return text
-        shown = f"{text[: limit - 1].rstrip()}…"
-        self.lose(at, kind, text, shown)
-        return shown
+        shorter = f"{text[: limit - 1].rstrip()}…"
+        self.lose(at, kind, text, shorter)
+        return shorter
 
 
 def sound(text: str) -> str:
@@ -181,8 +181,8 @@ def http_url(url: str, limit: int) -> str:
     """The URL as Discord takes it, at most this long; empty where it takes none such."""
     if not url or len(url) > 4 * limit:
         return ""
-    found = url if _URL.fullmatch(url) else _in_ascii(url)
-    return found if len(found) <= limit else ""
+    sound_url = url if _URL.fullmatch(url) else _in_ascii(url)
+    return sound_url if len(sound_url) <= limit else ""
 
 
 def _in_ascii(url: str) -> str:
@@ -195,9 +195,9 @@ def _in_ascii(url: str) -> str:
         return ""
     path = quote(parts.path, safe="%/:=&+,;@!$'()*~-._")
     rest = "".join(
-        f"{sign}{quote(one, safe='%/:=&+,;@!$()*~-._?')}"
-        for sign, one in (("?", parts.query), ("#", parts.fragment))
-        if one
+        f"{sign}{quote(text, safe='%/:=&+,;@!$()*~-._?')}"
+        for sign, text in (("?", parts.query), ("#", parts.fragment))
+        if text
     )
-    found = f"{parts.scheme}://{host}{port}{path}{rest}"
-    return found if _URL.fullmatch(found) and not parts.username else ""
+    quoted_url = f"{parts.scheme}://{host}{port}{path}{rest}"
+    return quoted_url if _URL.fullmatch(quoted_url) and not parts.username else ""

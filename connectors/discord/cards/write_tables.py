@@ -67,15 +67,15 @@ def _rows(node: Table) -> Iterator[Node]:
         yield line_prose(bold(node.title), node.at)
     for number, row in enumerate(node.rows):
         line: list[Inline] = []
-        for inner in (one for cell in row for one in cell):
-            said = _words(inner)
-            if said is None:
+        for inner in (node for cell in row for node in cell):
+            words = _words(inner)
+            if words is None:
                 yield from (line_prose(tuple(line), node.at),) if line else ()
                 line = []
                 yield inner
-            elif said:
+            elif words:
                 line += [Text(" │ ")] if line else []
-                line += bold(said) if node.header and not number else said
+                line += bold(words) if node.header and not number else words
         yield from (line_prose(tuple(line), node.at),) if line else ()
 
 
@@ -87,8 +87,8 @@ def _words(node: Node) -> Line | None:
 
 def write_chart(w: Writing, node: Chart) -> Table:
     """Its numbers; what these do not carry is named."""
-    y_title = node.y_title if all(one.name for one in node.series) else ""
-    lost = " ".join(one for one in (node.kind, "chart", y_title) if one)
+    y_title = node.y_title if all(series.name for series in node.series) else ""
+    lost = " ".join(text for text in (node.kind, "chart", y_title) if text)
     w.lose(node.at, "chart_as_table", lost, "a table of its numbers")
     for series in node.series:
         if repeated := _repeated(series):

@@ -63,10 +63,10 @@ def written_line(w: Writing, line: Line, at: str) -> str:
 def plain(line: Line) -> str:
     """A line without any markup, for labels and the like."""
     if len(line) == 1 and isinstance(first := line[0], Text) and first.value.isprintable():
-        said = first.value
+        text = first.value
     else:
-        said = sound(plain_inlines(line))
-    return " ".join(said.split()) if "\n" in said or "  " in said else said.strip()
+        text = sound(plain_inlines(line))
+    return " ".join(text.split()) if "\n" in text or "  " in text else text.strip()
 
 
 def as_it_is(line: Line) -> str:
@@ -113,7 +113,7 @@ def say_small(w: Writing, line: Line, at: str) -> None:
     if len(text) <= limits.TEXT - 200:
         say(w, small(text))
         return
-    for piece in split_text(text, limits.TEXT, lambda one: len(small(one))):
+    for piece in split_text(text, limits.TEXT, lambda part: len(small(part))):
         say(w, small(piece))
 
 
@@ -155,7 +155,7 @@ def tell_manner(w: Writing, node: Prose) -> None:
 
 def _as_heading(blocks: Document, level: int) -> Document:
     match blocks:
-        case (Paragraph(children),) if not any(isinstance(one, Break) for one in children):
+        case (Paragraph(children),) if not any(isinstance(inline, Break) for inline in children):
             return (Heading(level, children),)
         case _:
             return blocks
@@ -182,13 +182,13 @@ def _between_rules(document: Document) -> Iterator[Document | None]:
 def is_small_print(node: Context) -> bool:
     """Whether it is nothing but lines of text."""
     return all(
-        isinstance(one, Prose) and all(isinstance(block, Paragraph) for block in one.text)
-        for one in node.items
+        isinstance(item, Prose) and all(isinstance(block, Paragraph) for block in item.text)
+        for item in node.items
     )
 
 
 def context_markdown(w: Writing, node: Context) -> str:
-    lines = [lines_of(one) for one in node.items if isinstance(one, Prose)]
+    lines = [lines_of(item) for item in node.items if isinstance(item, Prose)]
     return small(written_line(w, joined(lines), node.at))
 
 

@@ -80,20 +80,22 @@ def write_divider(w: Writing, node: Divider) -> None:
 
 def write_context(w: Writing, node: Context) -> None:
     """One line of small print; what does not go into a line stands by itself."""
-    pictures = tuple(one for one in node.items if isinstance(one, Image))
+    pictures = tuple(item for item in node.items if isinstance(item, Image))
     if all(map(is_decorative, node.items)):
-        for one in pictures:
-            lose_decoration(w, one)
+        for picture in pictures:
+            lose_decoration(w, picture)
         return
     if len(pictures) == len(node.items):
         write_gallery(w, Gallery(pictures, at=node.at))
         return
-    if not is_small_print(Context(tuple(one for one in node.items if isinstance(one, Prose)))):
-        apart = (replace(one, subtle=True) if isinstance(one, Prose) else one for one in node.items)
+    if not is_small_print(Context(tuple(item for item in node.items if isinstance(item, Prose)))):
+        apart = (
+            replace(item, subtle=True) if isinstance(item, Prose) else item for item in node.items
+        )
         w.write(apart)
         return
     lines = (
-        _small_image(w, one) if isinstance(one, Image) else lines_of(one) for one in node.items
+        _small_image(w, item) if isinstance(item, Image) else lines_of(item) for item in node.items
     )
     say_small(w, joined(lines), node.at)
 
@@ -108,9 +110,9 @@ def _small_image(w: Writing, node: Image) -> Line:
 
 def write_fields(w: Writing, node: Fields) -> None:
     """`**label** value` lines."""
-    if sum(one.short for one in node.items) > 1:
+    if sum(item.short for item in node.items) > 1:
         w.lose(node.at, "fields_as_prose", "fields side by side", "lines")
-    lines = [_field(w, one) for one in node.items]
+    lines = [_field(w, item) for item in node.items]
     say(w, "\n".join([line for line in lines if line.strip()]))
 
 
@@ -137,16 +139,19 @@ def write_alert(w: Writing, node: Alert) -> None:
 
 
 def write_badge(w: Writing, node: Badge) -> None:
-    lost = " ".join(one for one in (node.icon, node.style) if one and one != "default")
+    lost = " ".join(text for text in (node.icon, node.style) if text and text != "default")
     w.lose(node.at, "badge_as_prose", lost or "badge", "words")
     say(w, written(w, badge_as_prose(node).text, node.at))
 
 
 def write_progress(w: Writing, node: Progress) -> None:
-    known = node.value is not None and isfinite(node.value) and isfinite(node.most)
+    is_known = node.value is not None and isfinite(node.value) and isfinite(node.most)
     w.lose(node.at, "progress_as_prose", "bar", "signs")
     say(
-        w, written(w, progress_as_prose(node if known else replace(node, value=None)).text, node.at)
+        w,
+        written(
+            w, progress_as_prose(node if is_known else replace(node, value=None)).text, node.at
+        ),
     )
 
 
@@ -165,7 +170,7 @@ def _lines_joined(nodes: Nodes) -> Iterator[Node]:
     """Neighbouring lines as one text."""
     for is_line, group in groupby(nodes, _is_plain_line):
         if is_line:
-            lines = [lines_of(one) for one in group if isinstance(one, Prose)]
+            lines = [lines_of(line_node) for line_node in group if isinstance(line_node, Prose)]
             spaced = [each for line in lines for each in (Break(), *line)]
             yield line_prose(tuple(spaced[1:]), getattr(nodes[0], "at", ""))
         else:

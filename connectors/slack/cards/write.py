@@ -79,8 +79,8 @@ def write_card(card: Card, rendering: Rendering) -> Written:
     say. Tokens are the names and values of buttons, the names of inputs.
     """
     if text := _as_text(card):
-        shown = (one for one in card.nodes if isinstance(one, Prose))
-        lost = (loss for one in shown for loss in marks_lost(one.text, one.at))
+        proses = (node for node in card.nodes if isinstance(node, Prose))
+        lost = (loss for prose in proses for loss in marks_lost(prose.text, prose.at))
         return Written((NativeMessage({"text": text}),), tuple(lost) if "|" in text else ())
     writing = Writing(card, rendering, _WRITERS)
     writing.write(card.nodes)

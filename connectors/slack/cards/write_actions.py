@@ -97,8 +97,8 @@ def button_element(writing: Writing, node: Button) -> Json | None:
     if style := _STYLES.get(node.style):
         element["style"] = style
     if (hint := one_line(node.hint)) and (node.label or node.emoji):
-        said = shortened(writing, hint, BUTTON_HINT, node.at, "long_text")
-        element["accessibility_label"] = said
+        label = shortened(writing, hint, BUTTON_HINT, node.at, "long_text")
+        element["accessibility_label"] = label
     if node.icon is not None and node.icon.alt:
         writing.lose(node.at, "icon", node.icon.alt)
     add_confirm(writing, element, node)
@@ -121,11 +121,11 @@ def _target(writing: Writing, node: Button) -> Json | None:
 
 
 def _label(writing: Writing, node: Button) -> Json:
-    found = labelled(writing, button_line(node), BUTTON_TEXT, node.at, "long_text")
-    if found is not None:
-        return found
-    said = shortened(writing, one_line(node.hint), BUTTON_TEXT, node.at, "long_text")
-    return plain(said or _NAMELESS)
+    labelled_text = labelled(writing, button_line(node), BUTTON_TEXT, node.at, "long_text")
+    if labelled_text is not None:
+        return labelled_text
+    label = shortened(writing, one_line(node.hint), BUTTON_TEXT, node.at, "long_text")
+    return plain(label or _NAMELESS)
 
 
 def button_line(node: Button) -> Line:
@@ -145,8 +145,8 @@ def _fault(url: str) -> str:
 
 def _write_words(writing: Writing, node: Button, kind: str, what: str) -> None:
     """Its words in small print, and what else it had as losses."""
-    shown = "its words" if node.does != "open" or node.disabled else "its words, without a link"
-    writing.lose(node.at, kind, what if what != "its words" else _words(node), shown)
+    shown_as = "its words" if node.does != "open" or node.disabled else "its words, without a link"
+    writing.lose(node.at, kind, what if what != "its words" else _words(node), shown_as)
     line = button_line(node)
     if text := line_to_mrkdwn(line):
         context = {"type": "context", "elements": [mrkdwn(text)]}
@@ -185,4 +185,4 @@ def lose_toggles(writing: Writing) -> None:
 def _toggled_as(writing: Writing, node: Button) -> str:
     if not writing.folded.isdisjoint(node.targets):
         return "a container that opens"
-    return "what it shows" if any(one in writing.toggles for one in node.targets) else ""
+    return "what it shows" if any(target in writing.toggles for target in node.targets) else ""

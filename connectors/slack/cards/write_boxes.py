@@ -92,7 +92,9 @@ def _fold(writing: Writing, node: Container) -> None:
         fold(writing, title, _below_title(writing, node), collapsed=collapsed)
         return
     inner = _opened(writing, node)
-    button = next((one for one in writing.toggles.get(node.id, ()) if not _holds(node, one)), None)
+    button = next(
+        (button for button in writing.toggles.get(node.id, ()) if not _holds(node, button)), None
+    )
     if node.spoiler or button is None:
         title = (Text("Spoiler" if node.spoiler else "…"),)
         fold(writing, title, inner, collapsed=collapsed)
@@ -112,7 +114,7 @@ def _fold(writing: Writing, node: Container) -> None:
 
 def _holds(node: Container, button: Button) -> bool:
     """Whether the button stands in what it opens: then its words are none that go before it."""
-    return any(one is button for one in walk(node.nodes))
+    return any(node is button for node in walk(node.nodes))
 
 
 def _goes_on(writing: Writing, button: Button, *, collapsed: bool) -> bool:
@@ -234,8 +236,8 @@ def _write_card(writing: Writing, node: Container) -> None:
 def write_carousel(writing: Writing, node: Carousel) -> None:
     before = writing.mark()
     cards: list[Json] = []
-    for one in node.cards:
-        card = None if writing.is_inside or _is_boxed(one) else _card(writing, one)
+    for held in node.cards:
+        card = None if writing.is_inside or _is_boxed(held) else _card(writing, held)
         if card is None:
             writing.back_to(before)
             what = f"{len(node.cards)} cards to leaf through"
@@ -296,11 +298,11 @@ def _fill(writing: Writing, card: Json, node: Container) -> bool:
         card["body"] = mrkdwn(text)
         nodes = nodes[1:]
     buttons: list[Node] = []
-    for one in nodes:
-        buttons += one.items if isinstance(one, Actions) else (one,)
-    if len(buttons) > CARD_BUTTONS or not all(isinstance(one, Button) for one in buttons):
+    for inner in nodes:
+        buttons += inner.items if isinstance(inner, Actions) else (inner,)
+    if len(buttons) > CARD_BUTTONS or not all(isinstance(button, Button) for button in buttons):
         return False
-    elements = [button_element(writing, one) for one in buttons if isinstance(one, Button)]
+    elements = [button_element(writing, button) for button in buttons if isinstance(button, Button)]
     if elements:
         card["actions"] = elements
     return None not in elements

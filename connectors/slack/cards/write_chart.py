@@ -32,7 +32,7 @@ def write_chart(writing: Writing, node: Chart) -> None:
     chart = None if writing.is_inside else _chart(node)
     if chart is None:
         writing.lose(node.at, "chart_as_table", f"a {node.kind} chart", "a table")
-        if node.y_title and (not node.series or any(one.name for one in node.series)):
+        if node.y_title and (not node.series or any(series.name for series in node.series)):
             writing.lose(node.at, "chart_as_table", node.y_title)
         writing.write((degrade.chart_as_table(node),))
         return
@@ -59,7 +59,7 @@ def _pie(node: Chart) -> Json | None:
     if len(node.series) != 1 or node.x_title or node.y_title or node.series[0].name.strip():
         return None
     points = node.series[0].points
-    if not 1 <= len(points) <= CHART_SERIES or not all(one.value > 0 for one in points):
+    if not 1 <= len(points) <= CHART_SERIES or not all(point.value > 0 for point in points):
         return None
     return {"type": "pie", "segments": _points(points)} if _are_sound(points) else None
 
@@ -68,10 +68,10 @@ def _axes(node: Chart, kind: str) -> Json | None:
     """Every series has a value for every label."""
     if not 1 <= len(node.series) <= CHART_SERIES or not all(map(_is_sound_series, node.series)):
         return None
-    labels = [one.label for one in node.series[0].points]
-    if any([one.label for one in series.points] != labels for series in node.series):
+    labels = [point.label for point in node.series[0].points]
+    if any([point.label for point in series.points] != labels for series in node.series):
         return None
-    names = [one_line(one.name) for one in node.series]
+    names = [one_line(series.name) for series in node.series]
     if len(set(names)) != len(names) or not _are_names(names, len(names) > 1):
         return None
     axes: Json = {"categories": [one_line(label) for label in labels]}
@@ -81,8 +81,8 @@ def _axes(node: Chart, kind: str) -> Json | None:
         if one_line(text):
             axes[key] = one_line(text)
     series = [
-        {"name": name or _NAMELESS, "data": _points(one.points)}
-        for name, one in zip(names, node.series, strict=True)
+        {"name": name or _NAMELESS, "data": _points(series.points)}
+        for name, series in zip(names, node.series, strict=True)
     ]
     return {"type": kind, "axis_config": axes, "series": series}
 
@@ -96,13 +96,13 @@ def _is_sound_series(series: Series) -> bool:
 
 
 def _are_sound(points: Sequence[Point]) -> bool:
-    labels = [one_line(one.label) for one in points]
+    labels = [one_line(point.label) for point in points]
     return (
         len(set(labels)) == len(labels)
         and all(label and length(label) <= CHART_LABEL for label in labels)
-        and all(math.isfinite(one.value) and abs(one.value) < 1e15 for one in points)
+        and all(math.isfinite(point.value) and abs(point.value) < 1e15 for point in points)
     )
 
 
 def _points(points: Sequence[Point]) -> list[Json]:
-    return [{"label": one_line(one.label), "value": one.value} for one in points]
+    return [{"label": one_line(point.label), "value": point.value} for point in points]

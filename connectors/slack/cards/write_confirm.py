@@ -13,15 +13,15 @@ def confirm_object(writing: Writing, asked: Confirm, at: str) -> Json:
     title, text = one_line(asked.title), one_line(plain_inlines(asked.text))
     if not text:
         title, text = "", title
-    shown: Json = {
+    body: Json = {
         "title": _plain(writing, title or "Confirm", CONFIRM_TITLE, at),
         "text": _plain(writing, text or "OK?", CONFIRM_TEXT, at),
         "confirm": _plain(writing, one_line(asked.ok) or "OK", CONFIRM_BUTTON, at),
         "deny": _plain(writing, one_line(asked.cancel) or "Cancel", CONFIRM_BUTTON, at),
     }
     if asked.danger:
-        shown["style"] = "danger"
-    return shown
+        body["style"] = "danger"
+    return body
 
 
 def add_confirm(writing: Writing, element: Json, node: Button | Input) -> None:
@@ -33,8 +33,8 @@ def lose_confirm(writing: Writing, node: Button | Input) -> None:
     """Where nothing is asked."""
     if node.confirm is None:
         return
-    asked = node.confirm
-    texts = (asked.title, plain_inlines(asked.text), asked.ok, asked.cancel)
+    confirm = node.confirm
+    texts = (confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
     what = "\n".join(text for text in texts if text.strip())
     writing.lose(node.at, "confirm", what or "a question beforehand")
 

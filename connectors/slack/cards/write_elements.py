@@ -86,7 +86,9 @@ def _number(writing: Writing, node: NumberInput) -> list[Json]:
     if node.value is not None:
         element["initial_value"] = _digits(node.value)
     _lose_range(
-        writing, node, *(_digits(one) if one is not None else "" for one in (node.least, node.most))
+        writing,
+        node,
+        *(_digits(bound) if bound is not None else "" for bound in (node.least, node.most)),
     )
     return [element]
 
@@ -156,7 +158,7 @@ def _picker(writing: Writing, node: Picker) -> list[Json]:
     if node.of == "roles":
         return [_roles(writing, node)]
     name, form = _PICKERS[node.of]
-    values = [one for one in node.values if form.fullmatch(one)]
+    values = [value for value in node.values if form.fullmatch(value)]
     element: Json = {"type": f"multi_{name}s_select" if node.many else f"{name}s_select"}
     if values:
         element[f"initial_{name}s" if node.many else f"initial_{name}"] = (
@@ -187,14 +189,14 @@ def _file(writing: Writing, node: FileInput) -> list[Json]:
 
 def _among(node: Picker) -> Json:
     """Which conversations are offered."""
-    told: Json = {}
+    body: Json = {}
     if node.among:
-        told["include"] = [_AMONG[one] for one in node.among]
+        body["include"] = [_AMONG[kind] for kind in node.among]
     for kind, key in _WITHOUT.items():
         if kind in node.without:
-            told[key] = True
+            body[key] = True
     here = {"default_to_current_conversation": True} if node.here else {}
-    return {**({"filter": told} if told else {}), **here}
+    return {**({"filter": body} if body else {}), **here}
 
 
 _BUILDERS: dict[type[Input], Callable[[Writing, Any], list[Json]]] = {

@@ -27,13 +27,13 @@ def fold(writing: Writing, title: Line, nodes: Nodes, *, collapsed: bool = True)
 def contain(writing: Writing, title: Line, nodes: Nodes, **head: object) -> None:
     """A title that no container takes is a line above, or (where nothing is in it) all there is."""
     named = _title(writing, title)
-    said = degrade.line_prose((Strong(title),))
+    line = degrade.line_prose((Strong(title),))
     if named is None and words(title):
-        nodes = (said, *nodes)
+        nodes = (line, *nodes)
     pieces = writing.inside(nodes)
     _box(writing, pieces, {**(named or _plain(_NAMELESS)), **head})
     if named is not None and not any(piece.block for piece in pieces):
-        writing.write((said,))
+        writing.write((line,))
     writing.pieces += [piece for piece in pieces if not piece.block]
 
 
@@ -41,7 +41,7 @@ def fold_more(writing: Writing, nodes: Nodes) -> None:
     """Nodes in the container that was written last."""
     host = writing.pieces.pop().block
     pieces = writing.inside(nodes)
-    head = {key: one for key, one in host.items() if key not in ("type", "child_blocks")}
+    head = {key: value for key, value in host.items() if key not in ("type", "child_blocks")}
     _box(writing, [*map(Piece, host["child_blocks"]), *pieces], head)
     writing.pieces += [piece for piece in pieces if not piece.block]
 
@@ -50,7 +50,7 @@ def _box(writing: Writing, pieces: Iterable[Piece], head: Json) -> None:
     """What one container does not take goes on in the next."""
     for number, blocks in enumerate(_parts(pieces)):
         if number:
-            settings = {key: one for key, one in head.items() if isinstance(one, bool)}
+            settings = {key: value for key, value in head.items() if isinstance(value, bool)}
             head = {**_plain(f"{_GOES_ON} ({number + 1})"), **settings}
         writing.pieces.append(Piece({"type": "container", **head, "child_blocks": blocks}))
 
@@ -66,11 +66,11 @@ def _block_cost(block: Json) -> tuple[int, int, int]:
 
 def _title(writing: Writing, title: Line) -> Json | None:
     """Plain where that is all it is; None for one that is empty or too long."""
-    said = words(title)
-    if not said or length(said) > CONTAINER_TITLE:
+    text = words(title)
+    if not text or length(text) > CONTAINER_TITLE:
         return None
-    if all(type(one) is Text for one in title):
-        return _plain(said)
+    if all(type(inline) is Text for inline in title):
+        return _plain(text)
     elements = [rich_line(writing, title, "")]
     return {"rich_text_title": {"type": "rich_text", "elements": elements}}
 

@@ -50,7 +50,7 @@ def write_input(writing: Writing, node: Input) -> None:
         node = _named(writing, node, first)
     block = _block(writing, node, first)
     writing.pieces.append(Piece(block))
-    writing.pieces += [Piece({"type": "actions", "elements": [one]}) for one in more]
+    writing.pieces += [Piece({"type": "actions", "elements": [element]}) for element in more]
     _write_notes(writing, node, with_hint="hint" not in block)
 
 
@@ -103,12 +103,12 @@ def _bare_element(writing: Writing, node: Input, refused: frozenset[str]) -> Jso
 
 def _block(writing: Writing, node: Input, element: Json) -> Json:
     label, kind = _label(node), element["type"]
-    if kind == "overflow" and (said := bold_mrkdwn(label)) and length(said) <= INPUT_LABEL:
-        return {**section(said), "accessory": element}
-    shown = labelled(writing, label, INPUT_LABEL, node.at, "long_text")
-    if kind == "overflow" or (shown is None and kind != _TEXT):
+    if kind == "overflow" and (text := bold_mrkdwn(label)) and length(text) <= INPUT_LABEL:
+        return {**section(text), "accessory": element}
+    label_text = labelled(writing, label, INPUT_LABEL, node.at, "long_text")
+    if kind == "overflow" or (label_text is None and kind != _TEXT):
         return {"type": "actions", "elements": [element]}
-    block: Json = {"type": "input", "label": shown or plain("…"), "element": element}
+    block: Json = {"type": "input", "label": label_text or plain("…"), "element": element}
     if hint := labelled(writing, node.hint, INPUT_LABEL, node.at, "long_text"):
         block["hint"] = hint
     if not node.required:
@@ -145,8 +145,8 @@ def _elements(writing: Writing, node: Input) -> list[Json]:
     first, kind = elements[0], elements[0]["type"]
     if hint := one_line(node.placeholder):
         if _has_placeholder(kind):
-            said = shortened(writing, hint, PLACEHOLDER, node.at, "long_text")
-            first["placeholder"] = plain(said)
+            placeholder = shortened(writing, hint, PLACEHOLDER, node.at, "long_text")
+            first["placeholder"] = plain(placeholder)
         else:
             writing.lose(node.at, "placeholder", hint)
     if kind == _TEXT:

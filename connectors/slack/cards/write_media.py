@@ -53,8 +53,8 @@ def image_element(writing: Writing, node: Image) -> Json | None:
     if source is None:
         return None
     alt = one_line(node.asset.alt) or one_line(node.asset.name) or "image"
-    shown = shortened(writing, alt, ALT_TEXT, node.at, "long_text")
-    return {"type": "image", **source, "alt_text": shown}
+    alt_text = shortened(writing, alt, ALT_TEXT, node.at, "long_text")
+    return {"type": "image", **source, "alt_text": alt_text}
 
 
 def is_bare(node: Image) -> bool:
@@ -99,7 +99,7 @@ def _along(writing: Writing, asset: Asset, title: Line, at: str) -> None:
 def _link_instead(writing: Writing, node: Image) -> None:
     url = _url(writing, node.asset)
     address = "" if url else told_address(writing.url_of(node.asset))
-    what = " ".join(one for one in (_names(node.asset), address) if one) or "a picture"
+    what = " ".join(text for text in (_names(node.asset), address) if text) or "a picture"
     writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))
     writing.write((degrade.image_as_prose(bare, url),))
@@ -153,8 +153,8 @@ def write_player(writing: Writing, node: Player) -> None:
         _along(writing, asset, node.title, node.at)
         if node.poster is not None and node.poster.alt:
             writing.lose(node.at, "poster", node.poster.alt)
-        told = tuple(Paragraph(line) for line in (node.author, node.description) if line)
-        writing.write((degrade.prose(*told, at=node.at),) if told else ())
+        paragraphs = tuple(Paragraph(line) for line in (node.author, node.description) if line)
+        writing.write((degrade.prose(*paragraphs, at=node.at),) if paragraphs else ())
         return
     link = safe_url(node.link) or ""
     url = link if link and len(link) < URL else _url(writing, asset)

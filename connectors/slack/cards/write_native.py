@@ -21,7 +21,7 @@ from connectors.slack.cards.write_texts import length
 Judge = Callable[[object], bool]
 Shape = Mapping[str, tuple[bool, Judge]]
 
-_MOST = 9_000
+_MAX_CHARACTERS = 9_000
 _NEW = frozenset(("context_actions",))  # not in attachments and containers
 _PING = re.compile(rb'<(?:@|#|!(?!date\^))|"type":"(?:broadcast|user|usergroup|channel|team)"')
 _ACTS = re.compile(rb'"type":"(?:button|workflow_button|icon_button|feedback_buttons)"')
@@ -31,8 +31,8 @@ _IDS = ("action_id", "block_id")
 def write_native(writing: Writing, node: Native) -> None:
     """The block itself, or what stands for it."""
     blocks = _blocks(node.payload) if node.schema_id == BLOCKS else []
-    if blocks and all(_is_taken(writing, one) for one in blocks) and _claim(writing, blocks):
-        writing.pieces += [Piece(one) for one in blocks]
+    if blocks and all(_is_taken(writing, block) for block in blocks) and _claim(writing, blocks):
+        writing.pieces += [Piece(block) for block in blocks]
         return
     writing.lose(node.at, "native_fallback", node.schema_id, "what stands for it")
     writing.write(node.fallback)
@@ -40,8 +40,8 @@ def write_native(writing: Writing, node: Native) -> None:
 
 def _blocks(payload: object) -> list[Json]:
     several = cast("list[object]", payload) if isinstance(payload, list) else [payload]
-    found = [cast("Json", one) for one in several if isinstance(one, dict)]
-    return found if len(found) == len(several) else []
+    blocks = [cast("Json", value) for value in several if isinstance(value, dict)]
+    return blocks if len(blocks) == len(several) else []
 
 
 def _is_taken(writing: Writing, block: Json) -> bool:
@@ -54,25 +54,25 @@ def _is_taken(writing: Writing, block: Json) -> bool:
     except TypeError:  # halves of characters, numbers beyond 64 bits
         return False
     heard = writing.is_heard or not _ACTS.search(written)
-    return heard and not _PING.search(written) and size_of(block) <= _MOST
+    return heard and not _PING.search(written) and size_of(block) <= _MAX_CHARACTERS
 
 
 def _claim(writing: Writing, blocks: list[Json]) -> bool:
     """Whether its ids are in no other element; they are taken then."""
     ids = list(_ids(blocks))
-    return len(set(ids)) == len(ids) and all(writing.numbered_id(one) == one for one in ids)
+    return len(set(ids)) == len(ids) and all(writing.numbered_id(name) == name for name in ids)
 
 
 def _ids(value: object) -> Iterator[str]:
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += cast("list[object]", one)
-        elif isinstance(one, dict):
-            found = cast("Json", one)
-            yield from (found[key] for key in _IDS if isinstance(found.get(key), str))
-            stack += found.values()
+        part = stack.pop()
+        if isinstance(part, list):
+            stack += cast("list[object]", part)
+        elif isinstance(part, dict):
+            members = cast("Json", part)
+            yield from (members[key] for key in _IDS if isinstance(members.get(key), str))
+            stack += members.values()
 
 
 # --- shapes ---------------------------------------------------------------------------------
@@ -82,21 +82,21 @@ def _fits(value: object, shape: Shape) -> bool:
     """Every key is known and sound, none that is needed is missing."""
     if not isinstance(value, dict):
         return False
-    found = cast("Json", value)
-    known = all(key in shape or key in ("type", "block_id") for key in found)
-    needed = all(key in found for key, (is_needed, _) in shape.items() if is_needed)
-    if not known or not needed or not _is_id(found.get("block_id", "x")):
+    members = cast("Json", value)
+    all_known = all(key in shape or key in ("type", "block_id") for key in members)
+    needed = all(key in members for key, (is_needed, _) in shape.items() if is_needed)
+    if not all_known or not needed or not _is_id(members.get("block_id", "x")):
         return False
-    return all(judge(found[key]) for key, (_, judge) in shape.items() if key in found)
+    return all(judge(members[key]) for key, (_, judge) in shape.items() if key in members)
 
 
-def _string(most: int) -> Judge:
-    return lambda value: isinstance(value, str) and bool(value.strip()) and length(value) <= most
+def _string(limit: int) -> Judge:
+    return lambda value: isinstance(value, str) and bool(value.strip()) and length(value) <= limit
 
 
-def _text(most: int, *kinds: str) -> Judge:
+def _text(limit: int, *kinds: str) -> Judge:
     shape: Shape = {
-        "text": (True, _string(most)),
+        "text": (True, _string(limit)),
         "emoji": (False, _is_bool),
         "verbatim": (False, _is_bool),
     }
@@ -104,11 +104,11 @@ def _text(most: int, *kinds: str) -> Judge:
     return lambda value: _fits(value, shape) and _kind(value) in allowed
 
 
-def _list(most: int, judge: Judge) -> Judge:
+def _list(limit: int, judge: Judge) -> Judge:
     return lambda value: (
         isinstance(value, list)
-        and 1 <= len(cast("list[object]", value)) <= most
-        and all(judge(one) for one in cast("list[object]", value))
+        and 1 <= len(cast("list[object]", value)) <= limit
+        and all(judge(value) for value in cast("list[object]", value))
     )
 
 
@@ -183,7 +183,9 @@ _BLOCKS: Mapping[str, Shape] = {
     "context": {
         "elements": (
             True,
-            _list(10, lambda one: _one_of({"image": _PICTURE})(one) or _text(3_000)(one)),
+            _list(
+                10, lambda element: _one_of({"image": _PICTURE})(element) or _text(3_000)(element)
+            ),
         )
     },
     "actions": {"elements": (True, _list(25, _one_of(_PRESSED)))},

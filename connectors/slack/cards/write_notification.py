@@ -48,26 +48,34 @@ def _texts(block: Json) -> Iterator[str]:
     """Texts of a block in order; a line of rich text is one."""
     stack: list[object] = [block]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += reversed(cast("list[object]", one))
-        elif isinstance(one, dict):
-            found = cast("Json", one)
-            if str(found.get("type")).startswith("rich_text_"):
-                yield _line(found)
+        value = stack.pop()
+        if isinstance(value, list):
+            stack += reversed(cast("list[object]", value))
+        elif isinstance(value, dict):
+            members = cast("Json", value)
+            if str(members.get("type")).startswith("rich_text_"):
+                yield _line(members)
                 continue
-            is_mrkdwn = found.get("type") == "mrkdwn"
-            for key, inner in found.items():
+            is_mrkdwn = members.get("type") == "mrkdwn"
+            for key, inner in members.items():
                 if key in _SAID and isinstance(inner, str):
                     yield inner if is_mrkdwn else escape(inner)
-            stack += [inner for inner in reversed(found.values()) if isinstance(inner, dict | list)]
+            stack += [
+                inner for inner in reversed(members.values()) if isinstance(inner, dict | list)
+            ]
 
 
 def _line(element: Json) -> str:
     """The inline elements of a section, and of what stands first in a list."""
-    said = ""
-    for one in element.get("elements", []):
-        if "elements" in one:
-            return _line(one)
-        said += one.get("text") or one.get("url") or one.get("fallback") or one.get("name") or ""
-    return escape(one_line(said.strip().split("\n")[0]))
+    line = ""
+    for inner in element.get("elements", []):
+        if "elements" in inner:
+            return _line(inner)
+        line += (
+            inner.get("text")
+            or inner.get("url")
+            or inner.get("fallback")
+            or inner.get("name")
+            or ""
+        )
+    return escape(one_line(line.strip().split("\n")[0]))

@@ -50,8 +50,8 @@ def option_values(options: Sequence[Option]) -> list[str]:
     that (too long, empty, or there twice). The same options always have the same."""
     seen: set[str] = set()
     values: list[str] = []
-    for index, one in enumerate(options):
-        value = one.value
+    for index, option in enumerate(options):
+        value = option.value
         if value in seen or not _is_taken(value):
             digest = sha256(f"{index}\0{value}".encode("utf-8", "replace")).digest()
             value = f"#{urlsafe_b64encode(digest[:15]).decode()}"
@@ -68,9 +68,9 @@ def menus(writing: Writing, node: Choice) -> list[Json]:
     """The element without its name: several where one would be too much. Only menus have groups."""
     written = _options(writing, node)
     if _is_overflow(node):
-        return [{"type": "overflow", "options": [one.option for one in written]}]
-    for one in written:
-        if url := one.option.pop("url", ""):
+        return [{"type": "overflow", "options": [option.option for option in written]}]
+    for option in written:
+        if url := option.option.pop("url", ""):
             writing.lose(node.at, "link", url, "its words")
     if node.external:
         return [_external(writing, node, written)]
@@ -84,7 +84,9 @@ def menus(writing: Writing, node: Choice) -> list[Json]:
 
 
 def _is_plain(node: Choice) -> bool:
-    return not node.external and not any(one.group and one_line(one.group) for one in node.options)
+    return not node.external and not any(
+        option.group and one_line(option.group) for option in node.options
+    )
 
 
 def _is_overflow(node: Choice) -> bool:
@@ -98,11 +100,11 @@ def _options(writing: Writing, node: Choice) -> list[Written]:
     chosen, values = _chosen_ones(writing, node), option_values(node.options)
     return [
         Written(
-            _option(writing, one, value, node.at),
-            _group_name(writing, one, node.at),
+            _option(writing, option, value, node.at),
+            _group_name(writing, option, node.at),
             index in chosen,
         )
-        for index, (one, value) in enumerate(zip(node.options, values, strict=True))
+        for index, (option, value) in enumerate(zip(node.options, values, strict=True))
     ]
 
 
@@ -118,13 +120,13 @@ def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
     if not node.values:
         return set()
     values = set(node.values)
-    wanted = [index for index, one in enumerate(node.options) if one.value in values]
+    chosen_indexes = [index for index, option in enumerate(node.options) if option.value in values]
     most = _most_chosen(node)
-    for index in wanted[most:]:
-        one = node.options[index]
-        said = words(one.label) or one_line(one.value)
-        writing.lose(one.at or node.at, "chosen", said, "an option that is not chosen")
-    return set(wanted[:most])
+    for index in chosen_indexes[most:]:
+        option = node.options[index]
+        label = words(option.label) or one_line(option.value)
+        writing.lose(option.at or node.at, "chosen", label, "an option that is not chosen")
+    return set(chosen_indexes[:most])
 
 
 def _most_chosen(node: Choice) -> int:
@@ -139,16 +141,16 @@ def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
     at = option.at or at
     line: Line = (Text(f"{option.emoji} "), *option.label) if option.emoji else option.label
     text = labelled(writing, line, OPTION_TEXT, at, "long_text")
-    shown: Json = {"text": text or plain(_NAMELESS), "value": value}
+    body: Json = {"text": text or plain(_NAMELESS), "value": value}
     if description := labelled(writing, option.description, OPTION_TEXT, at, "long_text"):
-        shown["description"] = description
+        body["description"] = description
     if option.url:
         url = safe_url(option.url)
         if url and len(url) <= URL:
-            shown["url"] = url
+            body["url"] = url
         else:
             writing.lose(at, "long_url" if url else "unsafe_url", option.url, "its words")
-    return shown
+    return body
 
 
 # --- elements -------------------------------------------------------------------------------
@@ -156,10 +158,14 @@ def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
 
 def _external(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
     """Its author tells the options; of those told here only the chosen ones are shown."""
-    for one, told in zip(node.options, written, strict=True):
-        said = [one.group] if told.chosen else [one.group, words(one.label), words(one.description)]
-        if any(said):
-            writing.lose(one.at or node.at, "option", "\n".join(text for text in said if text))
+    for option, written_option in zip(node.options, written, strict=True):
+        texts = (
+            [option.group]
+            if written_option.chosen
+            else [option.group, words(option.label), words(option.description)]
+        )
+        if any(texts):
+            writing.lose(option.at or node.at, "option", "\n".join(text for text in texts if text))
     kind = "multi_external_select" if node.many else "external_select"
     element: Json = {"type": kind, "min_query_length": 1}
     return element | _chosen(written, many=node.many) | _most(node)
@@ -169,18 +175,18 @@ def _boxes(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
     if (most := _most(node).get("max_selected_items", len(written))) < len(written):
         writing.lose(node.at, "input_rule", f"at most {most}")
     kind = "checkboxes" if node.many else "radio_buttons"
-    options = [one.option for one in written]
+    options = [option.option for option in written]
     return {"type": kind, "options": options, **_chosen(written, many=node.many)}
 
 
 def _menu(node: Choice, written: Sequence[Written]) -> Json:
     kind = "multi_static_select" if node.many else "static_select"
-    shown: Json = (
+    body: Json = (
         {"option_groups": [_group(name, members) for name, members in _groups(written)]}
         if _is_grouped(written)
-        else {"options": [one.option for one in written]}
+        else {"options": [option.option for option in written]}
     )
-    return {"type": kind, **shown, **_chosen(written, many=node.many), **_most(node)}
+    return {"type": kind, **body, **_chosen(written, many=node.many), **_most(node)}
 
 
 def _most(node: Choice) -> Json:
@@ -189,7 +195,7 @@ def _most(node: Choice) -> Json:
 
 
 def _chosen(written: Iterable[Written], *, many: bool) -> Json:
-    chosen = [one.option for one in written if one.chosen]
+    chosen = [option.option for option in written if option.chosen]
     if not chosen:
         return {}
     return {"initial_options": chosen} if many else {"initial_option": chosen[0]}
@@ -199,40 +205,42 @@ def _chosen(written: Iterable[Written], *, many: bool) -> Json:
 
 
 def _is_grouped(written: Sequence[Written]) -> bool:
-    return len(written) > OPTIONS or any(one.group for one in written)
+    return len(written) > OPTIONS or any(option.group for option in written)
 
 
 def _groups(written: Sequence[Written]) -> Iterator[tuple[str, list[Written]]]:
     """Neighbours of a group, a hundred at most; without names they are told by their numbers."""
     first = 1
-    for name, members in groupby(written, lambda one: one.group):
+    for name, members in groupby(written, lambda option: option.group):
         several = list(members)
         for start in range(0, len(several), OPTIONS):
             part = several[start : start + OPTIONS]
-            shown = name if name and start == 0 else f"{first}–{first + len(part) - 1}"
-            yield shown, part
+            label = name if name and start == 0 else f"{first}–{first + len(part) - 1}"
+            yield label, part
             first += len(part)
 
 
 def _group(name: str, members: Sequence[Written]) -> Json:
-    return {"label": plain(name), "options": [one.option for one in members]}
+    return {"label": plain(name), "options": [member.option for member in members]}
 
 
 def _parts(written: Sequence[Written]) -> Iterator[list[Written]]:
     """As many as one menu may hold."""
-    if len(written) <= OPTIONS and is_small([one.option for one in written], _MENU_CHARACTERS):
+    if len(written) <= OPTIONS and is_small(
+        [option.option for option in written], _MENU_CHARACTERS
+    ):
         yield list(written)
         return
     part: list[Written] = []
     used = groups = 0
-    for one in written:
-        size = size_of(one.option) + 10
-        is_new = not part or part[-1].group != one.group or len(part) % OPTIONS == 0
+    for option in written:
+        size = size_of(option.option) + 10
+        is_new = not part or part[-1].group != option.group or len(part) % OPTIONS == 0
         if part and (used + size > _MENU_CHARACTERS or groups + is_new > OPTION_GROUPS):
             yield part
             part, used, groups = [], 0, 0
             is_new = True
-        part.append(one)
+        part.append(option)
         used += size
         groups += is_new
     if part:

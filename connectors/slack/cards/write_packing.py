@@ -24,7 +24,7 @@ from connectors.slack.cards.write_notification import notification
 from connectors.slack.cards.write_pieces import Frame, Json, Piece
 from connectors.slack.cards.write_size import is_small, size_of
 
-_MOST = {
+_MAX_PER_MESSAGE = {
     "table": TABLES_PER_MESSAGE,
     "data_visualization": CHARTS_PER_MESSAGE,
     "plan": PLANS_PER_MESSAGE,
@@ -65,12 +65,12 @@ def packed(pieces: Sequence[Piece], summary: str) -> tuple[NativeMessage, ...]:
 
 def _is_small(pieces: Sequence[Piece]) -> bool:
     """Whether it all fits in one message: a quick look, which is enough for nearly every card."""
-    if len(pieces) > BLOCKS_PER_MESSAGE or any(one.frame or one.files for one in pieces):
+    if len(pieces) > BLOCKS_PER_MESSAGE or any(piece.frame or piece.files for piece in pieces):
         return False
     counts: dict[str, int] = {}
     for piece in pieces:
         _count(piece.block, counts)
-    if any(count > _MOST[kind] for kind, count in counts.items()):
+    if any(count > _MAX_PER_MESSAGE[kind] for kind, count in counts.items()):
         return False
     blocks = [piece.block for piece in pieces]
     return bool(blocks) and is_small(blocks, MESSAGE_CHARACTERS)
@@ -78,7 +78,7 @@ def _is_small(pieces: Sequence[Piece]) -> bool:
 
 def _count(block: Json, counts: dict[str, int]) -> None:
     kind = block.get("type", "")
-    if kind in _MOST:
+    if kind in _MAX_PER_MESSAGE:
         counts[kind] = counts.get(kind, 0) + 1
     elif kind == "container":
         for inner in block["child_blocks"]:
@@ -97,7 +97,7 @@ def _messages(pieces: Iterable[Piece]) -> list[_Message]:
         if not _fits(messages[-1], piece, size, counts):
             messages.append(_Message())
         _add(messages[-1], piece, size, counts)
-    return [one for one in messages if not one.is_empty]
+    return [message for message in messages if not message.is_empty]
 
 
 def _fits(message: _Message, piece: Piece, size: int, counts: dict[str, int]) -> bool:
@@ -107,7 +107,7 @@ def _fits(message: _Message, piece: Piece, size: int, counts: dict[str, int]) ->
         return False
     if message.used == BLOCKS_PER_MESSAGE or message.size + size > MESSAGE_CHARACTERS:
         return False
-    if any(message.counts.get(kind, 0) + n > _MOST[kind] for kind, n in counts.items()):
+    if any(message.counts.get(kind, 0) + n > _MAX_PER_MESSAGE[kind] for kind, n in counts.items()):
         return False
     if piece.frame is None and message.attachments and piece.block.get("type") in _ONLY_BLOCKS:
         return False
@@ -144,17 +144,17 @@ def _native(message: _Message, summary: str) -> NativeMessage:
     """Where there are no blocks, Slack would show the text above attachments: it is their fallback
     then. Files alone are their own message."""
     first = message.blocks or [block for _, inner in message.attachments for block in inner]
-    said = notification(summary, first)
+    text = notification(summary, first)
     if not first and message.files:
         return NativeMessage({}, tuple(message.files))
-    body: Json = {"text": said}
+    body: Json = {"text": text}
     if message.blocks:
         body["blocks"] = message.blocks
     if message.attachments:
         body["attachments"] = [_attachment(frame, inner) for frame, inner in message.attachments]
         if not message.blocks:
             body["text"] = ""
-            body["attachments"][0]["fallback"] = said
+            body["attachments"][0]["fallback"] = text
     return NativeMessage(body, tuple(message.files))
 
 

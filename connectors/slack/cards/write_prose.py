@@ -44,7 +44,7 @@ from connectors.slack.cards.write_texts import (
 from connectors.slack.mrkdwn import LITERAL_FORM
 from connectors.slack.rich_text_writer import rich_text_length, text_to_rich_text
 
-_DEEPEST_HEADER = 2  # further ones are bold: a header block is large
+_MAX_HEADER_LEVEL = 2  # further ones are bold: a header block is large
 _RICH = (List, Quote, CodeBlock, Paragraph, Heading)
 
 
@@ -106,7 +106,7 @@ def _has_styles(label: tuple[Inline, ...]) -> bool:
     while len(label) == 1 and isinstance(only := label[0], Strong | Emphasis | Strike):
         label = only.children
     styles = (Strong, Emphasis, Strike, Underline, Code)
-    return len(label) > 1 and any(isinstance(one, styles) for one in label)
+    return len(label) > 1 and any(isinstance(inline, styles) for inline in label)
 
 
 def _write_run(writing: Writing, run: Sequence[Block], at: str) -> None:
@@ -135,10 +135,10 @@ def _write_run(writing: Writing, run: Sequence[Block], at: str) -> None:
 def _write_header(writing: Writing, block: Block, at: str) -> None:
     """A header block, which holds only plain text; else a bold line."""
     children = block.children if isinstance(block, Heading | Paragraph) else ()
-    said = words(children)
-    if said and length(said) <= HEADER and not _holds(children, _NOT_PLAIN):
-        named = any(type(one) not in (Text,) for one in children)
-        writing.pieces.append(Piece({"type": "header", "text": plain(said, named=named)}))
+    text = words(children)
+    if text and length(text) <= HEADER and not _holds(children, _NOT_PLAIN):
+        named = any(type(inline) not in (Text,) for inline in children)
+        writing.pieces.append(Piece({"type": "header", "text": plain(text, named=named)}))
     else:
         _write_run(writing, (Heading(3, children),), at)
 
@@ -157,7 +157,9 @@ def is_plain_prose(node: Prose) -> bool:
     """Whether mrkdwn alone says all of it."""
     if node.subtle or node.size != "normal":
         return False
-    return not any(_is_head(one) or _is_subtle(one) or _needs_rich_text(one) for one in node.text)
+    return not any(
+        _is_head(block) or _is_subtle(block) or _needs_rich_text(block) for block in node.text
+    )
 
 
 # --- what a form can show -------------------------------------------------------------------
@@ -167,7 +169,7 @@ _NOT_MRKDWN: frozenset[type[Inline]] = frozenset((Underline,))
 
 
 def _is_head(block: Block) -> bool:
-    return isinstance(block, Heading) and block.level <= _DEEPEST_HEADER
+    return isinstance(block, Heading) and block.level <= _MAX_HEADER_LEVEL
 
 
 def _is_subtle(block: Block) -> bool:
@@ -186,14 +188,14 @@ def _needs_rich_text(block: Block) -> bool:
         case CodeBlock(value, language):
             return bool(language) or "```" in value
         case Quote(blocks):
-            return any(type(one) is not Paragraph or _needs_rich_text(one) for one in blocks)
+            return any(type(block) is not Paragraph or _needs_rich_text(block) for block in blocks)
         case _:
             return True
 
 
 def _holds_tick(run: Sequence[Inline]) -> bool:
     """Whether a backtick stands in code: in mrkdwn it would end it."""
-    return any(isinstance(one, Code) and "`" in one.value for one in leaves(run))
+    return any(isinstance(leaf, Code) and "`" in leaf.value for leaf in leaves(run))
 
 
 def _holds(run: Sequence[Inline], kinds: frozenset[type[Inline]]) -> bool:

@@ -138,8 +138,8 @@ def mrkdwn_of_prose(document: tuple[object, ...]) -> str:
 
 def _host(pieces: Pieces, accessory: Node) -> Piece | None:
     """The section that takes it: a picture stands beside the first, other things after all."""
-    sections = [one for one in pieces if one.block.get("type") == "section"]
-    free = [one for one in sections if "accessory" not in one.block]
+    sections = [piece for piece in pieces if piece.block.get("type") == "section"]
+    free = [block for block in sections if "accessory" not in block.block]
     if isinstance(accessory, Image):
         return free[0] if free else None
     return free[-1] if free and free[-1] is pieces[-1] else None
@@ -150,8 +150,8 @@ def _host(pieces: Pieces, accessory: Node) -> Piece | None:
 
 def write_columns(writing: Writing, node: Columns) -> None:
     """A picture or button beside text; short texts side by side; else one below the other."""
-    columns = [_with_link(writing, one, node.at) for one in node.columns]
-    columns = [one for one in columns if one]
+    columns = [_with_link(writing, column, node.at) for column in node.columns]
+    columns = [column for column in columns if column]
     if len(columns) > 2 and _beside(columns, node.at) is None:
         columns = _without_icons(writing, columns)
     if len(columns) == 1:
@@ -166,25 +166,25 @@ def write_columns(writing: Writing, node: Columns) -> None:
 
 def _without_icons(writing: Writing, columns: list[Nodes]) -> list[Nodes]:
     """The columns that say something: icons between texts, and what only folds, are no column."""
-    kept: list[Nodes] = []
+    columns_left: list[Nodes] = []
     for nodes in columns:
-        icons = [one for one in nodes if degrade.is_decorative(one)]
-        rest = tuple(one for one in nodes if not degrade.is_decorative(one))
+        icons = [node for node in nodes if degrade.is_decorative(node)]
+        rest = tuple(node for node in nodes if not degrade.is_decorative(node))
         if not icons or not all(map(_only_folds, rest)):
-            kept.append(nodes)
+            columns_left.append(nodes)
             continue
         for icon in icons:
             if isinstance(icon, Image):
-                shown = icon.asset.name or writing.url_of(icon.asset) or "picture"
-                writing.lose(icon.at, "small_picture", shown)
+                name = icon.asset.name or writing.url_of(icon.asset) or "picture"
+                writing.lose(icon.at, "small_picture", name)
         writing.write(rest)
-    return kept
+    return columns_left
 
 
 def _only_folds(node: Node) -> bool:
     """Whether it is nothing but buttons that show and hide: containers with titles do that."""
     items = node.items if isinstance(node, Actions) else (node,)
-    return all(isinstance(one, Button) and one.does == "toggle" for one in items)
+    return all(isinstance(item, Button) and item.does == "toggle" for item in items)
 
 
 def _with_link(writing: Writing, column: Column, at: str) -> Nodes:
@@ -211,7 +211,7 @@ def _beside(columns: list[Nodes], at: str) -> Section | None:
 
 
 def _is_text(nodes: Nodes) -> bool:
-    return bool(nodes) and all(isinstance(one, _TEXTS) for one in nodes)
+    return bool(nodes) and all(isinstance(node, _TEXTS) for node in nodes)
 
 
 def _begins_with_text(nodes: Nodes) -> bool:
@@ -241,13 +241,13 @@ def _write_as_fields(writing: Writing, columns: list[Nodes]) -> bool:
 
 def _column(nodes: Nodes) -> str:
     """Its texts, one below the other; nothing where mrkdwn cannot say them."""
-    said: list[str] = []
+    texts: list[str] = []
     for node in nodes:
         prose = _as_prose(node)
         if prose is None or not all(_is_short(block) for block in prose.text):
             return ""
-        said.append(document_to_mrkdwn(prose.text))
-    return "\n".join(text for text in said if text)
+        texts.append(document_to_mrkdwn(prose.text))
+    return "\n".join(text for text in texts if text)
 
 
 def _as_prose(node: Node) -> Prose | None:
@@ -289,7 +289,7 @@ def _in_context(writing: Writing, item: Prose | Image) -> Json | None:
     if isinstance(item, Image):
         return image_element(writing, item) if is_bare(item) else None
     text = document_to_mrkdwn(item.text)
-    if length(text) > TEXT_OBJECT or any(isinstance(one, Table) for one in item.text):
+    if length(text) > TEXT_OBJECT or any(isinstance(block, Table) for block in item.text):
         return None
     return mrkdwn(text) if text else {}
 

@@ -17,9 +17,9 @@ _UNSEEN = frozenset(
 )
 
 
-def is_small(values: list[Json], most: int) -> bool:
-    """Whether they certainly take no more than `most`: a quick look."""
-    return len(orjson.dumps(values)) <= most
+def is_small(values: list[Json], limit: int) -> bool:
+    """Whether they certainly take no more than `limit` bytes: a quick look."""
+    return len(orjson.dumps(values)) <= limit
 
 
 def item_cost(item: Json) -> tuple[int, int]:
@@ -32,15 +32,15 @@ def size_of(value: Json) -> int:
     total = 0
     stack: list[object] = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, dict):
-            for key, inner in cast("Json", one).items():
+        part = stack.pop()
+        if isinstance(part, dict):
+            for key, inner in cast("Json", part).items():
                 if isinstance(inner, str):
                     total += 0 if key in _UNSEEN else length(inner)
                 else:
                     stack.append(inner)
-        elif isinstance(one, list):
-            stack += cast("list[object]", one)
-        elif isinstance(one, str):
-            total += length(one)
+        elif isinstance(part, list):
+            stack += cast("list[object]", part)
+        elif isinstance(part, str):
+            total += length(part)
     return total

@@ -95,10 +95,10 @@ def _block(writing: Writing, block: Block, at: str) -> Block:
         case Heading(level, children):
             return Heading(level, _run(writing, children, at))
         case Quote(blocks):
-            return Quote(tuple(_block(writing, one, at) for one in blocks))
+            return Quote(tuple(_block(writing, block, at) for block in blocks))
         case List(items, start):
             shorter = (
-                ListItem(tuple(_block(writing, one, at) for one in item.blocks), item.checked)
+                ListItem(tuple(_block(writing, block, at) for block in item.blocks), item.checked)
                 for item in items
             )
             return List(tuple(shorter), start)
@@ -111,20 +111,20 @@ def _block(writing: Writing, block: Block, at: str) -> Block:
 
 def _run(writing: Writing, run: tuple[Inline, ...], at: str) -> tuple[Inline, ...]:
     """A run in which no link is too long, and nothing that cannot be cut."""
-    found: list[Inline] = []
+    shorter: list[Inline] = []
     for node in run:
         match node:
             case Link(url, children):
-                found += _link(writing, url, _run(writing, children, at), at)
+                shorter += _link(writing, url, _run(writing, children, at), at)
             case Mention() | GroupMention() | ChannelLink() | Timestamp() | Emoji():
-                said = plain_inlines((node,))
-                found.append(Text(said) if len(said) > _LABEL else node)
+                label = plain_inlines((node,))
+                shorter.append(Text(label) if len(label) > _LABEL else node)
             case _ if type(node) in STYLES:
                 style = cast("Style", node)
-                found.append(type(style)(_run(writing, style.children, at)))
+                shorter.append(type(style)(_run(writing, style.children, at)))
             case _:
-                found.append(node)
-    return tuple(found)
+                shorter.append(node)
+    return tuple(shorter)
 
 
 def _link(writing: Writing, url: str, children: tuple[Inline, ...], at: str) -> tuple[Inline, ...]:

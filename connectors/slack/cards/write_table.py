@@ -44,7 +44,7 @@ def write_table(writing: Writing, node: Table) -> None:
     """Its title and its cells; where a cell holds more than text, row by row what is in them."""
     if node.title:
         writing.write((degrade.line_prose((Strong(node.title),), node.at),))
-    if all(_is_text(writing, one) for row in node.rows for cell in row for one in cell):
+    if all(_is_text(writing, inner) for row in node.rows for cell in row for inner in cell):
         rows = [[_line(writing, cell) for cell in row] for row in node.rows]
         _write_rows(writing, rows, node.align, node.at, header=node.header)
         return
@@ -125,8 +125,10 @@ def _settings(cells: list[list[Json]], align: Aligns) -> Json:
 
 def _cell(writing: Writing, line: Line, at: str) -> Json:
     """Plain text where that is all; a cell may not be empty."""
-    if all(type(one) is Text for one in line):
-        text = sound("".join(one.value for one in line if type(one) is Text).replace("\n", " "))
+    if all(type(inline) is Text for inline in line):
+        text = sound(
+            "".join(inline.value for inline in line if type(inline) is Text).replace("\n", " ")
+        )
         return {"type": "raw_text", "text": text if text.strip() else " "}
     return {"type": "rich_text", "elements": [rich_line(writing, line, at)]}
 
@@ -198,7 +200,7 @@ def _write_code(
 ) -> bool:
     """A second table of a card as fixed-width text, where it is plain and narrow: another message
     for it would be worse."""
-    if any(type(one) is not Text for row in rows for cell in row for one in cell):
+    if any(type(node) is not Text for row in rows for cell in row for node in cell):
         return False
     code = degrade.table_as_code(_text_table(rows, align, header=header))
     if code is None or length(code.value) > TEXT_OBJECT:

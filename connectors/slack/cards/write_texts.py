@@ -62,8 +62,8 @@ def sound(text: str) -> str:
 
 
 def line_to_mrkdwn(line: Line) -> str:
-    if len(line) == 1 and type(one := line[0]) is Text and _is_itself(one.value):
-        return one.value
+    if len(line) == 1 and type(inline := line[0]) is Text and _is_itself(inline.value):
+        return inline.value
     return document_to_mrkdwn((Paragraph(line),)) if line else ""
 
 
@@ -77,8 +77,8 @@ def _is_itself(text: str) -> bool:
 def document_to_mrkdwn(document: Document) -> str:
     """mrkdwn in which nothing is empty: blank text is none. What no text object could hold is not
     written out: it is as plain text, and as long."""
-    if len(document) == 1 and type(one := document[0]) is Paragraph:
-        line = one.children
+    if len(document) == 1 and type(block := document[0]) is Paragraph:
+        line = block.children
         if len(line) == 1 and type(only := line[0]) is Text and _is_itself(only.value):
             return only.value if only.value.strip() else ""
         written = _simple_mrkdwn(line)
@@ -161,9 +161,9 @@ def _binds(char: str) -> bool:
 
 def bold_mrkdwn(line: Line) -> str:
     """A label: one line, bold."""
-    if len(line) == 1 and type(one := line[0]) is Text and _SIGNS.search(one.value) is None:
-        said = one.value.strip()
-        return f"*{said}*" if said else ""
+    if len(line) == 1 and type(inline := line[0]) is Text and _SIGNS.search(inline.value) is None:
+        text = inline.value.strip()
+        return f"*{text}*" if text else ""
     return document_to_mrkdwn((Paragraph((Strong(line),)),)) if line else ""
 
 
@@ -183,8 +183,8 @@ def section(text: str) -> Json:
 
 def words(line: Line) -> str:
     """What a line says, as one line of plain text."""
-    if len(line) == 1 and type(one := line[0]) is Text:
-        return one_line(one.value)
+    if len(line) == 1 and type(inline := line[0]) is Text:
+        return one_line(inline.value)
     return one_line(plain_inlines(line)) if line else ""
 
 
@@ -196,7 +196,7 @@ def one_line(text: str) -> str:
 
 def plain(text: str, *, named: bool = False) -> Json:
     """A plain text object. `:name:` in it stays text, unless names of emoji are meant (`named`)."""
-    if named or ":" not in text or not any(unicode_of(one[1]) for one in _NAMED.finditer(text)):
+    if named or ":" not in text or not any(unicode_of(match[1]) for match in _NAMED.finditer(text)):
         return {"type": "plain_text", "text": text}
     return {"type": "plain_text", "text": text, "emoji": False}
 
@@ -205,15 +205,15 @@ def labelled(writing: Writing, line: Line, limit: int, at: str, kind: str) -> Js
     """A line as plain text of at most `limit`; None where it says nothing."""
     if not line:
         return None
-    if len(line) == 1 and type(one := line[0]) is Text and _is_simple(one.value, limit):
-        said = one.value.strip()
-        return {"type": "plain_text", "text": said} if said else None
-    said = words(line)
-    if not said:
+    if len(line) == 1 and type(inline := line[0]) is Text and _is_simple(inline.value, limit):
+        text = inline.value.strip()
+        return {"type": "plain_text", "text": text} if text else None
+    text = words(line)
+    if not text:
         return None
     lose_links(writing, line, at)
-    named = any(type(one) is Emoji and one.unicode is None for one in line)
-    return plain(shortened(writing, said, limit, at, kind), named=named)
+    named = any(type(inline) is Emoji and inline.unicode is None for inline in line)
+    return plain(shortened(writing, text, limit, at, kind), named=named)
 
 
 def _is_simple(text: str, limit: int) -> bool:

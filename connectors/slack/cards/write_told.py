@@ -76,7 +76,7 @@ def _is_title(node: Tasks) -> bool:
 
 def _as_blocks(node: Tasks, cards: list[Json]) -> Iterable[Json]:
     """Only a plan may hold what has not begun."""
-    if node.title or any(one["status"] == "pending" for one in cards):
+    if node.title or any(card["status"] == "pending" for card in cards):
         return ({"type": "plan", "title": words(node.title) or _NAMELESS, "tasks": cards},)
     return cards
 
@@ -122,7 +122,7 @@ def _document(nodes: Nodes) -> Document | None:
     """One text, where that is all."""
     blocks: list[object] = []
     for node in nodes:
-        if not isinstance(node, Prose) or any(isinstance(one, Table) for one in node.text):
+        if not isinstance(node, Prose) or any(isinstance(block, Table) for block in node.text):
             return None
         blocks += node.text
     return tuple(blocks)  # pyright: ignore[reportReturnType]  # blocks of text
@@ -130,11 +130,11 @@ def _document(nodes: Nodes) -> Document | None:
 
 def _sources(line: Line) -> list[Json] | None:
     """Links, whatever sets them apart; None where there are words beside them."""
-    found: list[Json] = []
+    bodies: list[Json] = []
     for node in line:
         if isinstance(node, Link) and (url := safe_url(node.url)) and len(url) <= URL:
             text = plain_inlines(node.children).strip()
-            found.append({"type": "url", "url": url, "text": text or url})
+            bodies.append({"type": "url", "url": url, "text": text or url})
         elif any(char.isalnum() for char in plain_inlines((node,))) or isinstance(node, Link):
             return None
-    return found
+    return bodies

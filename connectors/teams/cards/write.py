@@ -66,7 +66,7 @@ def _messages(writing: Writing, nodes: Nodes, *, apart: bool) -> list[_Message]:
     if lead == len(nodes):
         return [_Message(text, []) for text in texts_of(writing, nodes, TEXT_LIMIT - _BYLINE)]
     rest = nodes[lead:]
-    if not all(isinstance(one, Carousel) or _is_box(one) for one in rest):
+    if not all(isinstance(node, Carousel) or _is_box(node) for node in rest):
         return _with_cards(writing, [], nodes)
     several = isinstance(rest[0], Carousel) or (len(rest) > 1 and all(map(_is_card, rest)))
     if apart and lead and not several:
@@ -95,10 +95,10 @@ def _with_cards(
     """Each card of a carousel, and each of several cards, is an attachment of its own."""
     match nodes:
         case (Carousel(cards),) if cards:
-            bodies = [_body(writing, one) for one in cards]
+            bodies = [_body(writing, card) for card in cards]
             layout = "carousel"
-        case (Container(form="card"), _, *_) if all(_is_card(one) for one in nodes):
-            bodies = [_body(writing, one) for one in nodes]
+        case (Container(form="card"), _, *_) if all(_is_card(node) for node in nodes):
+            bodies = [_body(writing, node) for node in nodes]
             layout = "list"
         case _:
             bodies = [writing.elements(nodes)]
@@ -138,7 +138,7 @@ def _filled(
             left = _ROOM
         messages[-1].cards.append(_card(page))
         left -= size
-    return [one for one in messages if one.cards or one.text]
+    return [message for message in messages if message.cards or message.text]
 
 
 def _pages(writing: Writing, body: list[Element], room: int) -> list[tuple[list[Element], int]]:
@@ -162,18 +162,18 @@ def _card(body: list[Element]) -> Element:
 
 
 def _activity(message: _Message, summary: str) -> Element:
-    found: Element = {"type": "message"}
+    element: Element = {"type": "message"}
     if message.text:
-        found |= {"textFormat": "markdown", "text": message.text}
+        element |= {"textFormat": "markdown", "text": message.text}
     elif message.cards and summary.strip():
-        found["summary"] = " ".join(summary.split())[:_BYLINE]
+        element["summary"] = " ".join(summary.split())[:_BYLINE]
     if message.cards:
-        found["attachments"] = [
+        element["attachments"] = [
             {"contentType": ADAPTIVE_TYPE, "content": card} for card in message.cards
         ]
     if message.layout == "carousel" and len(message.cards) > 1:
-        found["attachmentLayout"] = "carousel"
-    return found
+        element["attachmentLayout"] = "carousel"
+    return element
 
 
 # --- what works only within one card ------------------------------------------------------------
@@ -192,29 +192,29 @@ def _mend(writing: Writing, pages: Sequence[list[Element]]) -> None:
 
 def _mend_page(writing: Writing, page: list[Element], here: set[str], everywhere: set[str]) -> None:
     standing: set[str] = set()
-    for one in objects_in(page):
-        name = one.get("id")
+    for element in objects_in(page):
+        name = element.get("id")
         if not isinstance(name, str):
             continue
         standing.add(name)
-        if one.get("isVisible") is False and name in everywhere and name not in here:
-            del one["isVisible"]
+        if element.get("isVisible") is False and name in everywhere and name not in here:
+            del element["isVisible"]
             writing.lose("", "hidden_shown", name, "what was hidden")
     if here <= standing:
         return
-    for one in objects_in(page):
-        if one.get("type") == "Action.ToggleVisibility":
-            known = [t for t in one["targetElements"] if target_id(t) in standing]
-            if len(known) < len(one["targetElements"]) and not known:
-                one["isEnabled"] = False
-                writing.lose("", "toggle_without_target", one.get("title", ""), "its name")
-            one["targetElements"] = known
+    for element in objects_in(page):
+        if element.get("type") == "Action.ToggleVisibility":
+            targets = [t for t in element["targetElements"] if target_id(t) in standing]
+            if len(targets) < len(element["targetElements"]) and not targets:
+                element["isEnabled"] = False
+                writing.lose("", "toggle_without_target", element.get("title", ""), "its name")
+            element["targetElements"] = targets
 
 
 def _targets(page: list[Element]) -> Iterator[str]:
-    for one in objects_in(page):
-        if one.get("type") == "Action.ToggleVisibility":
-            yield from map(target_id, one["targetElements"])
+    for element in objects_in(page):
+        if element.get("type") == "Action.ToggleVisibility":
+            yield from map(target_id, element["targetElements"])
 
 
 def _name_inputs_apart(writing: Writing, pages: Sequence[list[Element]]) -> None:
@@ -227,12 +227,14 @@ def _name_inputs_apart(writing: Writing, pages: Sequence[list[Element]]) -> None
 
 
 def _labels(page: list[Element]) -> list[str]:
-    inputs = (one for one in objects_in(page) if str(one.get("type")).startswith("Input."))
-    return [str(one.get("label") or one.get("title") or one["id"]) for one in inputs]
+    inputs = (
+        element for element in objects_in(page) if str(element.get("type")).startswith("Input.")
+    )
+    return [str(item.get("label") or item.get("title") or item["id"]) for item in inputs]
 
 
-def _sends(one: Element) -> bool:
-    return one.get("type") == "Action.Execute" and one.get("associatedInputs") != "none"
+def _sends(element: Element) -> bool:
+    return element.get("type") == "Action.Execute" and element.get("associatedInputs") != "none"
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -245,11 +247,11 @@ def _placed(writing: Writing, messages: list[_Message]) -> list[tuple[Asset, ...
     if not messages:
         messages.append(_Message("", []))
     standing = {
-        id(one): index
+        id(element): index
         for index, message in enumerate(messages)
-        for one in objects_in(message.cards)
+        for element in objects_in(message.cards)
     }
-    found: list[list[Asset]] = [[] for _ in messages]
+    placed: list[list[Asset]] = [[] for _ in messages]
     for element, asset in writing.files:
-        found[standing.get(id(element), len(messages) - 1)].append(asset)
-    return [tuple(one) for one in found]
+        placed[standing.get(id(element), len(messages) - 1)].append(asset)
+    return [tuple(files) for files in placed]

@@ -34,17 +34,17 @@ def actions_row(writing: Writing, node: Actions) -> list[Element]:
 
 
 def _with_inline(writing: Writing, asked: TextInput, button: Button) -> list[Element]:
-    found = input_elements(writing, asked)
+    elements = input_elements(writing, asked)
     row = button_row(writing, (button,))
-    fits = not asked.dispatches and found and found[0]["type"] == "Input.Text"
+    fits = not asked.dispatches and elements and elements[0]["type"] == "Input.Text"
     match row:
         case [{"type": "ActionSet", "actions": [{"type": kind} as action]}] if fits:
             if kind != "Action.ShowCard" and "mode" not in action:
-                found[0]["inlineAction"] = action
-                return found
+                elements[0]["inlineAction"] = action
+                return elements
         case _:
             pass
-    return [*found, *row]
+    return [*elements, *row]
 
 
 def choice_elements(writing: Writing, node: Choice) -> list[Element]:
@@ -105,10 +105,10 @@ class _Row:
             self.found.append(text_block(escape(label, starts=True)))
         lose_confirm(writing, node.confirm, node.at)
         words = (node.placeholder, plain(node.hint), node.error)
-        if unseen := " / ".join(one for one in words if one.strip()):
+        if unseen := " / ".join(word for word in words if word.strip()):
             writing.lose(node.at, "menu_words", unseen)
         token = writing.token(node.at)
-        self._actions += [_option(writing, one, token, node.at) for one in node.options]
+        self._actions += [_option(writing, option, token, node.at) for option in node.options]
 
 
 def is_overflow(writing: Writing, node: Choice) -> bool:
@@ -119,8 +119,8 @@ def is_overflow(writing: Writing, node: Choice) -> bool:
 def _option(writing: Writing, option: Option, token: str, at: str) -> Element:
     label = plain(option.label)
     title = f"{option.emoji} {label}" if option.emoji else label
-    shown = writing.short(title, option.at or at, "title_cut")
-    look: Element = {"title": shown if shown.strip() else "…"}
+    short_title = writing.short(title, option.at or at, "title_cut")
+    look: Element = {"title": short_title if short_title.strip() else "…"}
     if option.description:
         look["tooltip"] = writing.short(plain(option.description), option.at or at, "title_cut")
     look["mode"] = "secondary"

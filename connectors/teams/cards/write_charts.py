@@ -32,14 +32,14 @@ def chart(writing: Writing, node: Chart) -> list[Element]:
 def _as_table(node: Chart) -> Nodes:
     """Its numbers; the title of the second axis stands below unless a column bears it."""
     table = degrade.chart_as_table(node)
-    if not node.y_title.strip() or any(not one.name for one in node.series):
+    if not node.y_title.strip() or any(not series.name for series in node.series):
         return (table,)
     return (table, degrade.line_prose((Text(node.y_title),), node.at, subtle=True))
 
 
 def _drawn(writing: Writing, node: Chart) -> Element | None:
     """The chart; None where Teams would draw too little of it."""
-    numbers = [point.value for one in node.series for point in one.points]
+    numbers = [point.value for series in node.series for point in series.points]
     if not numbers or not all(map(isfinite, numbers)):
         return None
     match node.kind:
@@ -61,11 +61,11 @@ def _pie(writing: Writing, node: Chart) -> Element | None:
     if len(node.series) != 1 or node.x_title or node.y_title:
         return None
     _without_name(writing, node, node.series[0])
-    data = [{"legend": one.label, "value": one.value} for one in node.series[0].points]
-    found: Element = {"type": "Chart.Pie" if node.kind == "pie" else "Chart.Donut", "data": data}
+    data = [{"legend": point.label, "value": point.value} for point in node.series[0].points]
+    element: Element = {"type": "Chart.Pie" if node.kind == "pie" else "Chart.Donut", "data": data}
     if node.value is not None and isfinite(node.value):
-        found["value"] = f"{node.value:g}"
-    return found
+        element["value"] = f"{node.value:g}"
+    return element
 
 
 def _gauge(writing: Writing, node: Chart) -> Element | None:
@@ -74,7 +74,7 @@ def _gauge(writing: Writing, node: Chart) -> Element | None:
     if not isfinite(node.value):
         return None
     _without_name(writing, node, node.series[0])
-    segments = [{"legend": one.label, "size": one.value} for one in node.series[0].points]
+    segments = [{"legend": point.label, "size": point.value} for point in node.series[0].points]
     return {"type": "Chart.Gauge", "value": node.value, "segments": segments}
 
 
@@ -87,44 +87,47 @@ def _bars(writing: Writing, node: Chart) -> Element:
     if len(node.series) == 1 and node.kind == "bar":
         series = node.series[0]
         _without_name(writing, node, series)
-        data = [{"x": one.label, "y": one.value} for one in series.points]
-        found: Element = {"type": "Chart.VerticalBar", "data": data}
+        data = [{"x": point.label, "y": point.value} for point in series.points]
+        element: Element = {"type": "Chart.VerticalBar", "data": data}
         if series.color in _COLORS:
-            found["color"] = series.color
-        return _with_axes(node, found)
-    found = {"type": "Chart.VerticalBar.Grouped", "data": [_grouped(one) for one in node.series]}
+            element["color"] = series.color
+        return _with_axes(node, element)
+    element = {
+        "type": "Chart.VerticalBar.Grouped",
+        "data": [_grouped(series) for series in node.series],
+    }
     if node.kind == "stacked_bar":
-        found["stacked"] = True
-    return _with_axes(node, found)
+        element["stacked"] = True
+    return _with_axes(node, element)
 
 
 def _rows(writing: Writing, node: Chart) -> Element:
     if len(node.series) == 1:
         series = node.series[0]
         _without_name(writing, node, series)
-        data = [{"x": one.label, "y": one.value} for one in series.points]
-        found: Element = {"type": "Chart.HorizontalBar", "data": data}
+        data = [{"x": point.label, "y": point.value} for point in series.points]
+        element: Element = {"type": "Chart.HorizontalBar", "data": data}
         if series.color in _COLORS:
-            found["color"] = series.color
-        return _with_axes(node, found)
+            element["color"] = series.color
+        return _with_axes(node, element)
     if node.kind == "row":
         writing.lose(node.at, "rows_stacked", "bars side by side", "bars in one row")
     pieces: dict[str, list[Element]] = {}
-    for one in node.series:
-        for point in one.points:
-            piece = _colored({"legend": one.name, "value": point.value}, one)
+    for bar in node.series:
+        for point in bar.points:
+            piece = _colored({"legend": bar.name, "value": point.value}, bar)
             pieces.setdefault(point.label, []).append(piece)
     data = [{"title": label, "data": several} for label, several in pieces.items()]
     return _with_axes(node, {"type": "Chart.HorizontalBar.Stacked", "data": data})
 
 
 def _lines(writing: Writing, node: Chart) -> Element:
-    data = [_grouped(one) for one in node.series]
+    data = [_grouped(series) for series in node.series]
     return _with_axes(node, {"type": "Chart.Line", "data": data})
 
 
 def _grouped(series: Series) -> Element:
-    values = [{"x": one.label, "y": one.value} for one in series.points]
+    values = [{"x": point.label, "y": point.value} for point in series.points]
     return _colored({"legend": series.name, "values": values}, series)
 
 

@@ -128,38 +128,38 @@ def badge(writing: Writing, node: Badge) -> list[Element]:
     fallback = together(prose(writing, degrade.badge_as_prose(node)))
     if not text and not hint:
         return [{"type": "Icon", "name": node.icon[:100], "fallback": fallback}]
-    found: Element = {"type": "Badge", "text": text, "style": _BADGES[node.style]}
+    element: Element = {"type": "Badge", "text": text, "style": _BADGES[node.style]}
     if node.icon:
-        found["icon"] = node.icon[:100]
+        element["icon"] = node.icon[:100]
     if hint:
-        found["tooltip"] = hint
-    return [{**found, "fallback": fallback}]
+        element["tooltip"] = hint
+    return [{**element, "fallback": fallback}]
 
 
 def progress(writing: Writing, node: Progress) -> list[Element]:
     """The label, and a bar; elsewhere a bar of signs."""
-    known = node.value is not None and isfinite(node.value) and 0 < node.most < inf
-    bar = Progress(node.value if known else None, most=node.most, at=node.at)
-    found: Element = {"type": "ProgressBar"}
-    if known and node.value is not None:
-        found["value"] = min(max(node.value, 0), node.most)
-        found["max"] = node.most
+    is_known = node.value is not None and isfinite(node.value) and 0 < node.most < inf
+    bar = Progress(node.value if is_known else None, most=node.most, at=node.at)
+    element: Element = {"type": "ProgressBar"}
+    if is_known and node.value is not None:
+        element["value"] = min(max(node.value, 0), node.most)
+        element["max"] = node.most
     if node.style in _COLORS:
-        found["color"] = node.style.capitalize()
-    found["fallback"] = prose(writing, degrade.progress_as_prose(bar))[0]
+        element["color"] = node.style.capitalize()
+    element["fallback"] = prose(writing, degrade.progress_as_prose(bar))[0]
     label = prose(writing, degrade.line_prose(node.label, node.at)) if node.label else []
-    return [*label, found]
+    return [*label, element]
 
 
 def rating(writing: Writing, node: Rating) -> list[Element]:
     """Stars; elsewhere signs."""
     most = max(node.most, 1)
     value = min(max(node.value, 0), most) if isfinite(node.value) else 0
-    found: Element = {"type": "Rating", "value": value, "max": most}
+    element: Element = {"type": "Rating", "value": value, "max": most}
     if node.count is not None:
-        found["count"] = node.count
+        element["count"] = node.count
     stars = degrade.rating_as_prose(replace(node, value=value))
-    return [{**found, "fallback": prose(writing, stars)[0]}]
+    return [{**element, "fallback": prose(writing, stars)[0]}]
 
 
 def tasks(writing: Writing, node: Tasks) -> list[Element]:

@@ -34,22 +34,22 @@ def weighed(elements: list[Element]) -> tuple[list[Element], int]:
     try:
         return elements, weigh(elements)
     except TypeError:
-        elements = [_repaired(one) for one in elements]
+        elements = [_repaired(element) for element in elements]
         return elements, weigh(elements)
 
 
 def _repaired(value: object) -> Element:
-    found = _sound_value(value)
-    return found if isinstance(found, dict) else {}
+    text = _sound_value(value)
+    return text if isinstance(text, dict) else {}
 
 
 def _sound_value(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {_sound_value(key): _sound_value(one) for key, one in value.items()}
+        return {_sound_value(key): _sound_value(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_sound_value(one) for one in value]
+        return [_sound_value(inner) for inner in value]
     if isinstance(value, int) and abs(value) >= 2**63:
         return float(value) if abs(value) < 2**1000 else 0
     return value
@@ -60,7 +60,7 @@ def _sound_value(value: object) -> object:
 
 def paginate(writing: Writing, elements: Sequence[Element], room: int) -> list[list[Element]]:
     """Cards' bodies of at most `room` bytes, in order; what works together stays together."""
-    weights = [weigh(one) + 2 for one in elements]
+    weights = [weigh(element) + 2 for element in elements]
     pages = _Pages(room)
     index = 0
     for end in _ends_of_groups(elements, weights, room):
@@ -118,18 +118,18 @@ def _spans(elements: Sequence[Element]) -> dict[int, int]:
 
 def _keys(element: Element) -> set[str]:
     """`form` for inputs and what sends them, `#id` for what is shown, hidden and named."""
-    found: set[str] = set()
-    for one in objects_in(element):
-        kind = str(one.get("type"))
+    ids: set[str] = set()
+    for inner in objects_in(element):
+        kind = str(inner.get("type"))
         if kind.startswith("Input.") or (
-            kind == "Action.Execute" and one.get("associatedInputs") != "none"
+            kind == "Action.Execute" and inner.get("associatedInputs") != "none"
         ):
-            found.add("form")
+            ids.add("form")
         if kind == "Action.ToggleVisibility":
-            found.update(f"#{target_id(target)}" for target in one["targetElements"])
-        elif "id" in one and not kind.startswith("Input."):
-            found.add(f"#{one['id']}")
-    return found
+            ids.update(f"#{target_id(target)}" for target in inner["targetElements"])
+        elif "id" in inner and not kind.startswith("Input."):
+            ids.add(f"#{inner['id']}")
+    return ids
 
 
 def target_id(target: str | Element) -> str:
@@ -140,12 +140,12 @@ def objects_in(value: object) -> Iterator[Element]:
     """Every object, without what only stands for another one."""
     stack: list[object] = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, dict):
-            yield one
-            stack += [inner for name, inner in one.items() if name != "fallback"][::-1]
-        elif isinstance(one, list):
-            stack += one[::-1]
+        part = stack.pop()
+        if isinstance(part, dict):
+            yield part
+            stack += [inner for name, inner in part.items() if name != "fallback"][::-1]
+        elif isinstance(part, list):
+            stack += part[::-1]
 
 
 # --- dividing -----------------------------------------------------------------------------------
@@ -190,15 +190,15 @@ def _packed(
 
 def _container(writing: Writing, element: Element, room: int) -> list[Element]:
     """A box in several pieces; one that is too large to be hidden is shown."""
-    around = {name: one for name, one in element.items() if name not in ("items", "separator")}
+    around = {name: value for name, value in element.items() if name not in ("items", "separator")}
     if around.pop("isVisible", True) is False:
         writing.lose("", "hidden_shown", element.get("id", ""), "what was hidden")
     inner = room - weigh(around) - _SHELL
     if inner < _LEAST:
         writing.lose("", "box_opened", element["type"], "what it holds")
-        return [piece for one in element["items"] for piece in divide(writing, one, room)]
+        return [piece for element in element["items"] for piece in divide(writing, element, room)]
     groups = _packed(writing, element["items"], inner)
-    rest = {name: one for name, one in around.items() if name != "id"}
+    rest = {name: value for name, value in around.items() if name != "id"}
     return [{**(rest if index else around), "items": group} for index, group in enumerate(groups)]
 
 
@@ -216,7 +216,7 @@ def _column_set(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _rows(writing: Writing, element: Element, room: int) -> list[Element]:
-    around = {name: one for name, one in element.items() if name not in ("rows", "separator")}
+    around = {name: value for name, value in element.items() if name not in ("rows", "separator")}
     inner = room - weigh(around) - _SHELL
     pieces: list[Element] = []
     rows: list[Element] = []
@@ -228,8 +228,8 @@ def _rows(writing: Writing, element: Element, room: int) -> list[Element]:
             rows, left = [], inner
         if weight > inner:
             writing.lose("", "row_stacked", f"{len(row['cells'])} cells", "one below the other")
-            pieces += [one for cell in row["cells"] for item in cell["items"]
-                       for one in divide(writing, item, room)]  # fmt: skip
+            pieces += [element for cell in row["cells"] for item in cell["items"]
+                       for element in divide(writing, item, room)]  # fmt: skip
             continue
         rows.append(row)
         left -= weight
@@ -265,7 +265,7 @@ def _packed_facts(facts: Sequence[Element], room: int) -> list[list[Element]]:
 
 
 def _images(writing: Writing, element: Element, room: int) -> list[Element]:
-    around = {name: one for name, one in element.items() if name not in ("images", "separator")}
+    around = {name: value for name, value in element.items() if name not in ("images", "separator")}
     groups = _packed(writing, element["images"], room - weigh(around) - _SHELL, divided=False)
     return [{**around, "images": group} for group in groups]
 
@@ -280,17 +280,17 @@ def _actions(writing: Writing, element: Element, room: int) -> list[Element]:
             if "tooltip" in action:
                 writing.lose("", "hint_dropped", action["tooltip"])
             title = text_block(escape(action["title"], starts=True))
-            for one in (title, *action["card"]["body"]):
-                pieces += divide(writing, one, room)
+            for text in (title, *action["card"]["body"]):
+                pieces += divide(writing, text, room)
         elif len(group) == 1 and weigh(action) > room - _SHELL and "fallback" in action:
             pieces += divide(writing, action_set([_without_fallback(action)]), room)
         else:
             pieces.append({**element, "actions": group})
-    return [{k: v for k, v in one.items() if k != "separator"} for one in pieces]
+    return [{k: v for k, v in piece.items() if k != "separator"} for piece in pieces]
 
 
 def _without_fallback(action: Element) -> Element:
-    return {name: one for name, one in action.items() if name != "fallback"}
+    return {name: value for name, value in action.items() if name != "fallback"}
 
 
 # --- texts --------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def _without_fallback(action: Element) -> Element:
 
 def _text(writing: Writing, element: Element, room: int) -> list[Element]:
     """At paragraphs, lines, sentences or words, styles closed and opened again."""
-    around = {name: one for name, one in element.items() if name not in ("text", "separator")}
+    around = {name: value for name, value in element.items() if name not in ("text", "separator")}
     limit = max((room - weigh(around) - 40) // 2, 20)
     texts = split_text(element["text"], limit, _written_length)
     return [{**around, "text": text} for text in texts if text.strip()]
@@ -312,7 +312,9 @@ def _written_length(text: str) -> int:
 
 
 def _runs(writing: Writing, element: Element, room: int) -> list[Element]:
-    around = {name: one for name, one in element.items() if name not in ("inlines", "separator")}
+    around = {
+        name: value for name, value in element.items() if name not in ("inlines", "separator")
+    }
     inner = room - weigh(around) - _SHELL
     inlines = [piece for run in element["inlines"] for piece in _run(run, inner)]
     groups = _packed(writing, inlines, inner, divided=False)
@@ -320,7 +322,7 @@ def _runs(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _run(run: Element, room: int) -> Iterator[Element]:
-    around = {name: one for name, one in run.items() if name != "text"}
+    around = {name: value for name, value in run.items() if name != "text"}
     limit = max((room - weigh(around) - 40) // 2, 20)
     return ({**around, "text": text} for text in _plain_pieces(run["text"], limit))
 
@@ -341,8 +343,8 @@ def _plain_pieces(text: str, limit: int) -> Iterator[str]:
 def _good_end(text: str, start: int, end: int) -> int:
     lowest = start + (end - start) // 2
     for sign in ("\n", " "):
-        if (found := text.rfind(sign, lowest, end)) >= 0:
-            return found + 1
+        if (position := text.rfind(sign, lowest, end)) >= 0:
+            return position + 1
     return max(cluster_start(text, end, start), start + 1)
 
 
@@ -389,7 +391,7 @@ def _shortened(writing: Writing, element: Element, room: int) -> list[Element]:
 
 
 def _cut(value: Element, limit: int, lost: list[str]) -> Element:
-    return {name: _cut_value(one, limit, lost) for name, one in value.items()}
+    return {name: _cut_value(inner, limit, lost) for name, inner in value.items()}
 
 
 def _cut_value(value: object, limit: int, lost: list[str]) -> object:
@@ -398,7 +400,7 @@ def _cut_value(value: object, limit: int, lost: list[str]) -> object:
         return value[:limit]
     if isinstance(value, dict):
         return _cut(value, limit, lost)
-    return [_cut_value(one, limit, lost) for one in value] if isinstance(value, list) else value
+    return [_cut_value(inner, limit, lost) for inner in value] if isinstance(value, list) else value
 
 
 _DIVIDERS: dict[str, Callable[[Writing, Element, int], list[Element]]] = {

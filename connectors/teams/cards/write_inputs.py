@@ -47,8 +47,8 @@ _KINDS = {
 }  # fmt: skip
 _MISSING = "Please fill this in"
 _FILTERED = 20  # options; more are easier to find by typing
-_MOST_CHOSEN = 100
-_MOST_CHOICES = 8000  # characters of JSON: a card has room for about 12,000
+_MAX_CHOSEN = 100
+_MAX_CHOICES = 8000  # characters of JSON: a card has room for about 12,000
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _TIME = re.compile(r"\d{2}:\d{2}\Z")
 _BETWEEN = re.compile(r"[,\n]")
@@ -63,12 +63,14 @@ _NATIVE_ID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z
 
 def values_of(text: str) -> list[str]:
     """What was chosen where several may be: the values as their author wrote them."""
-    return [one.replace("%2C", ",").replace("%25", "%") for one in text.split(",")] if text else []
+    return (
+        [word.replace("%2C", ",").replace("%25", "%") for word in text.split(",")] if text else []
+    )
 
 
 def typed_values_of(text: str) -> list[str]:
     """What was written with commas or line ends between."""
-    return [one for part in _BETWEEN.split(text) if (one := part.strip())]
+    return [word for part in _BETWEEN.split(text) if (word := part.strip())]
 
 
 def _one_of_many(value: str) -> str:
@@ -83,16 +85,16 @@ def input_elements(writing: Writing, node: Input) -> list[Element]:
     if node.disabled:
         return _as_text(writing, node, "input_disabled", "what it holds")
     heard = writing.token(node.at)
-    asked = _asked(writing, node, writing.own_id(heard or "input"))
+    elements = _asked(writing, node, writing.own_id(heard or "input"))
     writing.inputs += 1
-    _note_several(writing, node, heard, asked[0])
+    _note_several(writing, node, heard, elements[0])
     if node.dispatches:
-        asked = _with_button(writing, node, heard, asked)
+        elements = _with_button(writing, node, heard, elements)
     else:
         writing.waiting_inputs += 1
         lose_confirm(writing, node.confirm, node.at)
     hint = line_element(node.hint, writing, {"isSubtle": True, "size": "small"}, node.at)
-    return [*asked, *([] if hint is None else [hint])]
+    return [*elements, *([] if hint is None else [hint])]
 
 
 def _note_several(writing: Writing, node: Input, heard: str, asked: Element) -> None:
@@ -115,7 +117,7 @@ def _confirm_words(confirm: Confirm) -> str:
 
 
 def _joined(*words: str) -> str:
-    return " / ".join(one for one in words if one.strip())
+    return " / ".join(word for word in words if word.strip())
 
 
 # --- what cannot be asked here ------------------------------------------------------------------
@@ -186,58 +188,58 @@ def _asked(writing: Writing, node: Input, token: str) -> list[Element]:
 def _common(
     writing: Writing, kind: str, node: Input, token: str, *, placeholder: bool = True
 ) -> Element:
-    found: Element = {"type": kind, "id": token}
+    element: Element = {"type": kind, "id": token}
     if label := plain(node.label):
-        found["label"] = writing.short(label, node.at, "label_cut", LABEL_LIMIT)
+        element["label"] = writing.short(label, node.at, "label_cut", LABEL_LIMIT)
     if node.placeholder and placeholder:
-        found["placeholder"] = writing.short(node.placeholder, node.at, "placeholder_cut")
+        element["placeholder"] = writing.short(node.placeholder, node.at, "placeholder_cut")
     if node.required:
-        found["isRequired"] = True
-        if "label" not in found and node.type != "toggle":  # a required field must have one
-            found["label"] = found.pop("placeholder", _KINDS[node.type])
+        element["isRequired"] = True
+        if "label" not in element and node.type != "toggle":  # a required field must have one
+            element["label"] = element.pop("placeholder", _KINDS[node.type])
     if node.error or node.required:
         error = node.error or _MISSING
-        found["errorMessage"] = writing.short(error, node.at, "error_cut")
-    return found
+        element["errorMessage"] = writing.short(error, node.at, "error_cut")
+    return element
 
 
 def _text(writing: Writing, node: TextInput, token: str) -> Element:
-    found = _common(writing, "Input.Text", node, token)
+    element = _common(writing, "Input.Text", node, token)
     if node.value:
-        found["value"] = writing.short(node.value, node.at, "value_cut", VALUE_LIMIT)
+        element["value"] = writing.short(node.value, node.at, "value_cut", VALUE_LIMIT)
     if node.multiline or node.format == "rich":
-        found["isMultiline"] = True
+        element["isMultiline"] = True
     if node.format not in ("text", "rich"):
-        found["style"] = node.format
+        element["style"] = node.format
     if node.most is not None and node.most > 0:
-        found["maxLength"] = node.most
+        element["maxLength"] = node.most
     if 0 < len(node.pattern) <= LABEL_LIMIT:
-        found["regex"] = node.pattern
+        element["regex"] = node.pattern
     elif node.least:
-        found["regex"] = rf"^[\s\S]{{{node.least},}}$"
-    return found
+        element["regex"] = rf"^[\s\S]{{{node.least},}}$"
+    return element
 
 
 def _number(writing: Writing, node: NumberInput, token: str) -> Element:
-    found = _common(writing, "Input.Number", node, token)
+    element = _common(writing, "Input.Number", node, token)
     for name, value in (("min", node.least), ("max", node.most), ("value", node.value)):
         if value is not None and isfinite(value):
-            found[name] = _short_number(value)
+            element[name] = _short_number(value)
     if not node.stars:
-        return found
-    if "placeholder" in found:
+        return element
+    if "placeholder" in element:
         writing.lose(node.at, "placeholder_dropped", node.placeholder, "stars")
-    return _stars(node, found)
+    return _stars(node, element)
 
 
 def _stars(node: NumberInput, plain_: Element) -> Element:
     """Teams asks for stars; elsewhere it is a number."""
-    found: Element = {
+    element: Element = {
         name: plain_[name]
         for name in ("id", "label", "isRequired", "errorMessage", "value", "max")
         if name in plain_
     }
-    return {"type": "Input.Rating", **found, "allowHalfSteps": node.decimals, "fallback": plain_}
+    return {"type": "Input.Rating", **element, "allowHalfSteps": node.decimals, "fallback": plain_}
 
 
 def _short_number(value: float) -> float:
@@ -247,13 +249,13 @@ def _short_number(value: float) -> float:
 
 def _date(writing: Writing, node: DateInput, token: str) -> Element:
     kind, form = ("Input.Date", _DATE) if node.of == "date" else ("Input.Time", _TIME)
-    found = _common(writing, kind, node, token)
+    element = _common(writing, kind, node, token)
     for name, value in (("value", node.value), ("min", node.least), ("max", node.most)):
         if form.match(value):
-            found[name] = value
+            element[name] = value
         elif value:
             writing.lose(node.at, "value_dropped", value)
-    return found
+    return element
 
 
 def _moment(writing: Writing, node: DateInput, token: str) -> list[Element]:
@@ -285,42 +287,42 @@ def _utc(unix: str) -> datetime | None:
 
 
 def _toggle(writing: Writing, node: Toggle, token: str) -> Element:
-    found = _common(writing, "Input.Toggle", node, token, placeholder=False)
-    title = plain(node.title) or found.pop("label", "")
+    element = _common(writing, "Input.Toggle", node, token, placeholder=False)
+    title = plain(node.title) or element.pop("label", "")
     if node.placeholder and title:
         writing.lose(node.at, "placeholder_dropped", node.placeholder, "the title")
     title = title or node.placeholder
-    found["title"] = writing.short(title, node.at, "title_cut", LABEL_LIMIT)
-    found["wrap"] = True
-    found["valueOn"] = on = node.on[:VALUE_LIMIT]
-    found["valueOff"] = off = node.off[:VALUE_LIMIT]
-    found["value"] = on if node.value else off
-    return found
+    element["title"] = writing.short(title, node.at, "title_cut", LABEL_LIMIT)
+    element["wrap"] = True
+    element["valueOn"] = on = node.on[:VALUE_LIMIT]
+    element["valueOff"] = off = node.off[:VALUE_LIMIT]
+    element["value"] = on if node.value else off
+    return element
 
 
 # --- choices ------------------------------------------------------------------------------------
 
 
 def _choice(writing: Writing, node: Choice, token: str) -> Element:
-    found = _common(writing, "Input.ChoiceSet", node, token)
+    element = _common(writing, "Input.ChoiceSet", node, token)
     options = _options(writing, node)
-    found["choices"] = [_shown(node, one, title) for one, title in options]
+    element["choices"] = [_shown(node, option, title) for option, title in options]
     is_cut = len(options) < len(node.options)
     if node.form == "list" and not is_cut:
-        found["style"] = "expanded"
+        element["style"] = "expanded"
     elif node.external or len(options) > _FILTERED:
-        found["style"] = "filtered"
+        element["style"] = "filtered"
     if node.external or is_cut:
         teams = node.source.startswith("graph.microsoft.com/")
-        found["choices.data"] = {"type": "Data.Query", "dataset": node.source if teams else token}
+        element["choices.data"] = {"type": "Data.Query", "dataset": node.source if teams else token}
     if node.many:
-        found["isMultiSelect"] = True
-    known = None if node.external else {one.value for one, _ in options}
-    chosen = [one for one in node.values if known is None or one in known][:_MOST_CHOSEN]
+        element["isMultiSelect"] = True
+    values = None if node.external else {option.value for option, _ in options}
+    chosen = [value for value in node.values if values is None or value in values][:_MAX_CHOSEN]
     if chosen:
-        found["value"] = ",".join(map(_one_of_many, chosen)) if node.many else chosen[0]
-    found["wrap"] = True
-    return found
+        element["value"] = ",".join(map(_one_of_many, chosen)) if node.many else chosen[0]
+    element["wrap"] = True
+    return element
 
 
 def _shown(node: Choice, option: Option, title: str) -> Element:
@@ -337,39 +339,39 @@ def options_with(node: Choice, typed: str) -> Iterator[Element]:
 
 def _options(writing: Writing, node: Choice) -> list[tuple[Option, str]]:
     """The options with what is shown of them, as many as a card has room for."""
-    found: list[tuple[Option, str]] = []
-    room = _MOST_CHOICES
+    shown_options: list[tuple[Option, str]] = []
+    room = _MAX_CHOICES
     titles = _titles(node)
     for index, (option, whole) in enumerate(zip(node.options, titles, strict=True)):
         title = writing.short(whole, option.at or node.at, "title_cut")
         room -= _room_of(option, title)
         if room < 0:
             rest = titles[index:]
-            shown = f"the first {index} options; the others are found by typing"
-            writing.lose(node.at, "options_cut", "\n".join(rest), shown)
+            shown_as = f"the first {index} options; the others are found by typing"
+            writing.lose(node.at, "options_cut", "\n".join(rest), shown_as)
             break
-        found.append((option, title))
-    groups = dict.fromkeys(one.group for one in node.options if one.group.strip())
+        shown_options.append((option, title))
+    groups = dict.fromkeys(option.group for option in node.options if option.group.strip())
     if groups and not _has_room_for_groups(node):
         writing.lose(node.at, "option_group", "\n".join(groups), "options without headings")
     for option in node.options:
         if option.url:
             writing.lose(option.at or node.at, "address", option.url)
-    return found
+    return shown_options
 
 
 def _titles(node: Choice) -> list[str]:
     """What is shown of each option: Teams' menus have no headings, each option is led by its own,
     where the card has room."""
     if _has_room_for_groups(node):
-        return [_grouped_title(one) for one in node.options]
-    return [_title(one) for one in node.options]
+        return [_grouped_title(option) for option in node.options]
+    return [_title(option) for option in node.options]
 
 
 def _has_room_for_groups(node: Choice) -> bool:
-    titles = [_grouped_title(one) for one in node.options]
-    room = sum(_room_of(one, title) for one, title in zip(node.options, titles, strict=True))
-    return room <= _MOST_CHOICES and all(len(one) <= TITLE_LIMIT for one in titles)
+    titles = [_grouped_title(option) for option in node.options]
+    room = sum(_room_of(option, title) for option, title in zip(node.options, titles, strict=True))
+    return room <= _MAX_CHOICES and all(len(title) <= TITLE_LIMIT for title in titles)
 
 
 def _room_of(option: Option, title: str) -> int:
@@ -392,15 +394,15 @@ def _people(writing: Writing, node: Picker, token: str) -> Element:
     """Teams knows its people; ids of other places say nothing to it."""
     if node.of == "mentionables":
         writing.lose(node.at, "picker_of_people", "roles", "people alone")
-    found = _common(writing, "Input.ChoiceSet", node, token)
-    found["choices"] = []
-    found["choices.data"] = {"type": "Data.Query", "dataset": PEOPLE}
+    element = _common(writing, "Input.ChoiceSet", node, token)
+    element["choices"] = []
+    element["choices.data"] = {"type": "Data.Query", "dataset": PEOPLE}
     if node.many:
-        found["isMultiSelect"] = True
-    known = [one for one in node.values[:50] if _NATIVE_ID.match(one)]
-    if known:
-        found["value"] = ",".join(known if node.many else known[:1])
-    return found
+        element["isMultiSelect"] = True
+    native_ids = [value for value in node.values[:50] if _NATIVE_ID.match(value)]
+    if native_ids:
+        element["value"] = ",".join(native_ids if node.many else native_ids[:1])
+    return element
 
 
 # --- what is typed ------------------------------------------------------------------------------
@@ -411,26 +413,26 @@ def _named(writing: Writing, node: Picker, token: str) -> Element:
     beforehand stands there as its author calls it, and comes back so; it hides the placeholder."""
     what, example = _NAMED[node.of]
     writing.lose(node.at, "picker_as_text", what, "their names to write")
-    found = _common(writing, "Input.Text", node, token)
-    if "label" not in found and "placeholder" in found:
-        found["label"] = found.pop("placeholder")
+    element = _common(writing, "Input.Text", node, token)
+    if "label" not in element and "placeholder" in element:
+        element["label"] = element.pop("placeholder")
     if not node.values:
-        found.setdefault("placeholder", example)
-        return found
-    if "placeholder" in found:
+        element.setdefault("placeholder", example)
+        return element
+    if "placeholder" in element:
         writing.lose(node.at, "placeholder_dropped", node.placeholder, "what is filled in")
-    found.pop("placeholder", None)
+    element.pop("placeholder", None)
     chosen = ", ".join(node.values if node.many else node.values[:1])
-    return {**found, "value": writing.short(chosen, node.at, "value_cut", VALUE_LIMIT)}
+    return {**element, "value": writing.short(chosen, node.at, "value_cut", VALUE_LIMIT)}
 
 
 def _file(writing: Writing, node: FileInput, token: str) -> Element:
     """Cards take no files: whoever answers writes where it is."""
     kinds = f" ({', '.join(node.kinds)})" if node.kinds else ""
     writing.lose(node.at, "file_as_text", f"a file{kinds}", "its address to write")
-    found = _common(writing, "Input.Text", node, token)
-    found.setdefault("placeholder", "https://…")
-    return found | ({"isMultiline": True} if (node.most or 1) > 1 else {"style": "url"})
+    element = _common(writing, "Input.Text", node, token)
+    element.setdefault("placeholder", "https://…")
+    return element | ({"isMultiline": True} if (node.most or 1) > 1 else {"style": "url"})
 
 
 # --- a button beside the input ------------------------------------------------------------------

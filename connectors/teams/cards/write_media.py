@@ -27,12 +27,12 @@ _LOOK: Element = {"weight": "bolder", "spacing": "small"}
 
 def image(writing: Writing, node: Image) -> list[Element]:
     """The picture, its title below; a link where nobody but us may fetch it."""
-    shown = picture(writing, node)
-    if shown is None:
+    element = picture(writing, node)
+    if element is None:
         return _unseen(writing, node)
     title = line_element(node.title, writing, _LOOK, node.at) if node.title else None
-    found = [shown] if title is None else [shown, title]
-    return hidden(found, "Spoiler", writing) if node.asset.spoiler else found
+    elements = [element] if title is None else [element, title]
+    return hidden(elements, "Spoiler", writing) if node.asset.spoiler else elements
 
 
 def picture(writing: Writing, node: Image, size: str = "") -> Element | None:
@@ -40,18 +40,18 @@ def picture(writing: Writing, node: Image, size: str = "") -> Element | None:
     url = writing.picture(node.asset)
     if not url:
         return None
-    found: Element = {"type": "Image", "url": url}
+    element: Element = {"type": "Image", "url": url}
     if alt := node.asset.alt:
-        found["altText"] = writing.short(alt, node.at, "alt_cut", 1000)
+        element["altText"] = writing.short(alt, node.at, "alt_cut", 1000)
     if node.size == "icon":
-        found["width"] = _ICON
+        element["width"] = _ICON
     elif size := _SIZES.get(node.size, size):
-        found["size"] = size
+        element["size"] = size
     if node.round:
-        found["style"] = "person"
+        element["style"] = "person"
     if node.link and (link := writing.link(node.link, node.at)):
-        found["selectAction"] = {"type": "Action.OpenUrl", "url": link}
-    return found
+        element["selectAction"] = {"type": "Action.OpenUrl", "url": link}
+    return element
 
 
 def _unseen(writing: Writing, node: Image) -> list[Element]:
@@ -60,30 +60,32 @@ def _unseen(writing: Writing, node: Image) -> list[Element]:
         title = line_element(node.title, writing, _LOOK, node.at) if node.title else None
         writing.files.append((title, node.asset))
         return [] if title is None else [title]
-    told = degrade.image_as_prose(node, node.link)
+    prose = degrade.image_as_prose(node, node.link)
     address = told_address(writing.url_of(node.asset))
-    what = " ".join(one for one in (_words(node, ""), address) if one) or "an image"
+    what = " ".join(text for text in (_words(node, ""), address) if text) or "an image"
     writing.lose(node.at, "image_as_link", what, "a link" if node.asset.page else "its name")
-    return document_elements(told.text, writing, None, node.at)
+    return document_elements(prose.text, writing, None, node.at)
 
 
 def _words(node: Image | Player | File, otherwise: str) -> str:
     """By what it is known."""
     words = (node.asset.name, node.asset.alt, plain(node.title))
-    return " / ".join(dict.fromkeys(one for one in words if one.strip())) or otherwise
+    return " / ".join(dict.fromkeys(word for word in words if word.strip())) or otherwise
 
 
 def gallery(writing: Writing, node: Gallery) -> list[Element]:
     """Pictures side by side as one set; films, and pictures with titles, below one another."""
-    found: list[Element] = []
-    for together, group in groupby(node.items, lambda one: _is_bare(writing, one)):
+    elements: list[Element] = []
+    for together, group in groupby(node.items, lambda item: _is_bare(writing, item)):
         items = list(group)
         if together:
-            found.append(_image_set(writing, items))
+            elements.append(_image_set(writing, items))
         else:
-            for one in items:
-                found += image(writing, one) if isinstance(one, Image) else player(writing, one)
-    return found
+            for item in items:
+                elements += (
+                    image(writing, item) if isinstance(item, Image) else player(writing, item)
+                )
+    return elements
 
 
 def _is_bare(writing: Writing, node: Image | Player) -> bool:
@@ -96,10 +98,10 @@ def _is_bare(writing: Writing, node: Image | Player) -> bool:
 
 
 def _image_set(writing: Writing, nodes: Sequence[Image | Player]) -> Element:
-    images = [picture(writing, one) for one in nodes if isinstance(one, Image)]
-    sizes = {one.size for one in nodes if isinstance(one, Image)}
+    images = [picture(writing, node) for node in nodes if isinstance(node, Image)]
+    sizes = {node.size for node in nodes if isinstance(node, Image)}
     size = _SIZES.get(sizes.pop(), "medium") if len(sizes) == 1 else "medium"
-    return {"type": "ImageSet", "images": [one for one in images if one], "imageSize": size}
+    return {"type": "ImageSet", "images": [*filter(None, images)], "imageSize": size}
 
 
 # --- films, sounds, files -----------------------------------------------------------------------
@@ -116,13 +118,13 @@ def player(writing: Writing, node: Player) -> list[Element]:
         writing.files.append((None, node.asset))
         if node.poster is not None and node.poster.alt:
             writing.lose(node.at, "poster_words", node.poster.alt)
-        return [one for one in _told(writing, node) if one is not None]
+        return [element for element in _told(writing, node) if element is not None]
     target = sound_url(node.link) or url or sound_url(node.asset.page)
     what = _words(node, node.kind)
     writing.lose(node.at, "player_as_link", what, "a link" if target else "its name")
     _lose_addresses(writing, node, url, target)
-    *_, told = degrade.player_as_nodes(node, target)
-    text = document_elements(told.text if isinstance(told, Prose) else (), writing, None, node.at)
+    *_, prose = degrade.player_as_nodes(node, target)
+    text = document_elements(prose.text if isinstance(prose, Prose) else (), writing, None, node.at)
     return [*_poster(writing, node, target), *text]
 
 
@@ -136,11 +138,11 @@ def _lose_addresses(writing: Writing, node: Player, url: str, *shown: str) -> No
 def _poster(writing: Writing, node: Player, target: str) -> list[Element]:
     if node.poster is None:
         return []
-    shown = picture(writing, Image(node.poster, link=target, at=node.at), "stretch")
-    if shown is None:
+    element = picture(writing, Image(node.poster, link=target, at=node.at), "stretch")
+    if element is None:
         writing.lose(node.at, "poster_dropped", node.poster.alt or node.poster.name or "a picture")
         return []
-    return [shown]
+    return [element]
 
 
 def _is_played(url: str) -> bool:
@@ -148,12 +150,12 @@ def _is_played(url: str) -> bool:
         host = (urlsplit(url).hostname or "").lower()
     except ValueError:
         return False
-    return any(host == one or host.endswith(f".{one}") for one in _PLAYED)
+    return any(host == site or host.endswith(f".{site}") for site in _PLAYED)
 
 
 def _with_media(writing: Writing, node: Player, url: str) -> list[Element]:
     title, *rest = _told(writing, node)
-    return [one for one in (title, _media(writing, node, url), *rest) if one is not None]
+    return [text for text in (title, _media(writing, node, url), *rest) if text is not None]
 
 
 def _told(writing: Writing, node: Player) -> list[Element | None]:
@@ -166,15 +168,15 @@ def _told(writing: Writing, node: Player) -> list[Element | None]:
 
 def _media(writing: Writing, node: Player, url: str) -> Element:
     kind = node.asset.media_type or ("video/mp4" if node.kind == "video" else "audio/mpeg")
-    found: Element = {"type": "Media", "sources": [{"mimeType": kind[:100], "url": url}]}
+    element: Element = {"type": "Media", "sources": [{"mimeType": kind[:100], "url": url}]}
     if node.poster is not None:
         if poster := writing.picture(node.poster):
-            found["poster"] = poster
+            element["poster"] = poster
         if node.poster.alt:
             writing.lose(node.at, "poster_words", node.poster.alt)
     if alt := node.asset.alt or node.asset.name:
-        found["altText"] = writing.short(alt, node.at, "alt_cut", 1000)
-    return found
+        element["altText"] = writing.short(alt, node.at, "alt_cut", 1000)
+    return element
 
 
 def named_file(node: File, url: str) -> Document:
@@ -189,11 +191,11 @@ def named_file(node: File, url: str) -> Document:
 def file(writing: Writing, node: File) -> list[Element]:
     """Its name as a link; it travels with the message where we hold it and may send it."""
     url = sound_url(writing.url_of(node.asset))
-    found = document_elements(named_file(node, url), writing, None, node.at)
+    elements = document_elements(named_file(node, url), writing, None, node.at)
     if not url:
         if writing.travels(node.asset):
-            writing.files.append((found[0] if found else None, node.asset))
+            writing.files.append((elements[0] if elements else None, node.asset))
         else:
-            shown = "a link" if sound_url(node.asset.page) else "its name"
-            writing.lose(node.at, "file_as_link", _words(node, "a file"), shown)
-    return hidden(found, "Spoiler", writing) if node.asset.spoiler else found
+            shown_as = "a link" if sound_url(node.asset.page) else "its name"
+            writing.lose(node.at, "file_as_link", _words(node, "a file"), shown_as)
+    return hidden(elements, "Spoiler", writing) if node.asset.spoiler else elements

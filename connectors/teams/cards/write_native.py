@@ -14,8 +14,8 @@ from connectors.teams.cards.schemas import ADAPTIVE, ADAPTIVE_TYPE
 from connectors.teams.cards.write_presses import action_set
 from connectors.teams.cards.write_state import Element, Writing, together
 
-_LARGEST = 6000  # bytes of JSON
-_DEEPEST = 20
+_MAX_BYTES = 6000  # bytes of JSON
+_MAX_DEPTH = 20
 _SOUND_URL = re.compile(r"(?:https?://|mailto:|icon:|data:image/(?:png|jpeg|gif);base64,)", re.I)
 _MENTION = re.compile(r"<at\b", re.IGNORECASE)
 _WORDS = (
@@ -30,21 +30,21 @@ _HEARD = ("Action.Submit", "Action.Execute", "Action.ToggleVisibility", "Action.
 def native(writing: Writing, node: Native) -> list[Element]:
     if node.schema_id in (ADAPTIVE, ADAPTIVE_TYPE):
         payload = _sound(node.payload)
-        if payload is not None and all(writing.is_free(one) for one in _ids(payload)):
-            for one in _ids(payload):
-                writing.own_id(one)
+        if payload is not None and all(writing.is_free(name) for name in _ids(payload)):
+            for name in _ids(payload):
+                writing.own_id(name)
             return [_home(writing, node, payload)]
-    shown = writing.elements(node.fallback)
-    writing.lose(node.at, "native_as_fallback", node.schema_id, "its words" if shown else "")
-    return shown
+    fallback = writing.elements(node.fallback)
+    writing.lose(node.at, "native_as_fallback", node.schema_id, "its words" if fallback else "")
+    return fallback
 
 
 def _home(writing: Writing, node: Native, payload: Element) -> Element:
     """As it was, and what stands for it in clients that do not know it."""
-    shown = writing.elements(node.fallback)
+    fallback = writing.elements(node.fallback)
     if not payload["type"].startswith("Action."):
-        return {**payload, "fallback": together(shown)}
-    actions = [one for found in shown for one in found.get("actions", ())]
+        return {**payload, "fallback": together(fallback)}
+    actions = [element for found in fallback for element in found.get("actions", ())]
     instead, named = (actions[0], actions[0]["title"]) if actions else ("drop", "…")
     title = payload.get("title", "").strip() or named
     return action_set([{**payload, "title": title, "fallback": instead}])
@@ -71,23 +71,23 @@ def _has_form(payload: Element) -> bool:
 
 def _is_small(payload: object) -> bool:
     try:
-        return len(orjson.dumps(payload)) <= _LARGEST
+        return len(orjson.dumps(payload)) <= _MAX_BYTES
     except TypeError:
         return False
 
 
 def _objects(value: object) -> Iterator[Mapping[str, Any]]:
     level: list[object] = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         below: list[object] = []
-        for one in level:
-            if isinstance(one, Mapping):
-                yield one
-                below += one.values()
-            elif isinstance(one, list):
-                below += one
+        for part in level:
+            if isinstance(part, Mapping):
+                yield part
+                below += part.values()
+            elif isinstance(part, list):
+                below += part
         level = below
-    if any(isinstance(one, Mapping | list) for one in level):
+    if any(isinstance(value, Mapping | list) for value in level):
         yield {"type": "Action.Submit"}  # too deep to be judged
 
 
@@ -99,7 +99,7 @@ def _is_harmless(value: Mapping[str, Any]) -> bool:
         "type" in value and not isinstance(value.get("id", ""), str)
     ):
         return False
-    return all(_is_harmless_text(key, one) for key, one in value.items() if isinstance(one, str))
+    return all(_is_harmless_text(key, text) for key, text in value.items() if isinstance(text, str))
 
 
 def _is_harmless_text(key: str, value: str) -> bool:
@@ -110,4 +110,6 @@ def _is_harmless_text(key: str, value: str) -> bool:
 
 
 def _ids(payload: Element) -> list[str]:
-    return [one["id"] for one in _objects(payload) if "type" in one and one.get("id")]
+    return [
+        element["id"] for element in _objects(payload) if "type" in element and element.get("id")
+    ]

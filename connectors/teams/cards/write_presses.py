@@ -66,7 +66,7 @@ def action_set(actions: list[Element]) -> Element:
 def opening(body: list[Element], look: Element) -> Element:
     """A card within the card. Behind the three dots Teams does not open it (AdaptiveCards #8652,
     2023-08): it is always a button."""
-    look = {name: one for name, one in look.items() if name != "mode"}
+    look = {name: value for name, value in look.items() if name != "mode"}
     return {"type": "Action.ShowCard", **look, "card": {"type": "AdaptiveCard", "body": body}}
 
 
@@ -114,11 +114,11 @@ def _question_card(
     """No puts the question away and leaves a small button that brings it back: a card that is
     open stays open (there is no action that closes it)."""
     writing.toggles += 1
-    asked, again = writing.own_id("question"), writing.own_id("again")
-    turn: Element = {"type": "Action.ToggleVisibility", "targetElements": [asked, again]}
+    question_id, again = writing.own_id("question"), writing.own_id("again")
+    turn: Element = {"type": "Action.ToggleVisibility", "targetElements": [question_id, again]}
     row = action_set([sure, {**turn, "title": no}])
     return [
-        {"type": "Container", "id": asked, "items": [*question, row, *below]},
+        {"type": "Container", "id": question_id, "items": [*question, row, *below]},
         {
             "type": "ActionSet",
             "id": again,
@@ -129,10 +129,10 @@ def _question_card(
 
 
 def _question(writing: Writing, confirm: Confirm, at: str) -> list[Element]:
-    found: list[Element] = []
+    elements: list[Element] = []
     if confirm.title.strip():
         title = escape(" ".join(confirm.title.split()), starts=True)
-        found.append(text_block(title, {"weight": "bolder"}))
+        elements.append(text_block(title, {"weight": "bolder"}))
     if (text := line_element(confirm.text, writing, None, at)) is not None:
-        found.append(text)
-    return found
+        elements.append(text)
+    return elements

@@ -123,7 +123,7 @@ def weight(text: str) -> int:
 
 
 def _lose(writing: Writing, document: Document, at: str) -> None:
-    headings = [plain_inlines(one.children) for one in document if isinstance(one, Heading)]
+    headings = [plain_inlines(block.children) for block in document if isinstance(block, Heading)]
     if headings:
         writing.lose(at, "heading_as_bold", "\n".join(headings), "a bold line")
     for spoiler in _spoilers(document):

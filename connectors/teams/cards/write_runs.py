@@ -79,8 +79,8 @@ def escape(text: str, *, starts: bool = False) -> str:
         text = text.lstrip()  # four spaces would be code
     if _CARE.search(text):  # many times faster than the signs themselves
         text = _SIGNS.sub(_escaped, text)
-    if starts and (found := _LINE_START.match(text)):
-        end = found.end()
+    if starts and (match := _LINE_START.match(text)):
+        end = match.end()
         text = f"{text[: end - 1]}\\{text[end - 1 :]}"
     return text
 
@@ -95,22 +95,22 @@ def _escaped(found: re.Match[str]) -> str:
 
 def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]:
     """The line as flat runs, breaks as line ends; safe for nesting of any depth."""
-    found: list[Run] = []
+    runs: list[Run] = []
     stack: list[tuple[Iterator[Inline], int, str]] = [(iter(line), 0, "")]
     while stack:
         rest, bits, url = stack.pop()
         for node in rest:
             if isinstance(node, Text):
-                found.append((with_line_ends(node.value), bits, url))
+                runs.append((with_line_ends(node.value), bits, url))
                 continue
             if isinstance(node, Timestamp) and not url and (functions := moment_functions(node)):
-                found.append((with_line_ends(_leaf(node)).strip(), bits | MOMENT, functions))
+                runs.append((with_line_ends(_leaf(node)).strip(), bits | MOMENT, functions))
                 continue
             inner, more, leads = _within(node, writing, at)
             if not inner:
-                found.append((with_line_ends(_leaf(node)), bits | more, url))
+                runs.append((with_line_ends(_leaf(node)), bits | more, url))
             elif len(inner) == 1 and isinstance(only := inner[0], Text) and more is not SPOILER:
-                found.append((with_line_ends(only.value), bits | more, leads or url))
+                runs.append((with_line_ends(only.value), bits | more, leads or url))
             else:
                 stack.append((rest, bits, url))
                 if more is SPOILER and not bits & SPOILER:
@@ -118,7 +118,7 @@ def runs_of(line: Iterable[Inline], writing: Writing, at: str = "") -> list[Run]
                     inner = (Text("[spoiler: "), *inner, Text("]"))
                 stack.append((iter(inner), bits | more, leads or url))
                 break
-    return _joined(found)
+    return _joined(runs)
 
 
 def _within(node: Inline, writing: Writing, at: str) -> tuple[Line, int, str]:
@@ -160,7 +160,7 @@ def moment_functions(node: Timestamp) -> str:
         return ""
     moment = f"{datetime.fromtimestamp(node.unix, UTC):%Y-%m-%dT%H:%M:%SZ}"
     date, time = _FUNCTIONS.get(node.style, _FUNCTIONS["f"])
-    return " ".join(one.format(moment) for one in (date, time) if one)
+    return " ".join(text.format(moment) for text in (date, time) if text)
 
 
 _LAST_MOMENT = 250_000_000_000  # in the year 9892
@@ -237,7 +237,7 @@ def paragraph(text: str) -> str:
         return text
     if "\n" not in text:
         return escape(text, starts=True).rstrip()
-    lines = (escape(one, starts=True).rstrip() for one in text.split("\n"))
+    lines = (escape(word, starts=True).rstrip() for word in text.split("\n"))
     return "\n\n".join(line for line in lines if line)
 
 
@@ -252,8 +252,8 @@ def _paragraph_of(written: str) -> str:
 
 
 def _start(line: str) -> str:
-    if found := _LINE_START.match(line):
-        return f"{line[: found.end() - 1]}\\{line[found.end() - 1 :]}"
+    if match := _LINE_START.match(line):
+        return f"{line[: match.end() - 1]}\\{line[match.end() - 1 :]}"
     return line
 
 

@@ -73,23 +73,23 @@ class Writing(CardWriting[Element]):
 
     def own_id(self, wanted: str) -> str:
         """This id, or the next like it that nothing else has."""
-        found, number = wanted, self._ids.get(wanted, 0)
-        while found in self._ids:
+        own_id, number = wanted, self._ids.get(wanted, 0)
+        while own_id in self._ids:
             number += 1
-            found = f"{wanted}-{number}"
-        self._ids[found] = 1
-        if found != wanted:
+            own_id = f"{wanted}-{number}"
+        self._ids[own_id] = 1
+        if own_id != wanted:
             self._ids[wanted] = number
-        return found
+        return own_id
 
     def is_free(self, wanted: str) -> bool:
         return wanted not in self._ids
 
     def id_of(self, name: str) -> str:
         """The id of the element that the card calls by this name."""
-        if (found := self._named.get(name)) is None:
-            found = self._named[name] = self.own_id(name)
-        return found
+        if (own_id := self._named.get(name)) is None:
+            own_id = self._named[name] = self.own_id(name)
+        return own_id
 
     def id_for(self, name: str) -> str:
         """The id for the element with this name, now that it is written; the first one has it."""
@@ -125,9 +125,9 @@ class Writing(CardWriting[Element]):
             return text
         cut = cluster_start(text, limit - 1)
         space = _WORD_END.search(text, limit // 2, cut)
-        kept = text[: space.start() if space else cut]
-        self.lose(at, kind, text[len(kept) :].strip(), f"{kept[-40:]}…")
-        return f"{kept}…"
+        head = text[: space.start() if space else cut]
+        self.lose(at, kind, text[len(head) :].strip(), f"{head[-40:]}…")
+        return f"{head}…"
 
 
 def together(elements: list[Element]) -> Element | str:
@@ -141,19 +141,19 @@ def with_rules(elements: list[Element]) -> list[Element]:
     """Each rule becomes a line above what follows; one that nothing follows stands alone."""
     if "" not in [element["type"] for element in elements]:
         return elements
-    found: list[Element] = []
+    kept_elements: list[Element] = []
     rule: Element | None = None
     for element in elements:
         if element["type"] == "":
-            found += [_bare(rule)] if rule is not None else []
+            kept_elements += [_bare(rule)] if rule is not None else []
             rule = element
         elif rule is not None:
             element.update(_line(rule))
-            found.append(element)
+            kept_elements.append(element)
             rule = None
         else:
-            found.append(element)
-    return [*found, _bare(rule)] if rule is not None else found
+            kept_elements.append(element)
+    return [*kept_elements, _bare(rule)] if rule is not None else kept_elements
 
 
 def _line(rule: Element) -> Element:

@@ -43,7 +43,7 @@ from connectors.teams.cards.write_text import (
 _BOLD: Element = {"weight": "bolder"}
 _SMALL: Element = {"size": "small", "isSubtle": True}
 _SIDE_BY_SIDE = 3
-_LONGEST_FACT = 200
+_MAX_FACT = 200
 # The colours that stand for a style, the same on all platforms.
 _STYLE_OF = {
     0x36C5F0: "accent", 0x2EB67D: "good", 0xECB22E: "warning", 0xE01E5A: "attention",
@@ -70,16 +70,16 @@ def container(writing: Writing, node: Container) -> list[Element]:
     body = writing.elements((*node.nodes, *degrade.foot_of_container(node)))
     if node.collapsed is not None:
         head, body = _foldable(writing, node, head, body)
-    found: Element = {"type": "Container", "items": [*head, *body]}
+    element: Element = {"type": "Container", "items": [*head, *body]}
     if style := style_of(writing, node):
-        found["style"] = style
+        element["style"] = style
     if node.link and not node.title and (url := writing.link(node.link, node.at)):
-        found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
+        element["selectAction"] = {"type": "Action.OpenUrl", "url": url}
     if node.id:
-        found["id"] = writing.id_for(node.id)
+        element["id"] = writing.id_for(node.id)
     if node.hidden:
-        found["isVisible"] = False
-    return hidden([found], "Spoiler", writing) if node.spoiler else [found]
+        element["isVisible"] = False
+    return hidden([element], "Spoiler", writing) if node.spoiler else [element]
 
 
 def _foldable(
@@ -144,26 +144,28 @@ def section(writing: Writing, node: Section) -> list[Element]:
 
 def _aside(writing: Writing, node: Node) -> list[Element]:
     if isinstance(node, Image) and not node.title and not node.asset.spoiler:
-        shown = picture(writing, node, "medium")
-        if shown is not None:
-            return [shown]
+        element = picture(writing, node, "medium")
+        if element is not None:
+            return [element]
     return writing.elements((node,))
 
 
 def columns(writing: Writing, node: Columns) -> list[Element]:
     if not node.columns:
         return []
-    return [{"type": "ColumnSet", "columns": [_written(writing, one) for one in node.columns]}]
+    return [
+        {"type": "ColumnSet", "columns": [_written(writing, column) for column in node.columns]}
+    ]
 
 
 def _written(writing: Writing, node: Column) -> Element:
     width = node.width if isinstance(node.width, str) else max(node.width, 1)
-    found = _column(writing.elements(node.nodes), width)
+    column = _column(writing.elements(node.nodes), width)
     if node.style != "default":
-        found["style"] = node.style
+        column["style"] = node.style
     if node.link and (url := writing.link(node.link, node.at)):
-        found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
-    return found
+        column["selectAction"] = {"type": "Action.OpenUrl", "url": url}
+    return column
 
 
 # --- small print and fields ---------------------------------------------------------------------
@@ -172,12 +174,12 @@ def _written(writing: Writing, node: Column) -> Element:
 def context(writing: Writing, node: Context) -> list[Element]:
     """Small and quiet, in one line."""
     parts = [(item, _small(writing, item)) for item in node.items]
-    full = [(item, found) for item, found in parts if found]
+    full = [(item, elements) for item, elements in parts if elements]
     if len(full) < 2:
         return full[0][1] if full else []
     last = len(full) - 1
-    columns = [_context_column(item, found, last=index == last)
-               for index, (item, found) in enumerate(full)]  # fmt: skip
+    columns = [_context_column(item, elements, last=index == last)
+               for index, (item, elements) in enumerate(full)]  # fmt: skip
     return [{"type": "ColumnSet", "columns": columns}]
 
 
@@ -185,12 +187,12 @@ def _small(writing: Writing, item: Prose | Image) -> list[Element]:
     if isinstance(item, Prose):
         look = {**_SMALL, "horizontalAlignment": item.align} if item.align else _SMALL
         return with_rules(document_elements(item.text, writing, look, item.at))
-    shown = None if item.title or item.asset.spoiler else picture(writing, item)
-    if shown is None:
+    element = None if item.title or item.asset.spoiler else picture(writing, item)
+    if element is None:
         return writing.elements((item,))
-    if "size" not in shown:
-        shown["width"] = "24px"
-    return [shown]
+    if "size" not in element:
+        element["width"] = "24px"
+    return [element]
 
 
 def _context_column(item: Prose | Image, found: list[Element], *, last: bool) -> Element:
@@ -206,16 +208,18 @@ def fields(writing: Writing, node: Fields) -> list[Element]:
     facts = _facts(writing, node.items)
     if facts:
         return [{"type": "FactSet", "facts": facts}]
-    found: list[Element] = []
-    for short, group in groupby(node.items, lambda one: one.short):
+    elements: list[Element] = []
+    for short, group in groupby(node.items, lambda item: item.short):
         items = list(group)
-        for row in _rows(items) if short else [[one] for one in items]:
-            written = [_field(writing, one) for one in row]
+        for row in _rows(items) if short else [[item] for item in items]:
+            written = [_field(writing, fact) for fact in row]
             if len(row) == 1:
-                found += written[0]
+                elements += written[0]
             else:
-                found.append({"type": "ColumnSet", "columns": [_column(one, 1) for one in written]})
-    return found
+                elements.append(
+                    {"type": "ColumnSet", "columns": [_column(items, 1) for items in written]}
+                )
+    return elements
 
 
 def _rows(items: Sequence[LabelledValue]) -> Iterator[Sequence[LabelledValue]]:
@@ -227,25 +231,25 @@ def _rows(items: Sequence[LabelledValue]) -> Iterator[Sequence[LabelledValue]]:
 def _facts(writing: Writing, items: Sequence[LabelledValue]) -> list[Element] | None:
     facts: list[Element] = []
     before = writing.mark()
-    for one in items:
-        title = line_markdown(one.label, writing, one.at) if one.label else None
-        value = _line(writing, one) if title else None
-        if value is None or len(value) > _LONGEST_FACT:
+    for item in items:
+        title = line_markdown(item.label, writing, item.at) if item.label else None
+        value = _line(writing, item) if title else None
+        if value is None or len(value) > _MAX_FACT:
             writing.back_to(before)
             return None
         facts.append({"title": title, "value": value})
     return facts
 
 
-def _line(writing: Writing, one: LabelledValue) -> str | None:
-    if len(one.value) == 1 and isinstance(only := one.value[0], Paragraph):
-        return line_markdown(only.children, writing, one.at)
-    return None if one.value else ""
+def _line(writing: Writing, item: LabelledValue) -> str | None:
+    if len(item.value) == 1 and isinstance(only := item.value[0], Paragraph):
+        return line_markdown(only.children, writing, item.at)
+    return None if item.value else ""
 
 
-def _field(writing: Writing, one: LabelledValue) -> list[Element]:
-    label = line_element(one.label, writing, _BOLD, one.at)
-    value = writing.elements((Prose(one.value, at=one.at),))
+def _field(writing: Writing, item: LabelledValue) -> list[Element]:
+    label = line_element(item.label, writing, _BOLD, item.at)
+    value = writing.elements((Prose(item.value, at=item.at),))
     return value if label is None else [label, *value]
 
 
@@ -255,10 +259,10 @@ def _field(writing: Writing, one: LabelledValue) -> list[Element]:
 def card_table(writing: Writing, node: Table) -> list[Element]:
     title = line_element(node.title, writing, _BOLD, node.at)
     rows = [[writing.elements(cell) for cell in row] for row in node.rows]
-    found = [] if title is None else [title]
+    elements = [] if title is None else [title]
     if any(rows):
-        found.append(table(rows, node.align, header=node.header))
-    return found
+        elements.append(table(rows, node.align, header=node.header))
+    return elements
 
 
 # --- carousels ----------------------------------------------------------------------------------
@@ -268,19 +272,19 @@ def carousel(writing: Writing, node: Carousel) -> list[Element]:
     """Pages to leaf through; for other clients the same elements one below the other."""
     if len(node.cards) < 2:
         return writing.elements(node.cards)
-    if not all(_fits_a_page(one) for one in walk(node.cards)):
+    if not all(_fits_a_page(node) for node in walk(node.cards)):
         writing.lose(node.at, "carousel_stacked", f"{len(node.cards)} pages", "cards in a column")
         return writing.elements(node.cards)
     shows, writing.shows = writing.shows, False
-    pages = [writing.elements(unboxed(one)) for one in node.cards]
+    pages = [writing.elements(unboxed(card)) for card in node.cards]
     writing.shows = shows
     return [
         {
             "type": "Carousel",
-            "pages": [{"type": "CarouselPage", "items": one} for one in pages],
+            "pages": [{"type": "CarouselPage", "items": page} for page in pages],
             "fallback": {
                 "type": "Container",
-                "items": [{"type": "Container", "items": one} for one in pages],
+                "items": [{"type": "Container", "items": page} for page in pages],
             },
         }
     ]

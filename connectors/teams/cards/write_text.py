@@ -120,22 +120,22 @@ _OF_RUNS = ("size", "color", "isSubtle", "weight")
 
 def _text_run(run: Run, look: Element) -> Element:
     text, bits, url = run
-    found: Element = {"type": "TextRun", "text": text, **look}
+    element: Element = {"type": "TextRun", "text": text, **look}
     if bits & BOLD:
-        found["weight"] = "bolder"
+        element["weight"] = "bolder"
     if bits & ITALIC:
-        found["italic"] = True
+        element["italic"] = True
     if bits & STRIKE:
-        found["strikethrough"] = True
+        element["strikethrough"] = True
     if bits & UNDERLINE:
-        found["underline"] = True
+        element["underline"] = True
     if bits & SPOILER:
-        found["highlight"] = True
+        element["highlight"] = True
     if bits & CODE:
-        found["fontType"] = "monospace"
+        element["fontType"] = "monospace"
     if url and not bits & MOMENT:
-        found["selectAction"] = {"type": "Action.OpenUrl", "url": url}
-    return found
+        element["selectAction"] = {"type": "Action.OpenUrl", "url": url}
+    return element
 
 
 # --- blocks -> elements -------------------------------------------------------------------------
@@ -167,20 +167,20 @@ class _Blocks:
         self._at = at
 
     def elements(self, blocks: Iterable[Block], depth: int) -> list[Element]:
-        found: list[Element] = []
+        elements: list[Element] = []
         texts: list[str] = []
         after_list = False
         for block in blocks if depth < MAX_DEPTH else flat_blocks(blocks):
             text = self._as_text(block)
             if text is None or (after_list and isinstance(block, List)):
-                self._end_text(found, texts)
+                self._end_text(elements, texts)
             if text is None:
-                found += self._block(block, depth)
+                elements += self._block(block, depth)
             elif text:
                 texts.append(text)
             after_list = text is not None and isinstance(block, List)
-        self._end_text(found, texts)
-        return found
+        self._end_text(elements, texts)
+        return elements
 
     def _end_text(self, found: list[Element], texts: list[str]) -> None:
         if texts:
@@ -218,7 +218,9 @@ class _Blocks:
         match item.blocks:
             case ():
                 return box.rstrip()
-            case (Paragraph(children),) if not any(isinstance(one, Break) for one in children):
+            case (Paragraph(children),) if not any(
+                isinstance(inline, Break) for inline in children
+            ):
                 text = line_markdown(children, self._writing, self._at, moments=True)
                 return None if text is None else box + text
             case _:
@@ -227,8 +229,8 @@ class _Blocks:
     def _block(self, block: Block, depth: int) -> list[Element]:
         match block:
             case Paragraph((Spoiler(children),)):
-                shown = self._line(children, block)
-                return hidden(shown, "Spoiler", self._writing) if shown else []
+                line = self._line(children, block)
+                return hidden(line, "Spoiler", self._writing) if line else []
             case Paragraph(children):
                 return self._line(children, block)
             case Heading(level, children):
@@ -259,7 +261,7 @@ class _Blocks:
         """Items with more than a line of text: what belongs to one is indented below it. Where the
         line of one item is no Markdown, each item has its sign before it as text, so that all look
         alike."""
-        found: list[Element] = []
+        elements: list[Element] = []
         simple: list[str] = []
         before = self._writing.mark()
         firsts = [_first_line(item) for item in items]
@@ -273,12 +275,12 @@ class _Blocks:
             if alike:
                 simple.append(f"{mark} {line}".rstrip())
             else:
-                _follow(found, self._signed_item(mark, item, first))
+                _follow(elements, self._signed_item(mark, item, first))
             if rest := item.blocks[1:] if item.blocks[:1] == (first,) else item.blocks:
-                self._end_list(found, simple)
-                found += self._indented(rest, depth)
-        self._end_list(found, simple)
-        return found
+                self._end_list(elements, simple)
+                elements += self._indented(rest, depth)
+        self._end_list(elements, simple)
+        return elements
 
     def _end_list(self, found: list[Element], simple: list[str]) -> None:
         if simple:
@@ -373,7 +375,7 @@ def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], 
     for column, how in zip(columns, align, strict=False):
         if how:
             column["horizontalCellContentAlignment"] = how
-    found: Element = {
+    element: Element = {
         "type": "Table",
         "columns": columns,
         "rows": [
@@ -388,8 +390,8 @@ def table(rows: Sequence[Sequence[list[Element]]], align: Sequence[str | None], 
         ],
     }
     if not header:
-        without_header(found)
-    return found
+        without_header(element)
+    return element
 
 
 def without_header(found: Element) -> None:
