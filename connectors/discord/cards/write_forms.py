@@ -19,9 +19,9 @@ from bridge.content.text.plain import blocks_as_line
 from bridge.content.text.tree import Text
 from connectors.discord.cards import limits, schemas
 from connectors.discord.cards.write_actions import several_send, texts_of_form
-from connectors.discord.cards.write_asked import asked_labels
 from connectors.discord.cards.write_buttons import tell_details
 from connectors.discord.cards.write_inputs import input_name
+from connectors.discord.cards.write_labels import asked_labels
 from connectors.discord.cards.write_menus import stands_in_message
 from connectors.discord.cards.write_nodes import WRITERS
 from connectors.discord.cards.write_state import Json, Writing, content_of, sound

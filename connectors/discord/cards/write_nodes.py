@@ -52,6 +52,18 @@ from connectors.discord.cards.write_boxes import (
     write_container,
     write_section,
 )
+from connectors.discord.cards.write_degraded import (
+    write_alert,
+    write_badge,
+    write_context,
+    write_divider,
+    write_fields,
+    write_native,
+    write_poll,
+    write_progress,
+    write_rating,
+    write_tasks,
+)
 from connectors.discord.cards.write_media import (
     is_small,
     linked,
@@ -64,18 +76,6 @@ from connectors.discord.cards.write_media import (
 from connectors.discord.cards.write_state import SEPARATOR, Writing
 from connectors.discord.cards.write_tables import write_chart, write_text_table
 from connectors.discord.cards.write_text import bold, write_prose
-from connectors.discord.cards.write_told import (
-    write_alert,
-    write_badge,
-    write_context,
-    write_divider,
-    write_fields,
-    write_native,
-    write_poll,
-    write_progress,
-    write_rating,
-    write_tasks,
-)
 
 
 def _merged(w: Writing, nodes: Iterable[Node]) -> Iterator[Node]:

@@ -46,6 +46,15 @@ from connectors.slack.capabilities import TEXT_LIMIT
 from connectors.slack.cards.write_actions import lose_toggles, write_actions, write_button
 from connectors.slack.cards.write_boxes import write_carousel, write_container
 from connectors.slack.cards.write_chart import write_chart
+from connectors.slack.cards.write_degraded import (
+    write_alert,
+    write_badge,
+    write_divider,
+    write_poll,
+    write_progress,
+    write_rating,
+    write_tasks,
+)
 from connectors.slack.cards.write_inputs import write_input
 from connectors.slack.cards.write_media import write_file, write_gallery, write_image, write_player
 from connectors.slack.cards.write_native import write_native
@@ -61,15 +70,6 @@ from connectors.slack.cards.write_rows import (
 )
 from connectors.slack.cards.write_table import write_table
 from connectors.slack.cards.write_texts import document_to_mrkdwn, length
-from connectors.slack.cards.write_told import (
-    write_alert,
-    write_badge,
-    write_divider,
-    write_poll,
-    write_progress,
-    write_rating,
-    write_tasks,
-)
 
 
 def write_card(card: Card, rendering: Rendering) -> Written:

@@ -79,7 +79,7 @@ def start(card: Card, rendering: Rendering) -> Writing:
     return Writing(card, rendering, _WRITERS)
 
 
-# --- text and what is told in a form of its own -------------------------------------------------
+# --- text, alerts, progress, tasks, polls --------------------------------------------------------
 
 
 def prose(writing: Writing, node: Prose) -> list[Element]:

@@ -123,7 +123,7 @@ def _field(w: Writing, node: LabelledValue) -> str:
     return written(w, tuple(labelled(node)), node.at)
 
 
-# --- what is told in a form of its own ------------------------------------------------------
+# --- alerts, progress, tasks, polls ---------------------------------------------------------
 
 
 def write_alert(w: Writing, node: Alert) -> None:
