@@ -14,14 +14,14 @@ import pytest
 
 from connectors.irc import connector_type
 from connectors.irc.bylines import GAP
-from connectors.irc.sandbox import MODERN, PLAIN, Fault, LocalIrc, local_irc
+from connectors.irc.sandbox import MODERN, PLAIN, Fault, IrcServer, irc_server
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
 from tests.e2e.test_cards import Deployer
 
 CHANNEL = "#general"
 
 
-def with_irc(local: Sandbox, irc: LocalIrc, store: Path, **changed: Any) -> dict[str, Any]:
+def with_irc(local: Sandbox, irc: IrcServer, store: Path, **changed: Any) -> dict[str, Any]:
     """The room of the local Slack, with a channel of the local IRC in it."""
     settings = configuration(local, store, channels=("general",))
     account = dict(connector_type.sandbox_settings(irc.app(), ""))
@@ -33,13 +33,13 @@ def with_irc(local: Sandbox, irc: LocalIrc, store: Path, **changed: Any) -> dict
 
 
 @asynccontextmanager
-async def both(offers: Any = MODERN) -> AsyncGenerator[tuple[Sandbox, LocalIrc]]:
-    async with local_sandbox(names=("slack",)) as local, local_irc(offers) as irc:
+async def both(offers: Any = MODERN) -> AsyncGenerator[tuple[Sandbox, IrcServer]]:
+    async with local_sandbox(names=("slack",)) as local, irc_server(offers) as irc:
         irc.join("alice", CHANNEL)
         yield local, irc
 
 
-def said_on_irc(irc: LocalIrc) -> list[str]:
+def said_on_irc(irc: IrcServer) -> list[str]:
     return [text.replace(GAP, "") for text in irc.texts(CHANNEL)]
 
 

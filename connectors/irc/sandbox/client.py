@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from connectors.irc.sandbox.protocol import Request, read_request, size, written
-from connectors.irc.sandbox.world import Said, fold
+from connectors.irc.sandbox.protocol import Request, format_line, read_request, size
+from connectors.irc.sandbox.world import Message, fold
 
 if TYPE_CHECKING:
-    from connectors.irc.sandbox.server import LocalIrc
+    from connectors.irc.sandbox.server import IrcServer
 
 _NICK = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]{0,29}")
 _COLOUR = re.compile("[\x02\x03\x04\x11\x16\x1d\x1e\x1f]")
@@ -35,7 +35,7 @@ class _Batch:
 class Client:
     """A connection. `tell` and `deliver` write to it."""
 
-    def __init__(self, server: LocalIrc, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, server: IrcServer, writer: asyncio.StreamWriter) -> None:
         self.server = server
         self.nick = ""
         self.user = ""
@@ -51,7 +51,7 @@ class Client:
         self._refs = 0
         self._credit = 0.0
         self._credit_at = 0.0
-        self.longest_told = 0
+        self.longest_line = 0
 
     @property
     def mask(self) -> str:
@@ -60,7 +60,7 @@ class Client:
     # --- writing ----------------------------------------------------------------------------
 
     def write(self, line: bytes) -> None:
-        self.longest_told = max(self.longest_told, size(line))
+        self.longest_line = max(self.longest_line, size(line))
         if size(line) > 512:
             self.server.truncated += 1
             line = line[: 510 - size(line)] + b"\r\n"
@@ -69,11 +69,11 @@ class Client:
         elif not self._writer.is_closing():
             self._writer.write(line)
 
-    def tell(self, command: str, *params: str, source: str = SERVER) -> None:
+    def send_reply(self, command: str, *params: str, source: str = SERVER) -> None:
         """A line of the server itself; numerics name the client first."""
         first = (self.nick or "*",) if command.isdecimal() else ()
         tags = self.times(self.server.world.now())
-        self.write(written(source, command, *first, *params, tags=tags))
+        self.write(format_line(source, command, *first, *params, tags=tags))
 
     def times(self, at: int) -> dict[str, str]:
         if "server-time" not in self.caps:
@@ -81,37 +81,45 @@ class Client:
         moment = datetime.fromtimestamp(at / 1000, UTC)
         return {"time": f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"}
 
-    def tags_of(self, said: Said) -> dict[str, str]:
-        tags = self.times(said.at)
+    def tags_of(self, message: Message) -> dict[str, str]:
+        tags = self.times(message.at)
         if "message-tags" in self.caps:
-            tags |= {"msgid": said.id, **said.tags}
-        if "account-tag" in self.caps and said.account:
-            tags["account"] = said.account
+            tags |= {"msgid": message.id, **message.tags}
+        if "account-tag" in self.caps and message.account:
+            tags["account"] = message.account
         return tags
 
-    def deliver(self, said: Said, extra: Mapping[str, str] | None = None) -> None:
+    def deliver(self, message: Message, extra: Mapping[str, str] | None = None) -> None:
         """A message, in one line or as a batch, or as loose lines for clients without batches."""
-        tags = {**self.tags_of(said), **(extra or {})}
-        if not said.lines:
-            self.write(written(said.mask, said.command, said.target, said.text, tags=tags))
+        tags = {**self.tags_of(message), **(extra or {})}
+        if not message.lines:
+            self.write(
+                format_line(message.mask, message.command, message.target, message.text, tags=tags)
+            )
             return
         if {"draft/multiline", "batch"} <= self.caps:
-            self._deliver_batch(said, tags)
+            self._deliver_batch(message, tags)
             return
-        for number, line in enumerate(said.text.split("\n")):
-            own = tags if number == 0 else self.times(said.at)
+        for number, line in enumerate(message.text.split("\n")):
+            line_tags = tags if number == 0 else self.times(message.at)
             if line:
-                self.write(written(said.mask, said.command, said.target, line, tags=own))
+                self.write(
+                    format_line(message.mask, message.command, message.target, line, tags=line_tags)
+                )
 
-    def _deliver_batch(self, said: Said, tags: dict[str, str]) -> None:
+    def _deliver_batch(self, message: Message, tags: dict[str, str]) -> None:
         reference = self.reference()
         self.write(
-            written(said.mask, "BATCH", f"+{reference}", "draft/multiline", said.target, tags=tags)
+            format_line(
+                message.mask, "BATCH", f"+{reference}", "draft/multiline", message.target, tags=tags
+            )
         )
-        for line, concat in said.lines:
-            own = {"batch": reference, **({"draft/multiline-concat": ""} if concat else {})}
-            self.write(written(said.mask, said.command, said.target, line, tags=own))
-        self.write(written(said.mask, "BATCH", f"-{reference}"))
+        for line, concat in message.lines:
+            line_tags = {"batch": reference, **({"draft/multiline-concat": ""} if concat else {})}
+            self.write(
+                format_line(message.mask, message.command, message.target, line, tags=line_tags)
+            )
+        self.write(format_line(message.mask, "BATCH", f"-{reference}"))
 
     def reference(self) -> str:
         self._refs += 1
@@ -142,14 +150,14 @@ class Client:
                 self.close("Excess Flood")
                 return
             if size(raw) > 512:
-                self.tell("417", "Input line was too long")
+                self.send_reply("417", "Input line was too long")
                 continue
             request = read_request(raw)
             if request is not None:
                 await self._answer(request)
 
     def _floods(self) -> bool:
-        """Leaky bucket: `burst` lines at once, `rate` in a second; 20 more are kept waiting."""
+        """Leaky bucket: `burst` lines at once, `rate` in a second; 20 more wait in the queue."""
         limits = self.server.flood
         if limits is None or not self.registered:
             return False
@@ -161,8 +169,8 @@ class Client:
 
     async def _answer(self, request: Request) -> None:
         # The label of a batch is answered when the batch is complete.
-        takes = "labeled-response" in self.caps and request.command != "BATCH"
-        label = request.tags.get("label", "") if takes else ""
+        labels = "labeled-response" in self.caps and request.command != "BATCH"
+        label = request.tags.get("label", "") if labels else ""
         if not label:
             await self._handle(request)
             return
@@ -180,16 +188,18 @@ class Client:
             return
         tag = f"label={label}".encode()
         if not lines:
-            self.write(written(SERVER, "ACK", tags={"label": label}))
+            self.write(format_line(SERVER, "ACK", tags={"label": label}))
             return
         if len(lines) > 1 and b" BATCH +" not in lines[0]:
             reference = self.reference()
             self.write(
-                written(SERVER, "BATCH", f"+{reference}", "labeled-response", tags={"label": label})
+                format_line(
+                    SERVER, "BATCH", f"+{reference}", "labeled-response", tags={"label": label}
+                )
             )
             for line in lines:
                 self.write(_with_tag(line, f"batch={reference}".encode()))
-            self.write(written(SERVER, "BATCH", f"-{reference}"))
+            self.write(format_line(SERVER, "BATCH", f"-{reference}"))
             return
         for number, line in enumerate(lines):
             self.write(line if number else _with_tag(line, tag))
@@ -198,13 +208,13 @@ class Client:
         handler = getattr(self, f"_on_{request.command.lower()}", None)
         early = request.command in ("CAP", "NICK", "USER", "PASS", "AUTHENTICATE", "PING", "QUIT")
         if handler is None or (request.command == "CAP" and not self.server.offers):
-            self.tell("421", request.command, "Unknown command")
+            self.send_reply("421", request.command, "Unknown command")
         elif not self.registered and not early:
-            self.tell("451", "You have not registered")
+            self.send_reply("451", "You have not registered")
         else:
-            found = handler(request)
-            if asyncio.iscoroutine(found):
-                await found
+            result = handler(request)
+            if asyncio.iscoroutine(result):
+                await result
 
     # --- registration -----------------------------------------------------------------------
 
@@ -215,58 +225,60 @@ class Client:
                 offers = [f"{k}={v}" if v else k for k, v in self.server.offers.items()]
                 half = len(offers) // 2
                 if request.param(1) >= "302" and half:  # in two lines, as long lists come
-                    self.tell("CAP", self.nick or "*", "LS", "*", " ".join(offers[:half]))
+                    self.send_reply("CAP", self.nick or "*", "LS", "*", " ".join(offers[:half]))
                     offers = offers[half:]
-                self.tell("CAP", self.nick or "*", "LS", " ".join(offers))
+                self.send_reply("CAP", self.nick or "*", "LS", " ".join(offers))
             case "REQ":
                 self._negotiating = self._negotiating or not self.registered
                 names = request.param(1).split()
                 refused = [n for n in names if n not in self.server.offers or n in self.server.naks]
                 if not refused:
                     self.caps |= set(names)
-                self.tell("CAP", self.nick or "*", "NAK" if refused else "ACK", " ".join(names))
+                self.send_reply(
+                    "CAP", self.nick or "*", "NAK" if refused else "ACK", " ".join(names)
+                )
             case "END":
                 self._negotiating = False
                 self._welcome()
             case _:
-                self.tell("410", request.param(0), "Invalid CAP command")
+                self.send_reply("410", request.param(0), "Invalid CAP command")
 
     def _on_pass(self, request: Request) -> None:
         """No password is needed here; any is taken."""
 
     def _on_authenticate(self, request: Request) -> None:
-        given = request.param(0)
-        if given.upper() in ("PLAIN", "EXTERNAL"):
-            self._mechanism = given.upper()
+        answer = request.param(0)
+        if answer.upper() in ("PLAIN", "EXTERNAL"):
+            self._mechanism = answer.upper()
             self.write(b"AUTHENTICATE +\r\n")
             return
-        account = self._account_in(given)
+        account = self._account_in(answer)
         if account is None:
-            self.tell("904", "SASL authentication failed")
+            self.send_reply("904", "SASL authentication failed")
             return
         self.account = account
-        self.tell("900", self.mask, account, f"You are now logged in as {account}")
-        self.tell("903", "SASL authentication successful")
+        self.send_reply("900", self.mask, account, f"You are now logged in as {account}")
+        self.send_reply("903", "SASL authentication successful")
 
-    def _account_in(self, given: str) -> str | None:
+    def _account_in(self, answer: str) -> str | None:
         if self._mechanism == "EXTERNAL":
-            return self.server.certified if given == "+" and self.server.certified else None
+            return self.server.certified if answer == "+" and self.server.certified else None
         try:
-            _, account, password = base64.b64decode(given, validate=True).decode().split("\0")
+            _, account, password = base64.b64decode(answer, validate=True).decode().split("\0")
         except (binascii.Error, ValueError):
             return None
         return account if self.server.world.accounts.get(account) == password else None
 
     def _on_nick(self, request: Request) -> None:
-        wanted = request.param(0)
-        if not _NICK.fullmatch(wanted):
-            self.tell("432", wanted or "*", "Erroneous nickname")
-        elif self.server.is_taken(wanted, besides=self):
-            self.tell("433", wanted, "Nickname is already in use")
+        nick = request.param(0)
+        if not _NICK.fullmatch(nick):
+            self.send_reply("432", nick or "*", "Erroneous nickname")
+        elif self.server.is_taken(nick, besides=self):
+            self.send_reply("433", nick, "Nickname is already in use")
         elif self.registered:
-            self.server.rename(self, wanted)
+            self.server.rename(self, nick)
         else:
-            self.nick = wanted
+            self.nick = nick
             self._welcome()
 
     def _on_user(self, request: Request) -> None:
@@ -277,8 +289,8 @@ class Client:
         if self.registered or self._negotiating or not (self.nick and self.user):
             return
         self.registered = True
-        self.tell("001", f"Welcome to the local network {self.mask}")
-        self.tell("004", SERVER, "local-1", "i", "cklmnot")
+        self.send_reply("001", f"Welcome to the local network {self.mask}")
+        self.send_reply("004", SERVER, "local-1", "i", "cklmnot")
         tokens = [
             "CASEMAPPING=ascii",
             "CHANTYPES=#",
@@ -287,13 +299,13 @@ class Client:
             "CHANMODES=b,k,l,cimnt",
         ]
         tokens += ["CHATHISTORY=100", "MSGREFTYPES=msgid,timestamp"] if self.server.offers else []
-        self.tell("005", *tokens, "are supported by this server")
-        self.tell("422", "MOTD File is missing")
+        self.send_reply("005", *tokens, "are supported by this server")
+        self.send_reply("422", "MOTD File is missing")
         if self.account:
             self.server.world.logged_in[fold(self.nick)] = self.account
 
     def _on_ping(self, request: Request) -> None:
-        self.tell("PONG", SERVER, request.param(0))
+        self.send_reply("PONG", SERVER, request.param(0))
 
     def _on_pong(self, request: Request) -> None:
         """Nothing is waited for."""
@@ -308,15 +320,15 @@ class Client:
         keys = request.param(1).split(",")
         for number, name in enumerate(request.param(0).split(",")):
             if not name.startswith("#"):
-                self.tell("403", name, "No such channel")
+                self.send_reply("403", name, "No such channel")
                 continue
-            room = self.server.world.room(name)
-            if room.key and (keys + [""] * number)[number] != room.key:
-                self.tell("475", name, "Cannot join channel (+k)")
+            channel = self.server.world.channel(name)
+            if channel.key and (keys + [""] * number)[number] != channel.key:
+                self.send_reply("475", name, "Cannot join channel (+k)")
             elif fold(self.nick) in self.server.banned:
-                self.tell("474", name, "Cannot join channel (+b)")
-            elif fold(self.nick) not in room.nicks:
-                self.server.join(self.nick, room.name, client=self)
+                self.send_reply("474", name, "Cannot join channel (+b)")
+            elif fold(self.nick) not in channel.nicks:
+                self.server.join(self.nick, channel.name, client=self)
 
     def _on_part(self, request: Request) -> None:
         for name in request.param(0).split(","):
@@ -326,25 +338,25 @@ class Client:
         self.names(request.param(0))
 
     def names(self, name: str) -> None:
-        room = self.server.world.room(name)
-        shown = [f"@{n}" if fold(n) in room.operators else n for n in room.nicks.values()]
-        for at in range(0, len(shown), 20):
-            self.tell("353", "=", room.name, " ".join(shown[at : at + 20]))
-        self.tell("366", room.name, "End of /NAMES list")
+        channel = self.server.world.channel(name)
+        members = [f"@{n}" if fold(n) in channel.operators else n for n in channel.nicks.values()]
+        for at in range(0, len(members), 20):
+            self.send_reply("353", "=", channel.name, " ".join(members[at : at + 20]))
+        self.send_reply("366", channel.name, "End of /NAMES list")
 
     def _on_mode(self, request: Request) -> None:
         target = request.param(0)
         if target.startswith("#") and not request.param(1):
-            modes = "".join(sorted(self.server.world.room(target).modes))
-            self.tell("324", target, f"+{modes}")
+            modes = "".join(sorted(self.server.world.channel(target).modes))
+            self.send_reply("324", target, f"+{modes}")
 
     def _on_topic(self, request: Request) -> None:
         if len(request.params) > 1:
             self.server.topic(self.nick, request.param(0), request.param(1))
-        elif topic := self.server.world.room(request.param(0)).topic:
-            self.tell("332", request.param(0), topic)
+        elif topic := self.server.world.channel(request.param(0)).topic:
+            self.send_reply("332", request.param(0), topic)
         else:
-            self.tell("331", request.param(0), "No topic is set")
+            self.send_reply("331", request.param(0), "No topic is set")
 
     # --- messages ---------------------------------------------------------------------------
 
@@ -353,7 +365,9 @@ class Client:
         if batch := self._batches.get(reference):
             batch.lines.append((request.param(1), "draft/multiline-concat" in request.tags))
             return
-        await self._message(request.command, request.param(0), request.param(1), request.tags, [])
+        await self._accept_message(
+            request.command, request.param(0), request.param(1), request.tags, []
+        )
 
     async def _on_notice(self, request: Request) -> None:
         await self._on_privmsg(request)
@@ -367,7 +381,7 @@ class Client:
             for number, (line, concat) in enumerate(batch.lines):
                 text += line if concat or not number else f"\n{line}"
             if len(text.encode()) > self.server.multiline[0]:
-                self.tell(
+                self.send_reply(
                     "FAIL",
                     "BATCH",
                     "MULTILINE_MAX_BYTES",
@@ -377,7 +391,7 @@ class Client:
                 return
             label = batch.tags.get("label", "")
             self._collected = []
-            await self._message("PRIVMSG", batch.target, text, batch.tags, batch.lines)
+            await self._accept_message("PRIVMSG", batch.target, text, batch.tags, batch.lines)
             lines, self._collected = self._collected, None
             if label:
                 self._label(lines, label)
@@ -385,39 +399,47 @@ class Client:
                 for line in lines:
                     self.write(line)
 
-    async def _message(
+    async def _accept_message(
         self, command: str, target: str, text: str, tags: dict[str, str],
         lines: list[tuple[str, bool]],
     ) -> None:  # fmt: skip
         world = self.server.world
-        fault = world.take_fault(
-            "rate_limited", "refuse", "close", "lose_answer", "delay", "silent", from_client=True
+        fault = self.server.take_fault(
+            target,
+            "rate_limited",
+            "refuse",
+            "close",
+            "lose_answer",
+            "delay",
+            "silent",
+            from_client=True,
         )
         kind = fault.kind if fault else ""
         if kind == "rate_limited":
-            self.tell("263", command, "Please wait a while and try again.")
+            self.send_reply("263", command, "Please wait a while and try again.")
         elif kind == "close":
             self.abort()
         elif kind == "silent":
             self._mute = True
         elif not target.startswith("#"):
             self._direct(command, target, text)
-        elif fold(self.nick) not in world.room(target).nicks or kind == "refuse":
-            self.tell("404", target, "Cannot send to channel")
-        elif "c" in world.room(target).modes and _COLOUR.search(text):
-            self.tell("404", target, "Cannot send to channel (+c)")
+        elif fold(self.nick) not in world.channel(target).nicks or kind == "refuse":
+            self.send_reply("404", target, "Cannot send to channel")
+        elif "c" in world.channel(target).modes and _COLOUR.search(text):
+            self.send_reply("404", target, "Cannot send to channel (+c)")
         elif (
-            "m" in world.room(target).modes and fold(self.nick) not in world.room(target).operators
+            "m" in world.channel(target).modes
+            and fold(self.nick) not in world.channel(target).operators
         ):
-            self.tell("404", target, "Cannot send to channel (+m)")
+            self.send_reply("404", target, "Cannot send to channel (+m)")
         else:
             if fault is not None and kind == "delay":
                 await asyncio.sleep(fault.seconds)
             if kind == "lose_answer":
                 self.abort()
-            own = {key: value for key, value in tags.items() if key.startswith("+")}
-            self.server.said(
-                self.nick, target, text, command=command, tags=own, lines=lines, client=self
+            client_tags = {key: value for key, value in tags.items() if key.startswith("+")}
+            self.server.publish(
+                self.nick, target, text, command=command, tags=client_tags, lines=lines, client=self
             )
 
     def _direct(self, command: str, target: str, text: str) -> None:
@@ -425,9 +447,9 @@ class Client:
             self._services(text)
             return
         if not self.server.is_taken(target):
-            self.tell("401", target, "No such nick/channel")
+            self.send_reply("401", target, "No such nick/channel")
             return
-        self.server.said(self.nick, target, text, command=command, client=self)
+        self.server.publish(self.nick, target, text, command=command, client=self)
 
     def _services(self, text: str) -> None:
         words = text.split()
@@ -439,13 +461,13 @@ class Client:
             else:
                 answer = "Invalid password."
             source = "NickServ!services@services.local"
-            self.tell("NOTICE", self.nick, answer, source=source)
+            self.send_reply("NOTICE", self.nick, answer, source=source)
         elif words[:1] == ["REGAIN"] and self.account and len(words) > 1:
             self.server.regain(self, words[1])
 
     def _on_tagmsg(self, request: Request) -> None:
-        own = {key: value for key, value in request.tags.items() if key.startswith("+")}
-        self.server.tagged(self.nick, request.param(0), own, client=self)
+        client_tags = {key: value for key, value in request.tags.items() if key.startswith("+")}
+        self.server.publish_tags(self.nick, request.param(0), client_tags, client=self)
 
     def _on_redact(self, request: Request) -> None:
         self.server.redact(self.nick, request.param(0), request.param(1), client=self)
@@ -455,52 +477,58 @@ class Client:
     def _on_chathistory(self, request: Request) -> None:
         """LATEST, BEFORE, AFTER and BETWEEN exclude their selectors (IRCv3 chathistory)."""
         if not {"draft/chathistory", "batch"} <= self.caps:
-            self.tell("421", "CHATHISTORY", "Unknown command")
+            self.send_reply("421", "CHATHISTORY", "Unknown command")
             return
         kind, target = request.param(0).upper(), request.param(1)
-        kept = list(self.server.world.room(target).kept)
+        history = list(self.server.world.channel(target).history)
         limit = min(int(request.params[-1]) if request.params[-1].isdecimal() else 100, 100)
         match kind:
             case "LATEST":
-                after = self._place(kept, request.param(2), -1)
-                found = kept[after + 1 :][-limit:]
+                after = self._place(history, request.param(2), -1)
+                page = history[after + 1 :][-limit:]
             case "AFTER":
-                after = self._place(kept, request.param(2), len(kept))
-                found = kept[after + 1 :][:limit]
+                after = self._place(history, request.param(2), len(history))
+                page = history[after + 1 :][:limit]
             case "BEFORE":
-                before = self._place(kept, request.param(2), 0, before=True)
-                found = kept[:before][-limit:]
+                before = self._place(history, request.param(2), 0, before=True)
+                page = history[:before][-limit:]
             case "AROUND":
-                at = self._place(kept, request.param(2), -1)
-                found = kept[at : at + 1] if at >= 0 else []
+                at = self._place(history, request.param(2), -1)
+                page = history[at : at + 1] if at >= 0 else []
             case _:
-                self.tell("FAIL", "CHATHISTORY", "INVALID_PARAMS", kind, "Unknown subcommand")
+                self.send_reply("FAIL", "CHATHISTORY", "INVALID_PARAMS", kind, "Unknown subcommand")
                 return
         reference = self.reference()
-        self.write(written(SERVER, "BATCH", f"+{reference}", "chathistory", target))
-        for said in found:
-            if not said.lines or {"draft/multiline"} <= self.caps:
-                self._deliver_inside(said, reference)
+        self.write(format_line(SERVER, "BATCH", f"+{reference}", "chathistory", target))
+        for message in page:
+            if not message.lines or {"draft/multiline"} <= self.caps:
+                self._deliver_inside(message, reference)
             else:
-                for line in said.text.split("\n"):
-                    tags = {**self.tags_of(said), "batch": reference}
-                    self.write(written(said.mask, said.command, said.target, line, tags=tags))
-        self.write(written(SERVER, "BATCH", f"-{reference}"))
+                for line in message.text.split("\n"):
+                    tags = {**self.tags_of(message), "batch": reference}
+                    self.write(
+                        format_line(message.mask, message.command, message.target, line, tags=tags)
+                    )
+        self.write(format_line(SERVER, "BATCH", f"-{reference}"))
 
-    def _deliver_inside(self, said: Said, reference: str) -> None:
-        self.deliver(said, {"batch": reference})
+    def _deliver_inside(self, message: Message, reference: str) -> None:
+        self.deliver(message, {"batch": reference})
 
     @staticmethod
-    def _place(kept: list[Said], selector: str, otherwise: int, *, before: bool = False) -> int:
+    def _place(
+        history: list[Message], selector: str, otherwise: int, *, before: bool = False
+    ) -> int:
         """The index of the last message up to the selector; for BEFORE of the first from it on."""
         kind, _, value = selector.partition("=")
         if kind == "msgid":
-            return next((n for n, one in enumerate(kept) if one.id == value), otherwise)
+            return next((n for n, entry in enumerate(history) if entry.id == value), otherwise)
         if kind == "timestamp":
             at = datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp() * 1000
             if before:
-                return next((n for n, one in enumerate(kept) if one.at >= round(at)), len(kept))
-            return max((n for n, one in enumerate(kept) if one.at <= round(at)), default=-1)
+                return next(
+                    (n for n, entry in enumerate(history) if entry.at >= round(at)), len(history)
+                )
+            return max((n for n, entry in enumerate(history) if entry.at <= round(at)), default=-1)
         return otherwise
 
 

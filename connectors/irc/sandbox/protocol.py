@@ -25,8 +25,8 @@ def read_request(raw: bytes) -> Request | None:
     tags: dict[str, str] = {}
     if text.startswith("@"):
         head, _, text = text[1:].partition(" ")
-        for one in head.split(";"):
-            key, _, value = one.partition("=")
+        for tag in head.split(";"):
+            key, _, value = tag.partition("=")
             tags[key] = _unescape(value)
     params: list[str] = []
     rest = text.lstrip()
@@ -53,14 +53,14 @@ def _unescape(value: str) -> str:
 
 
 def escape(value: str) -> str:
-    for sign, written in (
+    for sign, escaped in (
         ("\\", "\\\\"), (";", "\\:"), (" ", "\\s"), ("\r", "\\r"), ("\n", "\\n"),
     ):  # fmt: skip
-        value = value.replace(sign, written)
+        value = value.replace(sign, escaped)
     return value
 
 
-def written(
+def format_line(
     source: str, command: str, *params: str, tags: Mapping[str, str] | None = None
 ) -> bytes:
     """A line of the server; the last parameter always has its colon."""

@@ -1,20 +1,19 @@
-"""A local IRC network on loopback: clients connect, and people of the API speak with them."""
+"""A local IRC server on loopback: programs connect to it, and tests act for people on it."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 from connectors.irc.sandbox.client import SERVER, Client
-from connectors.irc.sandbox.protocol import written
-from connectors.irc.sandbox.world import Fault, Said, World, fold
+from connectors.irc.sandbox.protocol import format_line
+from connectors.irc.sandbox.world import Fault, FaultKind, Message, World, fold
 
 _LOOPBACK = ("127.0.0.1", "::1")
-_MOST_CLIENTS = 200
-_LIFETIME_S = 1800.0  # after which it stops by itself
+_MAX_CLIENTS = 200
 MODERN: Mapping[str, str] = {
     "account-notify": "", "account-tag": "", "away-notify": "", "batch": "", "cap-notify": "",
     "chghost": "", "draft/chathistory": "", "draft/event-playback": "",
@@ -25,13 +24,21 @@ MODERN: Mapping[str, str] = {
 }  # fmt: skip
 PLAIN: Mapping[str, str] = {}
 
+MessageChange = Literal["posted", "deleted", "marked"]
+OnChange = Callable[[MessageChange, Message], None]
+NextFault = Callable[[bool, str, tuple[FaultKind, ...]], Fault | None]
 
-class LocalIrc:
-    """`offers` are its capabilities with their values: `MODERN`, `PLAIN`, or some of them.
 
-    - `flood`: lines at once and in a second, beyond which clients are closed; None: no limit.
-    - `naks`: capabilities that are offered and refused. `certified`: whose certificate is taken.
-    - `truncated`: lines that were cut because they had more than 512 bytes.
+class IrcServer:
+    """A server with the capabilities `offers` (`MODERN`, `PLAIN` or some of them, with values).
+
+    - `flood`: lines at once and per second, beyond which clients are closed; None: no limit.
+    - `naks`: capabilities that are offered and refused. `certified`: the account whose
+      certificate SASL EXTERNAL accepts.
+    - `truncated`: the number of lines that were cut because they had more than 512 bytes.
+    - `on_change` is called for every message that is posted, deleted or reacted to.
+    - `next_fault` is asked for faults beside those of `world`: whether a client sent the message,
+      its target, and the kinds that can happen.
     """
 
     def __init__(self, offers: Mapping[str, str] = MODERN) -> None:
@@ -47,6 +54,8 @@ class LocalIrc:
         self.truncated = 0
         self.clients: list[Client] = []
         self.address = ("127.0.0.1", 0)
+        self.on_change: OnChange | None = None
+        self.next_fault: NextFault | None = None
         self._server: asyncio.Server | None = None
 
     # --- life -------------------------------------------------------------------------------
@@ -54,24 +63,26 @@ class LocalIrc:
     async def start(
         self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
     ) -> None:
-        """Raises ValueError for an address that others could reach."""
+        """Listen. Raises ValueError for an address that other machines could reach, OSError for a
+        port that is taken."""
         if host not in _LOOPBACK:
             raise ValueError(
                 f"{host!r} is not loopback; the local server serves this machine alone"
             )
         self._server = await asyncio.start_server(self._serve, host, port, limit=16_384, ssl=tls)
         self.address = self._server.sockets[0].getsockname()[:2]
-        asyncio.get_running_loop().call_later(_LIFETIME_S, self._server.close)
 
     async def stop(self) -> None:
+        """Stop listening and close every connection; it may be called again."""
         if self._server is not None:
             self._server.close()
+            self._server = None
         self.disconnect()
         await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = Client(self, writer)
-        if len(self.clients) >= _MOST_CLIENTS:
+        if len(self.clients) >= _MAX_CLIENTS:
             client.close("Too many connections")
             return
         self.clients.append(client)
@@ -85,12 +96,12 @@ class LocalIrc:
             writer.close()
 
     def app(self, nick: str = "bridge", *channels: str) -> dict[str, Any]:
-        """What `sandbox_settings` of the connector wants."""
+        """What `sandbox_settings` of the connector needs."""
         host, port = self.address
         return {"host": host, "port": port, "nick": nick, "channels": channels}
 
     def disconnect(self, reason: str = "") -> None:
-        """Break every connection, or say why and close it."""
+        """Break every connection, or close it with a reason."""
         for client in list(self.clients):
             if reason:
                 client.close(reason)
@@ -98,30 +109,37 @@ class LocalIrc:
                 client.abort()
             self.leave(client, reason or "Connection reset by peer")
 
-    # --- what tests ask ---------------------------------------------------------------------
+    # --- what tests read --------------------------------------------------------------------
 
-    def messages(self, channel: str) -> Sequence[Said]:
-        return list(self.world.room(channel).kept)
+    def messages(self, channel: str) -> Sequence[Message]:
+        return list(self.world.channel(channel).history)
 
     def texts(self, channel: str) -> list[str]:
-        return [said.text for said in self.messages(channel)]
+        return [message.text for message in self.messages(channel)]
 
     def members(self, channel: str) -> list[str]:
-        return sorted(self.world.room(channel).nicks.values())
+        return sorted(self.world.channel(channel).nicks.values())
 
     def fault(self, fault: Fault) -> None:
         self.world.faults.append(fault)
 
+    def take_fault(self, target: str, *kinds: FaultKind, from_client: bool) -> Fault | None:
+        """Removes and returns the next fault of these kinds in a message to `target`."""
+        fault = self.world.take_fault(*kinds, from_client=from_client)
+        if fault is None and self.next_fault is not None:
+            return self.next_fault(from_client, target, kinds)
+        return fault
+
     def is_taken(self, nick: str, besides: Client | None = None) -> bool:
-        clients = (one for one in self.clients if one is not besides)
+        clients = (client for client in self.clients if client is not besides)
         return fold(nick) in self.world.people or any(
-            fold(one.nick) == fold(nick) for one in clients
+            fold(client.nick) == fold(nick) for client in clients
         )
 
     # --- people and clients -----------------------------------------------------------------
 
     def person(self, nick: str, account: str = "") -> None:
-        """Somebody who is there, without a connection."""
+        """Add a person, who needs no connection."""
         self.world.people[fold(nick)] = nick
         if account:
             self.world.logged_in[fold(nick)] = account
@@ -129,43 +147,44 @@ class LocalIrc:
     def join(self, nick: str, channel: str, *, client: Client | None = None) -> None:
         if client is None and fold(nick) not in self.world.people:
             self.person(nick)
-        room = self.world.room(channel)
-        if not room.nicks:
-            room.operators.add(fold(nick))
-        room.nicks[fold(nick)] = nick
+        joined = self.world.channel(channel)
+        if not joined.nicks:
+            joined.operators.add(fold(nick))
+        joined.nicks[fold(nick)] = nick
         account = self._account(nick)
-        for one in self._clients_in(channel):
-            more = (account or "*", nick) if "extended-join" in one.caps else ()
-            self._event(one, nick, "JOIN", room.name, *more)
+        for member in self._clients_in(channel):
+            extended = (account or "*", nick) if "extended-join" in member.caps else ()
+            self._event(member, nick, "JOIN", joined.name, *extended)
         if client is not None:
-            if room.topic:
-                client.tell("332", room.name, room.topic)
+            if joined.topic:
+                client.send_reply("332", joined.name, joined.topic)
             client.names(channel)
 
     def part(self, nick: str, channel: str, reason: str = "") -> None:
-        for one in self._clients_in(channel):
-            self._event(one, nick, "PART", channel, reason)
-        self.world.room(channel).nicks.pop(fold(nick), None)
+        for member in self._clients_in(channel):
+            self._event(member, nick, "PART", channel, reason)
+        self.world.channel(channel).nicks.pop(fold(nick), None)
 
     def quit(self, nick: str, reason: str = "Quit: bye") -> None:
-        """A person of the API leaves the network."""
-        self._gone(nick, reason)
+        """A person leaves the network."""
+        self._announce_quit(nick, reason)
         self.world.people.pop(fold(nick), None)
         self.world.logged_in.pop(fold(nick), None)
 
     def leave(self, client: Client, reason: str) -> None:
+        """A client is gone."""
         if client in self.clients:
             self.clients.remove(client)
-            self._gone(client.nick, reason)
+            self._announce_quit(client.nick, reason)
 
-    def _gone(self, nick: str, reason: str) -> None:
-        rooms = [room for room in self.world.rooms.values() if fold(nick) in room.nicks]
-        told = {id(one): one for room in rooms for one in self._clients_in(room.name)}
-        for room in rooms:
-            del room.nicks[fold(nick)]
-        for one in told.values():
-            if fold(one.nick) != fold(nick):
-                self._event(one, nick, "QUIT", reason)
+    def _announce_quit(self, nick: str, reason: str) -> None:
+        channels = [one for one in self.world.channels.values() if fold(nick) in one.nicks]
+        witnesses = {id(c): c for channel in channels for c in self._clients_in(channel.name)}
+        for channel in channels:
+            del channel.nicks[fold(nick)]
+        for witness in witnesses.values():
+            if fold(witness.nick) != fold(nick):
+                self._event(witness, nick, "QUIT", reason)
 
     def netsplit(self, nicks: Iterable[str], servers: str = "hub.local leaf.local") -> None:
         """A server is lost: everybody on it quits with the names of two servers."""
@@ -173,21 +192,22 @@ class LocalIrc:
             self.quit(nick, servers)
 
     def kick(self, by: str, channel: str, nick: str, reason: str = "") -> None:
-        for one in self._clients_in(channel):
-            self._event(one, by, "KICK", channel, nick, reason)
-        self.world.room(channel).nicks.pop(fold(nick), None)
+        for member in self._clients_in(channel):
+            self._event(member, by, "KICK", channel, nick, reason)
+        self.world.channel(channel).nicks.pop(fold(nick), None)
 
     def rename(self, who: Client | str, nick: str) -> None:
+        """A client or a person takes another nick."""
         before = who.nick if isinstance(who, Client) else who
-        for one in {
-            id(c): c for room in self._rooms_of(before) for c in self._clients_in(room)
-        }.values():
-            self._event(one, before, "NICK", nick)
-        for room in self.world.rooms.values():
-            if room.nicks.pop(fold(before), None):
-                room.nicks[fold(nick)] = nick
+        channels = self._channels_of(before)
+        witnesses = {id(c): c for channel in channels for c in self._clients_in(channel)}
+        for witness in witnesses.values():
+            self._event(witness, before, "NICK", nick)
+        for channel in self.world.channels.values():
+            if channel.nicks.pop(fold(before), None):
+                channel.nicks[fold(nick)] = nick
         if isinstance(who, Client):
-            if not self._rooms_of(nick):
+            if not channels:
                 self._event(who, before, "NICK", nick)
             who.nick = nick
         else:
@@ -201,30 +221,31 @@ class LocalIrc:
         self.rename(client, nick)
 
     def topic(self, by: str, channel: str, topic: str) -> None:
-        self.world.room(channel).topic = topic
-        for one in self._clients_in(channel):
-            self._event(one, by, "TOPIC", channel, topic)
+        self.world.channel(channel).topic = topic
+        for member in self._clients_in(channel):
+            self._event(member, by, "TOPIC", channel, topic)
 
     def mode(self, by: str, channel: str, modes: str) -> None:
-        signs = self.world.room(channel).modes
-        (signs.update if modes.startswith("+") else signs.difference_update)(modes[1:])
-        for one in self._clients_in(channel):
-            self._event(one, by, "MODE", channel, modes)
+        current = self.world.channel(channel).modes
+        (current.update if modes.startswith("+") else current.difference_update)(modes[1:])
+        for member in self._clients_in(channel):
+            self._event(member, by, "MODE", channel, modes)
 
-    # --- what is said -----------------------------------------------------------------------
+    # --- messages ---------------------------------------------------------------------------
 
     def say(
         self, nick: str, channel: str, text: str, *, reply: str = "", notice: bool = False
-    ) -> Said:
-        """A person says something; they join first if they must."""
-        if channel.startswith("#") and fold(nick) not in self.world.room(channel).nicks:
+    ) -> Message:
+        """A person writes a message; they join first if they must. `reply` is the msgid of the
+        message that they answer."""
+        if channel.startswith("#") and fold(nick) not in self.world.channel(channel).nicks:
             self.join(nick, channel)
         tags = {"+reply": reply} if reply else {}
         command = "NOTICE" if notice else "PRIVMSG"
         lines = [(line, False) for line in text.split("\n")] if "\n" in text else []
-        return self.said(nick, channel, text, command=command, tags=tags, lines=lines)
+        return self.publish(nick, channel, text, command=command, tags=tags, lines=lines)
 
-    def said(
+    def publish(
         self,
         nick: str,
         target: str,
@@ -234,87 +255,115 @@ class LocalIrc:
         tags: Mapping[str, str] | None = None,
         lines: list[tuple[str, bool]] | None = None,
         client: Client | None = None,
-    ) -> Said:
-        mask = client.mask if client else f"{nick}!~{nick.lower()}@people.local"
+    ) -> Message:
+        """Store a message of a person or of `client`, and deliver it to everybody in `target`."""
         account = client.account if client else self._account(nick)
-        said = Said(
-            self.world.new_id(), self.world.now(), nick, mask, account, command, target, text,
-            dict(tags or {}), list(lines or ()),
+        message = Message(
+            self.world.new_id(), self.world.now(), nick, _mask(nick, client), account, command,
+            target, text, dict(tags or {}), list(lines or ()),
         )  # fmt: skip
-        twice = self.world.take_fault("duplicate", from_client=client is not None)
+        twice = self.take_fault(target, "duplicate", from_client=client is not None)
         if target.startswith("#"):
-            self.world.room(target).kept.append(said)
-        for one in self._hearing(target, client):
+            self.world.channel(target).history.append(message)
+        for recipient in self._recipients(target, client):
             for _ in range(2 if twice else 1):
-                one.deliver(said)
-        return said
+                recipient.deliver(message)
+        self._changed("posted", message)
+        return message
 
-    def _hearing(self, target: str, speaker: Client | None) -> list[Client]:
-        """Everybody there, and who says it where they want the echo."""
+    def _recipients(self, target: str, author: Client | None) -> list[Client]:
+        """The clients in `target`, and the author where it wants the echo."""
         if target.startswith("#"):
-            there = self._clients_in(target)
+            clients = self._clients_in(target)
         else:
-            there = [one for one in self.clients if fold(one.nick) == fold(target)]
-            there += [speaker] if speaker is not None and speaker not in there else []
-        return [one for one in there if one is not speaker or "echo-message" in one.caps]
+            clients = [client for client in self.clients if fold(client.nick) == fold(target)]
+            clients += [author] if author is not None and author not in clients else []
+        return [one for one in clients if one is not author or "echo-message" in one.caps]
 
     def react(
         self, nick: str, channel: str, msgid: str, emoji: str, *, taken_back: bool = False
     ) -> None:
+        """A person reacts to a message, or takes the reaction back."""
         tag = "+draft/unreact" if taken_back else "+draft/react"
-        self.tagged(nick, channel, {tag: emoji, "+reply": msgid})
+        self.publish_tags(nick, channel, {tag: emoji, "+reply": msgid})
 
-    def tagged(
+    def publish_tags(
         self, nick: str, target: str, tags: Mapping[str, str], client: Client | None = None
     ) -> None:
-        mask = client.mask if client else f"{nick}!~{nick.lower()}@people.local"
+        """Deliver a TAGMSG, and count the reaction in it."""
         at, msgid = self.world.now(), self.world.new_id()
-        for one in self._hearing(target, client):
-            if "message-tags" in one.caps:
-                all_tags = {**one.times(at), "msgid": msgid, **tags}
-                one.write(written(mask, "TAGMSG", target, tags=all_tags))
+        for recipient in self._recipients(target, client):
+            if "message-tags" in recipient.caps:
+                all_tags = {**recipient.times(at), "msgid": msgid, **tags}
+                recipient.write(format_line(_mask(nick, client), "TAGMSG", target, tags=all_tags))
+        message = self.world.find(target, tags.get("+reply", ""))
+        if message is None:
+            return
+        if emoji := tags.get("+draft/react"):
+            message.reactions.setdefault(emoji, {})[nick] = None
+            self._changed("marked", message)
+        elif (emoji := tags.get("+draft/unreact")) and emoji in message.reactions:
+            message.reactions[emoji].pop(nick, None)
+            if not message.reactions[emoji]:
+                del message.reactions[emoji]
+            self._changed("marked", message)
 
-    def redact(self, nick: str, target: str, msgid: str, client: Client | None = None) -> None:
-        """One's own message, or any where one is an operator, is taken back."""
-        room = self.world.room(target)
-        said = self.world.find(target, msgid)
-        if said is None:
+    def redact(self, nick: str, target: str, msgid: str, client: Client | None = None) -> bool:
+        """Remove a message of one's own, or any where one is an operator. Returns whether it was
+        removed."""
+        channel = self.world.channel(target)
+        message = self.world.find(target, msgid)
+        if message is None:
             if client:
-                client.tell("FAIL", "REDACT", "UNKNOWN_MSGID", target, msgid, "No such message")
-            return
-        if fold(said.nick) != fold(nick) and fold(nick) not in room.operators:
+                client.send_reply(
+                    "FAIL", "REDACT", "UNKNOWN_MSGID", target, msgid, "No such message"
+                )
+            return False
+        if fold(message.nick) != fold(nick) and fold(nick) not in channel.operators:
             if client:
-                client.tell("FAIL", "REDACT", "REDACT_FORBIDDEN", target, msgid, "Not yours")
-            return
-        room.kept.remove(said)
-        mask = client.mask if client else f"{nick}!~{nick.lower()}@people.local"
-        for one in self._hearing(target, client):
-            if "draft/message-redaction" in one.caps:
-                one.write(written(mask, "REDACT", target, msgid, tags=one.times(self.world.now())))
+                client.send_reply("FAIL", "REDACT", "REDACT_FORBIDDEN", target, msgid, "Not yours")
+            return False
+        channel.history.remove(message)
+        mask = _mask(nick, client)
+        for recipient in self._recipients(target, client):
+            if "draft/message-redaction" in recipient.caps:
+                tags = recipient.times(self.world.now())
+                recipient.write(format_line(mask, "REDACT", target, msgid, tags=tags))
+        self._changed("deleted", message)
+        return True
 
     # --- small ------------------------------------------------------------------------------
+
+    def _changed(self, change: MessageChange, message: Message) -> None:
+        if self.on_change is not None and message.target.startswith("#"):
+            self.on_change(change, message)
 
     def _account(self, nick: str) -> str:
         return self.world.logged_in.get(fold(nick), "")
 
-    def _rooms_of(self, nick: str) -> list[str]:
-        return [room.name for room in self.world.rooms.values() if fold(nick) in room.nicks]
+    def _channels_of(self, nick: str) -> list[str]:
+        return [one.name for one in self.world.channels.values() if fold(nick) in one.nicks]
 
     def _clients_in(self, channel: str) -> list[Client]:
-        nicks = self.world.room(channel).nicks
-        return [one for one in self.clients if one.registered and fold(one.nick) in nicks]
+        nicks = self.world.channel(channel).nicks
+        return [
+            client for client in self.clients if client.registered and fold(client.nick) in nicks
+        ]
 
-    def _event(self, client: Client, nick: str, command: str, *params: str) -> None:
-        own = next((one for one in self.clients if fold(one.nick) == fold(nick)), None)
-        mask = own.mask if own else f"{nick}!~{nick.lower()}@people.local"
-        tags = client.times(self.world.now())
-        client.write(written(mask, command, *params, tags=tags))
+    def _event(self, recipient: Client, nick: str, command: str, *params: str) -> None:
+        source = next((client for client in self.clients if fold(client.nick) == fold(nick)), None)
+        tags = recipient.times(self.world.now())
+        recipient.write(format_line(_mask(nick, source), command, *params, tags=tags))
+
+
+def _mask(nick: str, client: Client | None) -> str:
+    return client.mask if client else f"{nick}!~{nick.lower()}@people.local"
 
 
 @asynccontextmanager
-async def local_irc(offers: Mapping[str, str] = MODERN) -> AsyncGenerator[LocalIrc, None]:
-    """A network of one server in this process, until the block ends."""
-    server = LocalIrc(offers)
+async def irc_server(offers: Mapping[str, str] = MODERN) -> AsyncGenerator[IrcServer, None]:
+    """A server in this process, until the block ends."""
+    server = IrcServer(offers)
     await server.start()
     try:
         yield server
@@ -322,4 +371,4 @@ async def local_irc(offers: Mapping[str, str] = MODERN) -> AsyncGenerator[LocalI
         await server.stop()
 
 
-__all__ = ["MODERN", "PLAIN", "SERVER", "Fault", "LocalIrc", "local_irc"]
+__all__ = ["MODERN", "PLAIN", "SERVER", "Fault", "IrcServer", "irc_server"]

@@ -20,7 +20,7 @@ from bridge.testing.inbox import ListInbox
 from connectors.irc import connector_type
 from connectors.irc.connector import IrcConnector
 from connectors.irc.ids import channel_ref
-from connectors.irc.sandbox import MODERN, LocalIrc, local_irc
+from connectors.irc.sandbox import MODERN, IrcServer, irc_server
 
 CHANNEL = "#general"
 
@@ -55,7 +55,7 @@ class GivenTokens:
 class Local:
     """The local network, one connector on it, and what it heard."""
 
-    irc: LocalIrc
+    irc: IrcServer
     inbox: ListInbox = field(default_factory=ListInbox)
     key_values: DictKeyValues = field(default_factory=DictKeyValues)
     tokens: GivenTokens = field(default_factory=lambda: GivenTokens({}))
@@ -102,7 +102,7 @@ class Local:
 
 @asynccontextmanager
 async def local_network(offers: Mapping[str, str] = MODERN) -> AsyncGenerator[Local, None]:
-    async with local_irc(offers) as irc:
+    async with irc_server(offers) as irc:
         irc.person("alice")
         local = Local(irc)
         try:

@@ -20,7 +20,7 @@ from bridge.model import AccountId, ActorId
 from bridge.testing.abilities import required
 from connectors.irc import connector_type
 from connectors.irc.ids import channel_ref
-from connectors.irc.sandbox import PLAIN, LocalIrc
+from connectors.irc.sandbox import PLAIN, IrcServer
 from connectors.irc.settings import IrcSettings
 from tests.connectors.irc.conftest import CHANNEL, GivenTokens, Local, local_network
 from tests.connectors.irc.sending import post
@@ -51,7 +51,7 @@ async def test_what_a_plain_server_lacks_is_told() -> None:
 
 
 async def test_a_channel_that_lets_us_not_in_is_told_with_the_reason(local: Local) -> None:
-    local.irc.world.room("#locked").key = "x"
+    local.irc.world.channel("#locked").key = "x"
 
     assert (await found(local, "#locked"))[-1] == (
         "error", "The bot cannot join #locked: it has a key: set channel_keys",
@@ -162,7 +162,7 @@ async def test_over_tls_the_server_must_prove_who_it_is(tmp_path: Path) -> None:
     path = certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(path)
-    irc = LocalIrc()
+    irc = IrcServer()
     irc.certified = "bridge"
     await irc.start(tls=context)
     local = Local(irc)
@@ -186,4 +186,4 @@ async def test_over_tls_the_server_must_prove_who_it_is(tmp_path: Path) -> None:
 
 async def test_the_local_server_serves_this_machine_alone() -> None:
     with pytest.raises(ValueError, match="loopback"):
-        await LocalIrc().start(host="0.0.0.0")
+        await IrcServer().start(host="0.0.0.0")

@@ -93,7 +93,7 @@ async def test_a_channel_of_a_room_is_joined_without_another_word(local: Local) 
 
 
 async def test_a_channel_with_a_key_is_joined_with_it(local: Local) -> None:
-    local.irc.world.room("#locked").key = "sesame"
+    local.irc.world.channel("#locked").key = "sesame"
     local.tokens = GivenTokens({"KEY": "sesame\n"})
     connector = local.connector(
         channels=["#locked"], channel_keys={"#locked": SecretRef(env="KEY")}
@@ -104,7 +104,7 @@ async def test_a_channel_with_a_key_is_joined_with_it(local: Local) -> None:
 
 
 async def test_a_channel_that_does_not_let_us_in_is_told_in_the_health(local: Local) -> None:
-    local.irc.world.room(CHANNEL).key = "secret"
+    local.irc.world.channel(CHANNEL).key = "secret"
     connector = local.connector()
     await local.start(connector)
 
