@@ -53,6 +53,8 @@ class DemoSide:
     channels: str = "Channels"  # the heading above the channels
     people: str = "People"  # the heading above the people
     placeholder: str = "Message"  # in the empty text box
+    threads: bool = True  # whether a reply is shown in a thread
+    streams: bool = True  # whether an agent's answer grows before it is whole
     scenes: Mapping[str, Sequence[DemoLine]] = field(default_factory=dict[str, Sequence[DemoLine]])
     complaints: Callable[[Sequence[Shown]], Sequence[str]] = _no_complaints
 

@@ -61,9 +61,14 @@ class IrcType:
 
         return setup_steps(settings)
 
+    def local_platform(self) -> object:
+        from connectors.irc.sandbox import LOCAL  # a production bridge imports no twin
+
+        return LOCAL
+
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
-        """Settings for the local IRC server: `app` has its `host` and `port` and the bot's
-        `nick`; there is no address of a web server."""
+        """Settings for an app of the local IRC (`World.apps`): the `host` and `port` of its
+        network and the bot's `nick`. The local server takes long messages quickly."""
         return {
             "host": app["host"],
             "port": app["port"],
@@ -71,6 +76,7 @@ class IrcType:
             "nick": app["nick"],
             "network": app.get("network", "local"),
             "channels": list(app.get("channels", ())),
+            "max_lines": 100,
             "burst": 500,
             "lines_per_second": 500.0,
         }

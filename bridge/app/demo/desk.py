@@ -25,9 +25,15 @@ _SIZES = {"huddle": "Huddle, 4 seats", "studio": "Studio, 12 seats", "hall": "Ha
 
 
 @asynccontextmanager
-async def serving_desk() -> AsyncGenerator[str]:
-    """Serve the desk on a free port of this machine; gives the address that takes turns."""
-    app = Starlette(routes=[Route("/turns", _take_turn, methods=["POST"])])
+async def serving_desk(labels: Mapping[str, str]) -> AsyncGenerator[str]:
+    """Serve the desk on a free port of this machine. `labels` are the platforms' names as people
+    write them. Yields the address that takes turns."""
+
+    async def take_turn(request: Request) -> Response:
+        turn: Json = orjson.loads(await request.body())
+        return respond(turn, labels)
+
+    app = Starlette(routes=[Route("/turns", take_turn, methods=["POST"])])
     server = WebServer(app, "127.0.0.1", 0)
     await server.start()
     try:
@@ -36,12 +42,7 @@ async def serving_desk() -> AsyncGenerator[str]:
         await server.stop()
 
 
-async def _take_turn(request: Request) -> Response:
-    turn: Json = orjson.loads(await request.body())
-    return respond(turn)
-
-
-def respond(turn: Json) -> Response:
+def respond(turn: Json, labels: Mapping[str, str]) -> Response:
     """One turn -> the form, or, where somebody pressed a button on it, the form's new content."""
     question = turn["conversation"]["messages"][-1]
     press = next(
@@ -54,7 +55,7 @@ def respond(turn: Json) -> Response:
     changed = {
         "type": "message_changed",
         "message": press["message"],
-        "parts": [_part(answered_form(press, name, question["message_id"]))],
+        "parts": [_part(answered_form(press, name, _label(question["message_id"], labels)))],
     }
     body = b"data: " + orjson.dumps(changed) + b"\n\ndata: [DONE]\n\n"
     return Response(body, media_type="text/event-stream")
@@ -102,9 +103,8 @@ def booking_form() -> Json:
     )
 
 
-def answered_form(press: Mapping[str, Any], name: str, pressed_in: str) -> Json:
-    """What every pane shows in the form's place after a press."""
-    platform = pressed_in.partition(":")[0].title()
+def answered_form(press: Mapping[str, Any], name: str, platform: str) -> Json:
+    """The content that replaces the form in every pane after a press on `platform`."""
     if press.get("id") == "decline":
         return _card("## Book a room", f"{name} pressed *No room needed* on {platform}.")
     given: Mapping[str, Any] = press.get("inputs") or {}
@@ -120,6 +120,12 @@ def answered_form(press: Mapping[str, Any], name: str, pressed_in: str) -> Json:
         f"**{name}** filled in the form on {platform}; this message changed everywhere.",
         {"type": "fields", "items": items},
     )
+
+
+def _label(message_id: str, labels: Mapping[str, str]) -> str:
+    """The name of the platform that a message stands on."""
+    platform = message_id.partition(":")[0]
+    return labels.get(platform, platform)
 
 
 def _card(*nodes: Json | str) -> Json:

@@ -82,7 +82,8 @@ async def running_demo(
 
     Who speaks in `lines` and was not seeded joins the platform before the bridge starts.
     """
-    async with _sandbox() as sandbox, serving_desk() as desk:
+    labels = {name: local.label for name, local in demo_types().items()}
+    async with _sandbox() as sandbox, serving_desk(labels) as desk:
         _add_newcomers(sandbox, lines)
         worlds = {name: platform.world() for name, platform in sandbox.platforms.items()}
         base_url = sandbox.context.base_url

@@ -32,7 +32,8 @@ async def test_each_line_of_the_opening_waits_for_the_copies_of_the_one_before(
 
     monkeypatch.setattr(Demo, "say", counting)
     async with running_demo(tmp_path, pace=0.0) as (demo, _):
-        await act_out(demo, lines_of("opening", demo_types()), pause=0.0)
+        lines = lines_of("opening", demo_types())
+        await act_out(demo, lines, pause=0.0)
         standing.append(count(demo))
 
-    assert standing == [[number] * 3 for number in range(5)]
+    assert standing == [[number] * len(demo.sides) for number in range(len(lines) + 1)]

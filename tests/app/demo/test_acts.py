@@ -9,7 +9,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-PLATFORMS = ("slack", "discord", "teams")
+from bridge.app.demo.world import demo_types
+
+PLATFORMS = tuple(demo_types())
+RICH = ("slack", "discord", "teams")  # people edit messages, share files and press buttons there
 MOST_IN_A_MESSAGE = 10  # what Tab reaches in one message: its buttons, and those of its thread
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -38,7 +41,7 @@ def tool(page: Page, platform: str, text: str, name: str) -> None:
     found.locator(f".acts .{name}").first.click()
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", RICH)
 def test_an_edit_and_a_deletion_reach_the_other_panes(page: Page, platform: str) -> None:
     text = f"first words on {platform}"
     say(page, platform, text)
@@ -49,10 +52,10 @@ def test_an_edit_and_a_deletion_reach_the_other_panes(page: Page, platform: str)
     box.fill(f"better words on {platform}")
     box.press("Enter")
 
-    for other in PLATFORMS:
+    for other in RICH:
         expect(post(page, other, f"better words on {platform}")).to_be_visible()
     tool(page, platform, f"better words on {platform}", "delete")
-    for other in PLATFORMS:
+    for other in RICH:
         gone = pane(page, other).locator(".post", has_text=f"better words on {platform}")
         expect(gone).to_have_count(0)
 
@@ -74,13 +77,13 @@ def test_a_reaction_from_the_picker_is_seen_and_taken_back(page: Page) -> None:
         expect(gone).to_have_count(0)
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", RICH)
 def test_an_uploaded_picture_is_drawn_in_every_pane(page: Page, platform: str) -> None:
     picture = FilePayload(name=f"{platform}.png", mimeType="image/png", buffer=_PIXEL)
     pane(page, platform).locator("input[type=file]").set_input_files(picture)
     say(page, platform, f"a picture from {platform}")
 
-    for other in PLATFORMS:
+    for other in RICH:
         shown = post(page, other, f"a picture from {platform}").locator("img.picture")
         expect(shown).to_have_count(1)
         expect(shown).to_have_js_property("naturalWidth", 1)
@@ -88,7 +91,7 @@ def test_an_uploaded_picture_is_drawn_in_every_pane(page: Page, platform: str) -
 
 @pytest.mark.parametrize("platform", ["slack", "discord"])
 def test_the_answer_of_a_command_is_seen_by_its_writer_alone(page: Page, platform: str) -> None:
-    before = {other: pane(page, other).locator(".whisper, .told").count() for other in PLATFORMS}
+    before = {other: pane(page, other).locator(".whisper, .told").count() for other in RICH}
     box = pane(page, platform).locator("textarea[name=text]")
     box.fill("/bridge status")
     box.press("Enter")
@@ -96,7 +99,7 @@ def test_the_answer_of_a_command_is_seen_by_its_writer_alone(page: Page, platfor
     alone = pane(page, platform).locator(".whisper, .told")
     expect(alone).to_have_count(before[platform] + 1)
     expect(alone.last).to_contain_text("Only you can see this")
-    for other in PLATFORMS:
+    for other in RICH:
         if other != platform:
             expect(pane(page, other).locator(".whisper, .told")).to_have_count(before[other])
 
@@ -116,12 +119,12 @@ def _fill(form: Locator, day: str) -> None:
     form.locator("input[type=checkbox]").check()
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", RICH)
 def test_the_example_card_goes_around_and_its_form_comes_back(page: Page, platform: str) -> None:
-    before = {other: _booked(page, other).count() for other in PLATFORMS}
+    before = {other: _booked(page, other).count() for other in RICH}
     page.wait_for_function("!document.getElementById('card').disabled")
     page.locator("#card").click()
-    for other in PLATFORMS:
+    for other in RICH:
         card = pane(page, other).locator(".post", has_text="Book a room").last
         expect(card.get_by_role("button", name="Book", exact=True)).to_be_visible()
 
@@ -136,7 +139,7 @@ def test_the_example_card_goes_around_and_its_form_comes_back(page: Page, platfo
         _fill(card, "2027-03-05")
         card.get_by_role("button", name="Book", exact=True).click()
 
-    for other in PLATFORMS:
+    for other in RICH:
         expect(_booked(page, other)).to_have_count(before[other] + 1)
         expect(_booked(page, other).last).to_contain_text("Release party")
         expect(_booked(page, other).last).to_contain_text("2027-03-05")
@@ -263,12 +266,10 @@ def _build(page: Page, name: str) -> None:
 
 
 def _show_card(page: Page) -> None:
-    before = {
-        one: pane(page, one).locator(".post", has_text="Book a room").count() for one in PLATFORMS
-    }
+    before = {one: pane(page, one).locator(".post", has_text="Book a room").count() for one in RICH}
     page.wait_for_function("!document.getElementById('card').disabled")
     page.locator("#card").click()
-    for one in PLATFORMS:
+    for one in RICH:
         cards = pane(page, one).locator(".post", has_text="Book a room")
         expect(cards.nth(before[one])).to_be_visible()
 

@@ -9,6 +9,8 @@ import orjson
 from bridge.app.demo.desk import INTERACTION, answered_form, booking_form, respond
 from bridge.content.cards.json import card_from_json
 
+LABELS = {"discord": "Discord"}
+
 
 def _turn(*content: dict[str, Any]) -> dict[str, Any]:
     message = {
@@ -20,7 +22,9 @@ def _turn(*content: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_question_is_answered_with_a_valid_form() -> None:
-    answer = orjson.loads(bytes(respond(_turn({"type": "text", "text": "@desk hello"})).body))
+    answer = orjson.loads(
+        bytes(respond(_turn({"type": "text", "text": "@desk hello"}), LABELS).body)
+    )
 
     (part,) = answer["content"]
     assert part["data"] == booking_form()
@@ -31,7 +35,7 @@ def test_a_sent_form_changes_the_message_that_showed_it() -> None:
     press = {"id": "book", "message": "agent:desk:1", "inputs": {"size": "hall", "coffee": True}}
     part = {"type": "structured_data", "schema_id": INTERACTION, "data": press}
 
-    lines = bytes(respond(_turn(part)).body).decode().split("\n\n")
+    lines = bytes(respond(_turn(part), LABELS).body).decode().split("\n\n")
 
     event = orjson.loads(lines[0].removeprefix("data: "))
     assert event["type"] == "message_changed"
@@ -43,6 +47,6 @@ def test_a_sent_form_changes_the_message_that_showed_it() -> None:
 
 
 def test_a_declined_form_says_who_declined_it() -> None:
-    card = answered_form({"id": "decline"}, "Ada Park", "slack:T:C:1")
+    card = answered_form({"id": "decline"}, "Ada Park", "IRC")
 
-    assert card["nodes"][1] == "Ada Park pressed *No room needed* on Slack."
+    assert card["nodes"][1] == "Ada Park pressed *No room needed* on IRC."

@@ -10,10 +10,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from bridge.app.demo.world import demo_types
 from bridge.uacs import Conversation
 from tests.app.demo import showing
 
-PLATFORMS = ("slack", "discord", "teams")
+SIDES = {name: local.demo for name, local in demo_types().items() if local.demo}
+PLATFORMS = tuple(SIDES)
+THREADED = [name for name, side in SIDES.items() if side.threads]
+STREAMING = [name for name, side in SIDES.items() if side.streams]
+QUOTING = ("slack", "discord", "teams")  # their clients set quotes apart
 pytestmark = pytest.mark.skipif(
     showing.CHROMIUM is None,
     reason="no Chromium found: install Debian's `chromium` to test the demo's page",
@@ -64,7 +69,8 @@ def test_what_is_written_in_a_pane_is_seen_in_the_others(page: Page, platform: s
         expect(posts(page, other, f"hello from {platform}")).to_have_count(1)
     author = pane(page, platform).locator("option:checked").inner_text()
     for other in PLATFORMS:
-        assert author in posts(page, other, f"hello from {platform}").inner_text()
+        shown = posts(page, other, f"hello from {platform}").inner_text()
+        assert author in shown.replace("\u200b", "")  # a name may have a gap that nobody sees
     expect(page.locator("#crossing")).to_contain_text(" ms")
 
 
@@ -77,6 +83,9 @@ def test_each_platform_shows_its_own_markup(page: Page) -> None:
         expect(text.locator("em", has_text="lean1")).to_have_count(1)
         expect(text.locator("s", has_text="gone1")).to_have_count(1)
         expect(text.locator("code", has_text="code1")).to_have_count(1)
+        expect(text).to_contain_text("quote1")
+    for platform in QUOTING:
+        text = posts(page, platform, "bold1").locator(".text")
         expect(text.locator("blockquote", has_text="quote1")).to_have_count(1)
 
 
@@ -89,7 +98,7 @@ def test_an_answer_stands_in_the_thread_on_every_side(page: Page) -> None:
     box.fill("we shall")
     box.press("Enter")
 
-    for platform in PLATFORMS:
+    for platform in THREADED:
         thread = posts(page, platform, "shall we begin?").first.locator(".thread")
         expect(thread.locator(".reply", has_text="we shall")).to_have_count(1)
         expect(thread.locator(".count")).to_contain_text("1")
@@ -117,7 +126,7 @@ def test_the_agent_answers_in_all_panes_while_it_writes(page: Page) -> None:
         expect(answer).to_contain_text("my answer is shown on")
     lengths: dict[str, list[int]] = page.evaluate("lengths")
     for platform in PLATFORMS:
-        assert len(lengths[platform]) >= 3, lengths
+        assert len(lengths[platform]) >= (3 if platform in STREAMING else 1), lengths
         assert lengths[platform] == sorted(lengths[platform])
 
 
@@ -192,8 +201,8 @@ def test_the_archive_grows_while_people_write(page: Page, address: str) -> None:
     assert "kept for ever" in str(conversation.messages[-1].content)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 800), (800, 900)])
-def test_three_panes_fit_beside_one_another(page: Page, width: int, height: int) -> None:
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 800), (1024, 900)])
+def test_the_panes_fit_beside_one_another(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
 
     assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -21,7 +21,7 @@ from connectors.slack.sandbox.demo import REFUSED_NAME
 _SCHEMA = Path(__file__).parents[3] / "docs" / "uacs.schema.json"
 _AUTHORS = [
     "Ada Park", "Chen Wei", "Noor Haddad", "Dana Okafor", "Chloe Meyer", "echo", "Ben Ortiz",
-    REFUSED_NAME, "Dev Rao", "Carmen Diaz",
+    "mika", REFUSED_NAME, "Dev Rao", "Carmen Diaz", "yara",
 ]  # fmt: skip
 
 
@@ -35,15 +35,16 @@ def _demo(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_script_prints_three_sides_and_one_valid_conversation(tmp_path: Path) -> None:
+def test_the_script_prints_every_side_and_one_valid_conversation(tmp_path: Path) -> None:
     done = _demo("--data", str(tmp_path / "kept"))
 
     assert (done.returncode, done.stderr) == (0, "")
     transcript, _, document = done.stdout.partition(ARCHIVE_MARK)
-    for title in ("Slack: #general", "Discord: #general", "Teams: #General"):
+    for title in ("Slack: #general", "Discord: #general", "Teams: #General", "IRC: #general"):
         assert title in transcript
-    assert transcript.count("Which two?") == 3
-    assert transcript.count("    | ") == 9
+    sides = [local.demo for local in demo_types().values() if local.demo]
+    assert transcript.count("Which two?") == len(sides)
+    assert transcript.count("    | ") == 3 * sum(side.threads for side in sides)
     conversation = Conversation.model_validate_json(document)
     assert [message.actor.name for message in conversation.messages] == _AUTHORS
     jsonschema.Draft7Validator(json.loads(_SCHEMA.read_text("utf-8"))).validate(

@@ -10,5 +10,9 @@ export const CLIENT = {
   answerLine: false, // a line below each message outside a thread answers it
   namedThreads: false, // a thread shows the first words of its root
   replies: (count) => (count > 1 ? `${count} replies` : "1 reply"), // above the replies of a thread
+  threads: true, // replies stand in threads; else a reply names what it answers
+  files: true, // people share files
+  edits: true, // people change their messages
+  pins: true, // people pin messages
   commands: true, // bots have commands of their own; else one mentions the bot
 };

@@ -42,6 +42,7 @@ export class Composer {
     });
     box.querySelector(".cancel").addEventListener("click", () => this.answer(null));
     const chooser = box.querySelector("input[type=file]");
+    box.querySelector(".attach").hidden = !this.pane.client.files;
     box.querySelector(".attach").addEventListener("click", () => chooser.click());
     chooser.addEventListener("change", () => {
       this.attach(chooser.files);
@@ -60,6 +61,7 @@ export class Composer {
   }
 
   attach(files) {
+    if (!this.pane.client.files) return this.complain("People share no files here.");
     for (const file of files) {
       if (file.size > LARGEST) this.complain(`${file.name} is larger than 10 MB; the demo takes smaller files.`);
       else this.files.push(file);
@@ -86,7 +88,8 @@ export class Composer {
     const line = this.box.querySelector(".answering");
     line.hidden = !message;
     if (!message) return;
-    line.querySelector("span").textContent = `Replying in the thread of ${root.author}`;
+    const { threads } = this.pane.client;
+    line.querySelector("span").textContent = threads ? `Replying in the thread of ${root.author}` : `Replying to ${message.author}`;
     this.input.focus();
   }
 

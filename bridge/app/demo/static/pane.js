@@ -229,7 +229,7 @@ export class Pane {
     if (event.target !== article || event.ctrlKey || event.metaKey || event.altKey || entry.message.whisper) return;
     const does = {
       Enter: () => this.on.explain(entry.message), r: () => this.answer(entry), "+": () => this.react(entry, article),
-      e: () => this.isOwn(entry.message) && this.edit(entry), Delete: () => this.isOwn(entry.message) && this.remove(entry),
+      e: () => this.isEditable(entry.message) && this.edit(entry), Delete: () => this.isOwn(entry.message) && this.remove(entry),
     }[event.key];
     if (!does) return;
     event.preventDefault();
@@ -238,6 +238,10 @@ export class Pane {
 
   isOwn(message) {
     return !message.bot && message.author_id === this.writer.value;
+  }
+
+  isEditable(message) {
+    return this.client.edits && this.isOwn(message);
   }
 
   tools(entry) {
@@ -250,10 +254,10 @@ export class Pane {
     return el(
       "div", { class: "acts" },
       tool("react", "Add a reaction", SMILE, (node) => this.react(entry, node)),
-      tool("answer", "Reply in thread", REPLY, () => this.answer(entry)),
-      this.isOwn(message) ? tool("edit", "Edit", PEN, () => this.edit(entry)) : null,
+      tool("answer", this.client.threads ? "Reply in thread" : "Reply", REPLY, () => this.answer(entry)),
+      this.isEditable(message) ? tool("edit", "Edit", PEN, () => this.edit(entry)) : null,
       this.isOwn(message) ? tool("delete", "Delete", BIN, () => this.remove(entry)) : null,
-      tool("pin-tool", "Pin or unpin", PIN, () => this.do(entry, "pins", { pinned: !entry.message.pinned })),
+      this.client.pins ? tool("pin-tool", "Pin or unpin", PIN, () => this.do(entry, "pins", { pinned: !entry.message.pinned })) : null,
       tool("explain", "How did it get here?", WAY, () => this.on.explain(entry.message)),
     );
   }
