@@ -25,11 +25,13 @@ from bridge.model import (
     EditMessage,
     Encoded,
     Loss,
+    PinMessage,
     PostMessage,
     Quoted,
     RateLimitKey,
     Receipt,
     RemoveReaction,
+    UnpinMessage,
 )
 from bridge.model.blob_ids import file_id_of
 from bridge.ports.files import Files
@@ -81,6 +83,9 @@ def encode(
             return _deletion(delivery, standing, form)
         case AddReaction() | RemoveReaction():
             return _reaction(delivery, operation, standing)
+        case PinMessage() | UnpinMessage() if standing:
+            loss = Loss(path="", kind="pin_unknown", what="a pin", shown_as="a note")
+            return Encoded(calls=(), losses=(loss,))
         case _:
             return Encoded(calls=())
 

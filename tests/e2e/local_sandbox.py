@@ -37,6 +37,15 @@ class Sandbox:
         os.environ.update(settings.pop("environment", {}))
         return {"platform": platform, **settings}
 
+    def app_in(self, platform: str, workspace: str) -> int:
+        """The number of the first app that serves a workspace, with the name of the first app."""
+        apps = self.platforms[platform].world().apps
+        return next(
+            number
+            for number, app in enumerate(apps)
+            if app["name"] == apps[0]["name"] and app.get("workspace", workspace) == workspace
+        )
+
     def place(self, platform: str, name: str, index: int = 0) -> tuple[str, str]:
         """Workspace and channel id of the `index`th channel of that name."""
         found = [

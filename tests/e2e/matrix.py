@@ -9,11 +9,10 @@ from pathlib import Path
 
 import aiohttp
 
-from bridge.sandbox.installed import local_platform_types
 from bridge.sandbox.user_actions import FileUpload, TakesUserActions
 from tests.e2e.matrix_happenings import HAPPENINGS
 from tests.e2e.matrix_marks import MARKS
-from tests.e2e.scene import PLATFORMS, Row, Scene
+from tests.e2e.scene import LABELS, PLATFORMS, Row, Scene, columns
 
 _GIF = base64.b64decode("R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==")
 _PIECES = {"slack": 300, "discord": 70, "teams": 300}  # as long as a person may write there
@@ -124,7 +123,7 @@ def _in_thread(scene: Scene, platform: str) -> bool:
     )
 
 
-ROWS: tuple[Row, ...] = (
+_ROWS: tuple[Row, ...] = (
     Row("post", _post, lambda scene, there: len(scene.found(there, "a post of the matrix")) == 1),
     Row("edit", _edit, _edited),
     Row("delete", _delete, lambda scene, there: not scene.found(there, "soon deleted")),
@@ -152,6 +151,15 @@ ROWS: tuple[Row, ...] = (
     *MARKS,
     *HAPPENINGS,
 )
+
+
+def _with_columns(row: Row) -> Row:
+    for platform, column in columns().items():
+        row = column.added_to(row, platform)
+    return row
+
+
+ROWS = tuple(map(_with_columns, _ROWS))
 
 
 @dataclass(frozen=True)
@@ -323,7 +331,7 @@ def _shown(row: Row, platform: str) -> str:
 
 
 def _table(first: str, rows: list[list[str]]) -> str:
-    return _ruled([first, *(local.label for local in local_platform_types().values())], rows)
+    return _ruled([first, *LABELS.values()], rows)
 
 
 def _ruled(head: list[str], rows: list[list[str]]) -> str:

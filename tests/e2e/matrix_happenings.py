@@ -9,7 +9,7 @@ import aiohttp
 
 from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox import LocalDiscord
-from tests.e2e.scene import PLATFORMS, Row, Scene
+from tests.e2e.scene import LABELS, PLATFORMS, Row, Scene
 
 SOUND = b"OggS\x00\x02" + bytes(60)  # enough to be known as sound
 _WORDS = "a message of the bridge"
@@ -283,7 +283,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "member left",
         _leave,
-        _told(lambda scene: f" left ({scene.origin.title()})"),
+        _told(lambda scene: f" left ({LABELS[scene.origin]})"),
         lacks={"discord": "only apps with a privileged intent learn who leaves"},
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
         rooms={"slack": "random", "teams": "general"},
@@ -291,7 +291,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "member joined",
         _join,
-        _told(lambda scene: f" joined ({scene.origin.title()})"),
+        _told(lambda scene: f" joined ({LABELS[scene.origin]})"),
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
         rooms={"slack": "random", "discord": "general", "teams": "general"},
     ),

@@ -10,6 +10,7 @@ from tests.e2e.scene import PLATFORMS, Row, Scene, away
 _THUMB = "👍"
 _NO_PINS = "the Bot Framework does not report pins"
 _NOTED = "a line below the message names the person who pinned it"
+_PINNING = ("slack", "discord")  # the others say so in a line
 _SILENT = "apps do not receive it"
 
 
@@ -83,24 +84,24 @@ async def _unpin(scene: Scene) -> None:
 
 def _is_pinned(words: str) -> Callable[[Scene, str], bool]:
     def holds(scene: Scene, there: str) -> bool:
-        if there == "teams":
-            return len(_pin_notes(scene, words)) == 1
+        if there not in _PINNING:
+            return len(_pin_notes(scene, there, words)) == 1
         return scene.found(there, words)[0].pinned
 
     return holds
 
 
 def _is_not_pinned(scene: Scene, there: str) -> bool:
-    if there == "teams":
-        return not _pin_notes(scene, "kept for a moment")
+    if there not in _PINNING:
+        return not _pin_notes(scene, there, "kept for a moment")
     return not scene.found(there, "kept for a moment")[0].pinned
 
 
-def _pin_notes(scene: Scene, words: str) -> list[str]:
+def _pin_notes(scene: Scene, there: str, words: str) -> list[str]:
     """Notices quote what they are about."""
     return [
         one.text
-        for one in scene.there("teams")
+        for one in scene.there(there)
         if "pinned this message" in one.text and scene.words(words) in one.text
     ]
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from bridge.sandbox.feed import Shown
 from bridge.sandbox.installed import local_platform_types
 from tests.e2e.local_sandbox import Sandbox
 
-PLATFORMS = tuple(local_platform_types())
+_TYPES = local_platform_types()
+PLATFORMS = tuple(_TYPES)
+LABELS = {name: local.label for name, local in _TYPES.items()}
 ROOMS = dict(zip(PLATFORMS, ("general", "random", "help", "ch-4", "ch-5", "ch-6"), strict=False))
 
 
@@ -63,13 +68,15 @@ def away(local: Sandbox, platform: str, room: str) -> tuple[str, str]:
 
 Do = Callable[[Scene], Awaitable[None]]
 Holds = Callable[[Scene, str], bool]
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
 class Row:
     """`do` is done at the origin, then `holds` comes true in each destination. `lacks`: why a
     platform never tells of it; `cannot`: why one cannot show it at all; `shown_as`: its form where
-    that is not the platform's own; `rooms`: where it is done, if not in the origin's own room."""
+    that is not the platform's own; `rooms`: where it is done, if not in the origin's own room.
+    `does` and `checks` replace `do` and `holds` on a platform that has its own."""
 
     name: str
     do: Do
@@ -78,3 +85,49 @@ class Row:
     cannot: Mapping[str, str] = field(default_factory=dict[str, str])
     shown_as: Mapping[str, str] = field(default_factory=dict[str, str])
     rooms: Mapping[str, str] = field(default_factory=dict[str, str])
+    does: Mapping[str, Do] = field(default_factory=dict[str, Do])
+    checks: Mapping[str, Holds] = field(default_factory=dict[str, Holds])
+
+    def do_at(self, origin: str) -> Do:
+        return self.does.get(origin, self.do)
+
+    def holds_at(self, platform: str) -> Holds:
+        return self.checks.get(platform, self.holds)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A platform's column, in the tests of its connector: by the row's name what `Row` has by the
+    platform. A row that is not named is received and shown natively."""
+
+    lacks: Mapping[str, str]
+    cannot: Mapping[str, str]
+    shown_as: Mapping[str, str]
+    does: Mapping[str, Do]
+    checks: Mapping[str, Holds]
+
+    def added_to(self, row: Row, platform: str) -> Row:
+        """The row with this column; what the row says of the platform itself is replaced."""
+
+        def replaced(own: Mapping[str, V], column: Mapping[str, V]) -> dict[str, V]:
+            others = {name: value for name, value in own.items() if name != platform}
+            return others | ({platform: column[row.name]} if row.name in column else {})
+
+        return replace(
+            row,
+            lacks=replaced(row.lacks, self.lacks),
+            cannot=replaced(row.cannot, self.cannot),
+            shown_as=replaced(row.shown_as, self.shown_as),
+            does=replaced(row.does, self.does),
+            checks=replaced(row.checks, self.checks),
+        )
+
+
+def columns() -> dict[str, Column]:
+    """The columns that connectors bring: `COLUMN` of `tests/connectors/<platform>/matrix.py`."""
+    found: dict[str, Column] = {}
+    for platform in PLATFORMS:
+        name = f"tests.connectors.{platform}.matrix"
+        if importlib.util.find_spec(name) is not None:
+            found[platform] = importlib.import_module(name).COLUMN
+    return found

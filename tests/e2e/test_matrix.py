@@ -28,12 +28,16 @@ async def sandbox(
         store = tmp_path_factory.mktemp("matrix") / "bridge.sqlite3"
         settings = configuration(local, store, channels=list(ROOMS.values()))
         settings["files"] = {"allow_loopback": True}
-        settings["accounts"]["slack-2"] = local.account("slack", 2)
+        accounts: dict[str, str] = {}
+        for platform in PLATFORMS:
+            app = local.app_in(platform, away(local, platform, "general")[0])
+            accounts[platform] = f"{platform}-{app}" if app else platform
+            settings["accounts"][accounts[platform]] = local.account(platform, app)
         for name, room in settings["rooms"].items():
             room["announce"] = ["topics", "names", "polls", "threads", "joins"]
             room["members"] += [
                 dict(zip(("workspace", "channel"), away(local, platform, name), strict=True))
-                | {"account": "slack-2" if platform == "slack" else platform}
+                | {"account": accounts[platform]}
                 for platform in PLATFORMS
             ]
         async with running(local, settings) as (bridge, _):
@@ -55,10 +59,10 @@ async def test_the_event_reaches_every_platform_as_the_table_says(
     local, bridge = sandbox
     scene = Scene(local, origin, row.rooms.get(origin, ""))
 
-    await row.do(scene)
+    await row.do_at(origin)(scene)
     for there in PLATFORMS:
         if there not in row.cannot:
-            await local.until(lambda there=there: row.holds(scene, there))
+            await local.until(lambda there=there: row.holds_at(there)(scene, there))
 
     assert await bridge.store.dead_letters() == []
 

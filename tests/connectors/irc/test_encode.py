@@ -22,10 +22,12 @@ from bridge.model import (
     EditMessage,
     MessageId,
     OperationId,
+    PinMessage,
     PostMessage,
     Quoted,
     Receipt,
     RoomId,
+    UnpinMessage,
 )
 from bridge.ports.files import Files
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
@@ -179,6 +181,18 @@ def test_a_reaction_is_a_tag_on_the_first_copy() -> None:
     (call,) = encode(reaction, MODERN).calls
     (line,) = compose.mark(call, TARGET).lines
     assert line.decode() == "@+draft/react=👍;+reply=m1;+draft/reply=m1 TAGMSG #general\r\n"
+
+
+@pytest.mark.parametrize("mark", [PinMessage, UnpinMessage])
+def test_a_pin_is_named_as_lost_so_that_a_note_says_it(
+    mark: type[PinMessage | UnpinMessage],
+) -> None:
+    stands = (Receipt(slot=0, native_id="m1"),)
+    pinned = Delivery(operation=mark(**IDS), message=delivery("x").message, copies=stands)
+
+    encoded = encode(pinned, MODERN)
+
+    assert (encoded.calls, [one.kind for one in encoded.losses]) == ((), ["pin_unknown"])
 
 
 def test_every_line_counts_against_the_pace() -> None:

@@ -183,9 +183,8 @@ async def test_what_no_server_would_take_is_refused(irc: LocalIrc) -> None:
 
 
 async def test_a_shared_fault_happens_to_the_message_of_an_app(
-    irc: LocalIrc, context: SandboxContext
+    irc: LocalIrc, context: SandboxContext, reader: Reader
 ) -> None:
-    reader = await Reader.connect(irc)
     context.faults.add(Fault(kind="status", where="irc:PRIVMSG:#general"))
 
     reader.send("PRIVMSG #general :refused", "PRIVMSG #general :taken")
