@@ -276,18 +276,23 @@ async def end(process: asyncio.subprocess.Process) -> None:
     transport.close()
 
 
-def rooms_across(sandbox: SandboxProcess) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
+def rooms_across(
+    sandbox: SandboxProcess, platforms: Sequence[str] = ("slack", "discord", "teams")
+) -> tuple[dict[str, Any], list[tuple[Spot, ...]]]:
     """Accounts for every workspace, and rooms that each join one channel of each platform."""
     accounts: dict[str, Any] = {}
     of_workspace: dict[str, str] = {}
-    for app in sandbox.world["slack"]["apps"]:
-        if app["name"] == "bridge":
-            name = f"slack-{app['workspace_name'].lower()}"
-            accounts[name] = sandbox.account("slack", app)
-            of_workspace[app["workspace"]] = name
-    accounts["discord"] = sandbox.account("discord", sandbox.world["discord"]["apps"][0])
-    accounts["teams"] = sandbox.account("teams", sandbox.world["teams"]["apps"][0])
-    spots = list(zip(*(sandbox.spots(p) for p in ("slack", "discord", "teams")), strict=True))
+    for platform in platforms:
+        first, *more = sandbox.world[platform]["apps"]
+        if "workspace" not in first:  # one app serves them all
+            accounts[platform] = sandbox.account(platform, first)
+            continue
+        for app in (first, *more):
+            if app["name"] == first["name"]:
+                name = f"{platform}-{app['workspace_name'].lower()}"
+                accounts[name] = sandbox.account(platform, app)
+                of_workspace[app["workspace"]] = name
+    spots = list(zip(*map(sandbox.spots, platforms), strict=True))
     rooms: dict[str, Any] = {}
     for number, room in enumerate(spots, 1):
         members = [

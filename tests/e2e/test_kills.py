@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,20 +18,29 @@ from tests.e2e.traffic import Mix, Traffic
 
 CHANNELS = 7  # in each of two workspaces, guilds and teams: 42 channels, 14 rooms
 FEW = 3  # 18 channels, 6 rooms
+# Slack tells reactions again that were not acknowledged; Discord does not.
+MIX = Mix(reacting=("slack",))
 SEED = int(os.environ.get("KILL_SEED", "1"))
 
 
 async def survive(
-    kills: int, events: int, folder: Path, *, pause: float, limits: bool, channels: int = CHANNELS
+    kills: int,
+    events: int,
+    folder: Path,
+    *,
+    pause: float,
+    limits: bool,
+    channels: int = CHANNELS,
+    platforms: Sequence[str] = ("slack", "discord", "teams"),
+    mix: Mix = MIX,
 ) -> None:
     """The whole of it; prints what was counted."""
     chance = random.Random(SEED)
     store = folder / "bridge.sqlite3"
     async with sandbox_beside(channels=channels, limits=limits) as local:
-        parts, rooms = rooms_across(local)
+        parts, rooms = rooms_across(local, platforms)
         settings = {**parts, "store": {"path": str(store)}}
-        # Slack tells reactions again that were not acknowledged; Discord does not.
-        traffic = Traffic(local, rooms, random.Random(SEED + 1), Mix(reacting=("slack",)))
+        traffic = Traffic(local, rooms, random.Random(SEED + 1), mix)
         log = TeamsLog(local)
         async with bridge_beside(local, settings, folder) as bridge:
             await bridge.start()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from bridge.app.demo.reading import read
 from bridge.sandbox.feed import Shown
 from tests.e2e.processes import SandboxProcess, Spot
 
@@ -17,7 +18,8 @@ _TEXT = re.compile(r"^#(\d{5}) said here(?: v(\d+))?", re.MULTILINE)
 _WORD = re.compile(r"\bw(\d{5})v\d+n\d{3}\b")
 # Words of a long text: as many as people may write there. Those of Slack are more than Discord
 # shows in one message, those of Teams more than Slack does.
-_WORDS = {"slack": 270, "discord": 130, "teams": 430}
+_WORDS = {"slack": 270, "discord": 130, "teams": 430, "irc": 250}
+_WITHOUT_CARDS = ("irc",)  # all is in the text, with the author and a quote in front
 EMOJI = ("👍", "🎉", "👀")
 SHARING = ("slack", "discord")  # Teams gives bots no files of channels
 _REMEMBERED = 300  # newest posts that people still change
@@ -74,6 +76,8 @@ def read_words(text: str) -> Iterator[tuple[int, str]]:
 
 def text_of(shown: Shown) -> str:
     """What it says: in its card, of which the text may be the beginning alone, or in its text."""
+    if shown.platform in _WITHOUT_CARDS:
+        return read(shown).text
     blocks = shown.raw.get("blocks") or []
     if all(block.get("type") == "rich_text" for block in blocks):
         blocks = []  # Slack makes them of the text
