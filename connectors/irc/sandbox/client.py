@@ -9,13 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from connectors.irc.sandbox.history import page_of
 from connectors.irc.sandbox.protocol import Request, format_line, read_request, size
-from connectors.irc.sandbox.world import Message, fold
-
-if TYPE_CHECKING:
-    from connectors.irc.sandbox.server import IrcServer
+from connectors.irc.sandbox.world import Fault, FaultKind, Message, World, fold
 
 _NICK = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]{0,29}")
 _COLOUR = re.compile("[\x02\x03\x04\x11\x16\x1d\x1e\x1f]")
@@ -32,10 +30,43 @@ class _Batch:
     lines: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
 
 
+class Server(Protocol):
+    """What a client needs of its server (`IrcServer` says what each part is)."""
+
+    offers: dict[str, str]
+    world: World
+    flood: tuple[int, float] | None
+    naks: set[str]
+    certified: str
+    services: list[str]
+    services_silent: bool
+    multiline: tuple[int, int]
+    banned: set[str]
+    truncated: int
+
+    def take_fault(self, target: str, *kinds: FaultKind, from_client: bool) -> Fault | None: ...
+    def is_taken(self, nick: str, besides: Client | None = None) -> bool: ...
+    def join(self, nick: str, channel: str, *, client: Client | None = None) -> None: ...
+    def part(self, nick: str, channel: str, reason: str = "") -> None: ...
+    def leave(self, client: Client, reason: str) -> None: ...
+    def rename(self, who: Client | str, nick: str) -> None: ...
+    def regain(self, client: Client, nick: str) -> None: ...
+    def topic(self, by: str, channel: str, topic: str) -> None: ...
+    def publish(
+        self, nick: str, target: str, text: str, *, command: str = "PRIVMSG",
+        tags: Mapping[str, str] | None = None, lines: list[tuple[str, bool]] | None = None,
+        client: Client | None = None,
+    ) -> Message: ...  # fmt: skip
+    def publish_tags(
+        self, nick: str, target: str, tags: Mapping[str, str], client: Client | None = None
+    ) -> None: ...
+    def redact(self, nick: str, target: str, msgid: str, client: Client | None = None) -> bool: ...
+
+
 class Client:
     """A connection. `tell` and `deliver` write to it."""
 
-    def __init__(self, server: IrcServer, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, server: Server, writer: asyncio.StreamWriter) -> None:
         self.server = server
         self.nick = ""
         self.user = ""
@@ -475,34 +506,21 @@ class Client:
     # --- history ----------------------------------------------------------------------------
 
     def _on_chathistory(self, request: Request) -> None:
-        """LATEST, BEFORE, AFTER and BETWEEN exclude their selectors (IRCv3 chathistory)."""
+        """One batch of messages (IRCv3 chathistory)."""
         if not {"draft/chathistory", "batch"} <= self.caps:
             self.send_reply("421", "CHATHISTORY", "Unknown command")
             return
         kind, target = request.param(0).upper(), request.param(1)
         history = list(self.server.world.channel(target).history)
-        limit = min(int(request.params[-1]) if request.params[-1].isdecimal() else 100, 100)
-        match kind:
-            case "LATEST":
-                after = self._place(history, request.param(2), -1)
-                page = history[after + 1 :][-limit:]
-            case "AFTER":
-                after = self._place(history, request.param(2), len(history))
-                page = history[after + 1 :][:limit]
-            case "BEFORE":
-                before = self._place(history, request.param(2), 0, before=True)
-                page = history[:before][-limit:]
-            case "AROUND":
-                at = self._place(history, request.param(2), -1)
-                page = history[at : at + 1] if at >= 0 else []
-            case _:
-                self.send_reply("FAIL", "CHATHISTORY", "INVALID_PARAMS", kind, "Unknown subcommand")
-                return
+        page = page_of(history, kind, request.param(2), request.params[-1])
+        if page is None:
+            self.send_reply("FAIL", "CHATHISTORY", "INVALID_PARAMS", kind, "Unknown subcommand")
+            return
         reference = self.reference()
         self.write(format_line(SERVER, "BATCH", f"+{reference}", "chathistory", target))
         for message in page:
             if not message.lines or {"draft/multiline"} <= self.caps:
-                self._deliver_inside(message, reference)
+                self.deliver(message, {"batch": reference})
             else:
                 for line in message.text.split("\n"):
                     tags = {**self.tags_of(message), "batch": reference}
@@ -510,26 +528,6 @@ class Client:
                         format_line(message.mask, message.command, message.target, line, tags=tags)
                     )
         self.write(format_line(SERVER, "BATCH", f"-{reference}"))
-
-    def _deliver_inside(self, message: Message, reference: str) -> None:
-        self.deliver(message, {"batch": reference})
-
-    @staticmethod
-    def _place(
-        history: list[Message], selector: str, otherwise: int, *, before: bool = False
-    ) -> int:
-        """The index of the last message up to the selector; for BEFORE of the first from it on."""
-        kind, _, value = selector.partition("=")
-        if kind == "msgid":
-            return next((n for n, entry in enumerate(history) if entry.id == value), otherwise)
-        if kind == "timestamp":
-            at = datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp() * 1000
-            if before:
-                return next(
-                    (n for n, entry in enumerate(history) if entry.at >= round(at)), len(history)
-                )
-            return max((n for n, entry in enumerate(history) if entry.at <= round(at)), default=-1)
-        return otherwise
 
 
 def _with_tag(line: bytes, tag: bytes) -> bytes:

@@ -49,7 +49,7 @@ class IrcServer:
         self.certified = ""
         self.services: list[str] = []
         self.services_silent = False
-        self.multiline = (4096, 100)
+        self.multiline: tuple[int, int] = (4096, 100)  # bytes and lines of a message
         self.banned: set[str] = set()
         self.truncated = 0
         self.clients: list[Client] = []

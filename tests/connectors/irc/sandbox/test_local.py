@@ -69,7 +69,7 @@ def test_the_connector_type_has_the_twin_and_settings_for_each_of_its_networks()
     assert isinstance(local, TakesNewcomers)
     assert [one["network"] for one in settings] == ["harbour", "meadow"]
     for one in settings:
-        connector_type.settings.model_validate(one | {"port": 6667})
+        connector_type.settings.model_validate({**one, "port": 6667})
 
 
 async def test_the_seeded_networks_have_the_channels_and_people_of_the_sandbox(
