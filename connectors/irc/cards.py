@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
 
 from bridge.content.cards.assets import assets_in, with_assets
 from bridge.content.cards.rendering import NativeMessage, Payload, Rendering, Written
-from bridge.content.cards.tree import Asset, Card, Prose
-from bridge.content.cards.walk import is_interactive
+from bridge.content.cards.tree import Asset, Button, Card, Confirm, FileInput, Prose
+from bridge.content.cards.walk import actions_of, is_interactive
 from bridge.content.cards.words import card_words
 from bridge.content.markdown import markdown_to_text
 from bridge.content.safety.mentions import Rule
+from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.tree import Document, Link, Paragraph, Text
 from bridge.content.text.urls import safe_url
 from bridge.errors import CodecError
@@ -24,6 +25,7 @@ from connectors.irc.text import irc_to_text, text_to_irc
 
 PLATFORM: str = ids.PLATFORM
 SCHEMA_IDS: frozenset[str] = frozenset()
+NO_TEXT = "(no text)"
 
 
 def payloads(native: JsonValue) -> tuple[Payload, ...]:
@@ -53,7 +55,8 @@ def read_message(native: JsonValue, workspace: str = "") -> Card:
 def write_card(card: Card, rendering: Rendering) -> Written:
     """One message `{"text": ...}` of lines with formatting codes."""
     document, losses = card_document(card, rendering)
-    return Written((NativeMessage({"text": "\n".join(text_to_irc(document))}),), losses)
+    text = "\n".join(text_to_irc(document)) or NO_TEXT
+    return Written((NativeMessage({"text": text}),), losses)
 
 
 def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
@@ -66,7 +69,7 @@ def card_document(
 ) -> tuple[Document, tuple[Loss, ...]]:
     """All that a card says, as text; actions that somebody hears have numbers, and `code` names the
     card among others."""
-    losses = [*_lost_assets(card, rendering)]
+    losses = [*_lost_assets(card, rendering), *_lost_around_actions(card)]
     shown = with_assets(card, lambda asset: _with_address(asset, rendering))
     document = markdown_to_text(card_words(shown))
     if not is_interactive(card.nodes):
@@ -93,11 +96,38 @@ def _with_address(asset: Asset, rendering: Rendering) -> Asset:
 def _lost_assets(card: Card, rendering: Rendering) -> list[Loss]:
     return [
         Loss(
-            path="", kind="media_as_text", what=asset.name or asset.alt or "a file",
+            path="", kind="media_as_text", what=_asset_words(asset),
             shown_as="a link" if rendering.url_of(asset) else "its name",
         )
         for asset in assets_in(card)
     ]  # fmt: skip
+
+
+def _asset_words(asset: Asset) -> str:
+    words = dict.fromkeys(word for word in (asset.name, asset.alt) if word)
+    return ", ".join(words) or "a file"
+
+
+def _lost_around_actions(card: Card) -> Iterator[Loss]:
+    """What other clients show when somebody points at an action, presses it, or errs, and files
+    that it asks for: IRC has no place for them."""
+    for action in actions_of(card):
+        if action.confirm is not None:
+            yield Loss(path=action.at, kind="confirm_dialog", what=_confirm_words(action.confirm))
+        if isinstance(action, Button):
+            if action.hint and action.label:
+                yield Loss(path=action.at, kind="button_hint", what=action.hint)
+            continue
+        if action.error:
+            yield Loss(path=action.at, kind="input_error", what=action.error)
+        if isinstance(action, FileInput):
+            label = plain_inlines(action.label) or action.id or "a file"
+            yield Loss(path=action.at, kind="file_input", what=label)
+
+
+def _confirm_words(confirm: Confirm) -> str:
+    words = (confirm.title, plain_inlines(confirm.text), confirm.ok, confirm.cancel)
+    return " ".join(word for word in words if word) or "?"
 
 
 def _text(native: JsonValue) -> str:

@@ -39,7 +39,7 @@ from connectors.irc import ids
 from connectors.irc.actions import numbered
 from connectors.irc.bylines import byline, quieted, shown_name
 from connectors.irc.capabilities import LINES
-from connectors.irc.cards import card_document
+from connectors.irc.cards import NO_TEXT, card_document
 from connectors.irc.form import ACTION_BYTES, Form
 from connectors.irc.formatting import clean
 from connectors.irc.splitting import Piece, split_line
@@ -48,7 +48,6 @@ from connectors.irc.text import as_action, text_to_irc
 SAY, CORRECT, REDACT, REACT, UNREACT = "say", "correct", "redact", "react", "unreact"
 PASTE_NAME, PASTE_TYPE = "message.txt", "text/plain"
 _EXCERPT = 40  # characters of what is answered
-_NOTHING = "(no text)"
 _EDITED = "(edited) "
 _MOST_TOKENS = 100  # lines of a call that count against the budget
 
@@ -102,7 +101,7 @@ def _said(delivery: Delivery, cards: Cards, files: Files | None) -> tuple[_Said,
         markdown, losses = message_text(message)
         document = with_counterparts(markdown_to_text(markdown), delivery.counterparts)
     action = as_action(document) if not code and delivery.quoted is None else None
-    lines = text_to_irc(action or document) or [_NOTHING]
+    lines = text_to_irc(action or document) or [NO_TEXT]
     if delivery.quoted is not None:
         lines[0] = f"{_answered(delivery.quoted)} {lines[0]}"
     return _Said(tuple(lines), text_to_plain(document), action is not None, code), losses

@@ -14,15 +14,13 @@ from bridge.content.cards.codec import Codec
 from bridge.content.cards.rendering import Payload, Rendering
 from bridge.content.cards.tree import Card
 from bridge.errors import CodecError
-from connectors.discord import cards as discord
-from connectors.slack import cards as slack
-from connectors.teams import cards as teams
 from tests.content.card_strategies import cards
 from tests.corpus.examples import EXAMPLES
-from tests.corpus.payloads import cases, corpus
+from tests.corpus.laws import codec_of
+from tests.corpus.payloads import FOLDERS, cases, corpus
 from tests.corpus.test_wrong_shapes import JSON
 
-CODECS: dict[str, Codec] = {"slack": slack, "discord": discord, "teams": teams}  # pyright: ignore[reportAssignmentType]  # modules are codecs
+CODECS: dict[str, Codec] = {platform: codec_of(platform) for platform in EXAMPLES}
 EACH = pytest.mark.parametrize("platform", CODECS)
 BLOCKS = "application/vnd.slack.blocks+json"
 ATTACHMENTS = "application/vnd.slack.attachments+json"
@@ -210,7 +208,7 @@ INVALID: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
-@EACH
+@pytest.mark.parametrize("platform", FOLDERS)
 def test_of_the_corpus_only_what_is_invalid_has_mistakes(platform: str) -> None:
     codec = CODECS[platform]
     invalid = tuple(name for names in INVALID.values() for name in names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.corpus.platforms import PLATFORMS, part_of
+
 FILES = "https://files.example.org"
 PICTURE = f"{FILES}/cat.png"
 PAGE = "https://example.org/plan"
@@ -670,4 +672,16 @@ TEAMS: dict[str, Any] = {
     },
 }  # fmt: skip
 
-EXAMPLES: dict[str, dict[str, Any]] = {"slack": SLACK, "discord": DISCORD, "teams": TEAMS}
+_HERE: dict[str, dict[str, Any]] = {"slack": SLACK, "discord": DISCORD, "teams": TEAMS}
+
+
+def _examples() -> dict[str, dict[str, Any]]:
+    """Those above, and those that the tests of other connectors bring."""
+    found: dict[str, dict[str, Any]] = {}
+    for platform in PLATFORMS:
+        module = None if platform in _HERE else part_of(platform, "examples")
+        found[platform] = module.EXAMPLES if module else _HERE.get(platform, {})
+    return found
+
+
+EXAMPLES = _examples()

@@ -14,13 +14,14 @@ from bridge.model import Loss
 from tests.corpus.examples import EXAMPLES
 from tests.corpus.laws import PLATFORMS, TARGETS, Verdict, judge, owner_of
 from tests.corpus.payloads import Case, cases
+from tests.corpus.platforms import LABELS
 from tests.corpus.tally import Sums, sums
 
 PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
 
 _INTRO = """# Fidelity
 
-This page shows how rich content is converted between platforms. `python -m tests.corpus fidelity` writes it: it translates every message of a corpus of real payloads (public repositories and documentation) and counts the results; the examples are our own. An element is *kept* if nothing of it was lost, *degraded* if something was lost and a substitute represents it, *dropped* if there is no substitute. A `Loss` names every degraded or dropped element, with its text; `uacs-bridge translate --report` shows the losses of your own message. A message that returns to its own platform stays unchanged; UACS keeps every native payload unchanged.
+This page shows how rich content is converted between platforms. `python -m tests.corpus fidelity` writes it: it translates every message of a corpus of real payloads (public repositories and documentation) and counts the results; the examples are our own, and are counted for a platform without payloads in the corpus (IRC). An element is *kept* if nothing of it was lost, *degraded* if something was lost and a substitute represents it, *dropped* if there is no substitute. A `Loss` names every degraded or dropped element, with its text; `uacs-bridge translate --report` shows the losses of your own message. A message that returns to its own platform stays unchanged; UACS keeps every native payload unchanged.
 
 ## In numbers
 
@@ -50,7 +51,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
     return "\n".join([*lines, ""])
 
 
-_NAMES = {"slack": "Slack", "discord": "Discord", "teams": "Teams", "uacs": "UACS"}
+_NAMES = {**LABELS, "uacs": "UACS"}
 
 
 def _numbers(verdicts: Iterable[Verdict]) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """What does not clear the laws and bars, as measured over the corpus. Whoever mends one takes it
-out of here; nothing may become worse."""
+out of here; nothing may become worse. The tests of a connector may bring more."""
 
 from __future__ import annotations
+
+from tests.corpus.platforms import PLATFORMS, part_of
 
 FAULTS: dict[tuple[str, str], int] = {
     # Words that an option of a menu repeats, and half an HTML entity.
@@ -17,3 +19,8 @@ BARS: dict[str, float] = {
     "discord -> discord: nodes at home": 0.742,
     "teams -> teams: words in the output": 0.912,  # one menu of 1,000 options, larger than a card
 }
+
+for _platform in PLATFORMS:
+    if (_more := part_of(_platform, "known")) is not None:
+        FAULTS.update(_more.FAULTS)
+        BARS.update(_more.BARS)

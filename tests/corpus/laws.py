@@ -1,15 +1,16 @@
 """The laws of translation, judged for one message and one target. Knows no codec.
 
 What is judged is what `translate` gives; what the source and the output show is read by
-`slack_seen`, `discord_seen`, `teams_seen`, written from the platforms' own descriptions.
+the platforms' `seen` modules, written from the platforms' own descriptions.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -21,24 +22,14 @@ from bridge.content.cards.walk import walk
 from bridge.errors import CodecError
 from bridge.model import Level, Loss
 from bridge.runtime.discovery import connector_type
-from connectors.discord import capabilities as discord_capabilities
-from connectors.slack import capabilities as slack_capabilities
-from connectors.teams import capabilities as teams_capabilities
-from tests.corpus import card_seen, discord_seen, plain, rules, slack_seen, teams_seen
+from tests.corpus import card_seen, plain, rules
 from tests.corpus.discord_pressed import asked_in_forms
 from tests.corpus.lcs import longest_common
 from tests.corpus.payloads import Case
+from tests.corpus.platforms import PLATFORMS, part_of
 from tests.corpus.seen import Act, Element, Said, Seen
 
-PLATFORMS = ("slack", "discord", "teams")
 TARGETS = (*PLATFORMS, "uacs", "card")
-_SEE = {
-    "slack": slack_seen.see,
-    "discord": discord_seen.see,
-    "teams": teams_seen.see,
-    "card": card_seen.see_card,
-    "uacs": card_seen.see_message,
-}
 # A template without its data is the author's; a Native's loss is no loss of what stands for it,
 # which has the same place.
 _NO_LOSS_OF_THE_TARGET = frozenset(
@@ -96,15 +87,29 @@ def judge(case: Case, target: str) -> Verdict:
         verdict.refused = f"failed: {error}"
         verdict.faults.append(_not_total(case, target, error))
         return verdict
-    _Judge(verdict, _SEE[case.platform](case.payload), done).all()
+    _Judge(verdict, _see(case.platform)(case.payload), done).all()
     return verdict
+
+
+@cache
+def _see(form: str) -> Callable[[Any], Seen]:
+    """What a message of a platform, a card or a UACS message shows."""
+    match form:
+        case "card":
+            return card_seen.see_card
+        case "uacs":
+            return card_seen.see_message
+        case _:
+            module = part_of(form, "seen")
+            assert module is not None, form
+            return module.see
 
 
 def see(platform: str, messages: Iterable[Any]) -> Seen:
     """What several messages show, one after the other."""
     whole = Seen()
     for number, message in enumerate(messages):
-        one = _SEE[platform](message)
+        one = _see(platform)(message)
         whole.said += one.said
         whole.acts += one.acts
         whole.elements += [Element(f"#{number}{it.at}", it.kind) for it in one.elements]
@@ -250,7 +255,20 @@ class _Judge:
             return True
         if any(token(at) in self._blob for at in _places(act)):
             return True
-        return act.does == "input" and self._is_in_form(act)
+        if act.does == "input" and self._is_in_form(act):
+            return True
+        return self._has_a_number(act)
+
+    def _has_a_number(self, act: Act) -> bool:
+        """People answer with the number of the action: one of this name has a number, or as many
+        have one as the source has actions."""
+        numbers = [it for it in self._shown.acts if "/!" in it.at]
+        label = plain.words(act.label)
+        named = any(
+            it.does == act.does and label == plain.words(it.label)[: len(label)] for it in numbers
+        )
+        told = [it for it in self._source.acts if it.does in ("press", "input")]
+        return named or (act in told and len(numbers) >= len(told))
 
     def _is_open(self, act: Act) -> bool:
         """What it would show is shown already."""
@@ -396,11 +414,10 @@ def codec_of(platform: str) -> Codec:
 @cache
 def _levels(platform: str) -> dict[str, Level]:
     """How far a platform says that it shows each node of a card."""
-    features = {
-        "slack": slack_capabilities.CAPABILITIES.features,
-        "discord": discord_capabilities.CAPABILITIES.features,
-        "teams": teams_capabilities.CAPABILITIES.features,
-    }.get(platform, {})
+    if platform not in PLATFORMS:
+        return {}
+    capabilities = importlib.import_module(f"connectors.{platform}.capabilities")
+    features: dict[str, Level] = capabilities.CAPABILITIES.features
     return {name.removeprefix("card."): level for name, level in features.items()}
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from tests.corpus.examples import EXAMPLES
 from tests.corpus.seen import Json, of, string
 
 FOLDERS = {
@@ -37,12 +38,19 @@ def corpus() -> Path | None:
 
 @cache
 def cases(platform: str | None = None) -> tuple[Case, ...]:
-    """All of one platform, or of all, in the order of their names; nothing without a corpus."""
+    """All of one platform, or of all, in the order of their names; nothing without a corpus. Of a
+    platform without a folder our own examples."""
     root = corpus()
     if root is None:
         return ()
     made_up = _synthetic(root)
-    return tuple(
+    examples = (
+        Case(name, f"example {one}", payload)
+        for name in EXAMPLES
+        if name not in FOLDERS and platform in (None, name)
+        for one, payload in EXAMPLES[name].items()
+    )
+    files = (
         Case(name, f"{file.relative_to(root)}{at}", payload, str(file.relative_to(root)) in made_up)
         for name, folders in FOLDERS.items()
         if platform in (None, name)
@@ -51,6 +59,7 @@ def cases(platform: str | None = None) -> tuple[Case, ...]:
         if not any(one in file.parts for one in _BESIDE)
         for at, payload in messages(name, _read(file))
     )
+    return (*files, *examples)
 
 
 def _read(file: Path) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -15,6 +13,7 @@ from bridge.errors import InvalidUacs
 from bridge.runtime.discovery import connector_type
 from bridge.uacs import read_message
 from tests.corpus.payloads import Case
+from tests.corpus.platforms import part_of
 from tests.corpus.seen import Json, of
 
 _SLACK_PINGS = re.compile(r"<(?:!(?:here|channel|everyone|subteam)|@|#[CG])")
@@ -127,10 +126,8 @@ def _broken_uacs(message: Any) -> list[str]:
 
 @cache
 def _rules(platform: str) -> Callable[[Any], list[str]]:
-    name = f"tests.connectors.{platform}.{platform}_rules"
-    if importlib.util.find_spec(name) is None:
-        return lambda _message: []
-    return importlib.import_module(name).faults
+    module = part_of(platform, "rules")
+    return module.faults if module else lambda _message: []
 
 
 _NUMBERS = re.compile(r"\d+|'[^']*'|\"[^\"]*\"|/\S*|\[[^\]]*\]")

@@ -6,6 +6,7 @@ from tests.corpus.examples import EXAMPLES
 from tests.corpus.fidelity import PAGE, page
 from tests.corpus.laws import PLATFORMS, judge
 from tests.corpus.payloads import Case
+from tests.corpus.platforms import LABELS
 
 TEXT = PAGE.read_text("utf-8")
 
@@ -13,7 +14,7 @@ TEXT = PAGE.read_text("utf-8")
 def test_every_way_has_its_table() -> None:
     ways = [(a, b) for a in PLATFORMS for b in PLATFORMS if a != b]
 
-    assert [(a, b) for a, b in ways if f"\n## {a.title()} to {b.title()}\n" not in TEXT] == []
+    assert [(a, b) for a, b in ways if f"\n## {LABELS[a]} to {LABELS[b]}\n" not in TEXT] == []
 
 
 def test_an_element_that_loses_nothing_is_kept_and_one_that_does_is_degraded() -> None:

@@ -21,6 +21,7 @@ from tests.corpus.payloads import Case, cases, corpus
 from tests.corpus.tally import sums
 
 WITH_CORPUS = pytest.mark.skipif(corpus() is None, reason="UACS_CORPUS names no folder of payloads")
+pytestmark = pytest.mark.timeout(600)  # the whole corpus is judged, on two cores
 SOURCES = [pytest.param("examples"), pytest.param("corpus", marks=WITH_CORPUS)]
 
 

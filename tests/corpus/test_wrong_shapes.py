@@ -24,7 +24,8 @@ WRONG: dict[type, tuple[Any, ...]] = {
     dict: (WORD, NUMBER, True, [WORD]),
     str: (NUMBER, [WORD], {"zq": WORD}),
 }
-TARGETS = {"slack": "discord", "discord": "slack", "teams": "slack"}
+TARGETS = {platform: "discord" if platform == "slack" else "slack" for platform in EXAMPLES}
+SHAPED = [name for name in EXAMPLES if isinstance(codec_of(name), TellsWrongShapes)]
 # How something looks, not what it says; what has no type that anybody knows is unknown, not wrong.
 UNSAID = frozenset(
     (
@@ -116,7 +117,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("platform", EXAMPLES)
+@pytest.mark.parametrize("platform", SHAPED)
 @given(native=JSON)
 def test_any_json_is_looked_through(platform: str, native: Any) -> None:
     codec = codec_of(platform)
