@@ -195,7 +195,7 @@ def spoil(connector: Connector) -> None:
         return encoded.model_copy(update={"calls": tuple(map(spoiled_call, encoded.calls))})
 
     def spoiled_call(call: Call) -> Call:
-        more = BROKEN[connector.capabilities.platform]
+        more = BROKEN.get(connector.capabilities.platform, {})  # a text cannot be broken so
         shown = {
             name: [*listed, *added]
             for name, added in more.items()

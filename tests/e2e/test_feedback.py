@@ -71,13 +71,13 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
             await local.until(
                 lambda: all(
                     (one := answer(local, name)) and "feedback" in orjson.dumps(one.raw).decode()
-                    for name in local.platforms
+                    for name in UP
                 )
             )
             before = {name: len(local.standing(name, "general")) for name in local.platforms}
 
             for number, (controls, name) in enumerate(
-                (controls, name) for controls in (UP, DOWN) for name in local.platforms
+                (controls, name) for controls in (UP, DOWN) for name in UP
             ):
                 action, values = controls[name]
                 shown = answer(local, name)
@@ -92,7 +92,7 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
                         "teams": ("good", "short and right"),
                     }  # fmt: skip
 
-            assert await judged(bridge) == dict.fromkeys(local.platforms, ("bad", ""))
+            assert await judged(bridge) == dict.fromkeys(UP, ("bad", ""))
             assert [one.sense for one in agent.heard] == ["good"] * 3 + ["bad"] * 3
             assert await bridge.store.untold_feedback() == []
             after = {name: len(local.standing(name, "general")) for name in local.platforms}

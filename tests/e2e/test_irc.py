@@ -214,7 +214,7 @@ async def test_an_agents_card_is_pressed_on_irc_by_its_number(tmp_path: Path) ->
 async def test_a_long_text_ends_with_a_link_that_opens(tmp_path: Path) -> None:
     text = "\n".join(f"line {number}" for number in range(40))
     async with both(PLAIN) as (local, irc):
-        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3")
+        settings = with_irc(local, irc, tmp_path / "bridge.sqlite3", max_lines=8)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port: int = probe.getsockname()[1]

@@ -144,7 +144,7 @@ async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_p
 async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: Path) -> None:
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
-        slack, discord, teams = settings["rooms"]["general"]["members"]
+        slack, discord, teams, *_ = settings["rooms"]["general"]["members"]
         settings["rooms"] = {
             "one": {"members": [slack, discord]},
             "two": {"members": [discord, teams]},

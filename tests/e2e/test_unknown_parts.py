@@ -30,6 +30,8 @@ NAME = "vnd.acme.invoice.json"
 AS_FILE = Loss(path="/content/1", kind="part_as_file", what=SCHEMA_ID, shown_as=NAME)
 BY_NAME = Loss(path="/content/1", kind="file_as_link", what=NAME, shown_as="its name")
 
+IN_TEXT = Loss(path="", kind="media_as_text", what=NAME, shown_as="its name")
+
 
 class Biller:
     """Answers with words and with something that only its own kind understands."""
@@ -67,6 +69,7 @@ async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path
                 "slack": (AS_FILE,),
                 "discord": (AS_FILE,),
                 "teams": (AS_FILE, BY_NAME),
+                "irc": (AS_FILE, IN_TEXT),
             }
             assert await bridge.store.dead_letters() == []
 

@@ -251,7 +251,9 @@ def _missing_permission(local: Sandbox, settings: dict[str, Any]) -> None:
 
 
 def _another_tenant(local: Sandbox, settings: dict[str, Any]) -> None:
-    settings["rooms"]["general"]["members"][-1]["workspace"] = str(UUID(int=7))
+    members = settings["rooms"]["general"]["members"]
+    teams = next(member for member in members if member["account"] == "teams")
+    teams["workspace"] = str(UUID(int=7))
 
 
 # What the platforms alone know: how it is made, and what is said of it.
