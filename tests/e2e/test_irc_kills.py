@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.traffic import Mix
 from tests.e2e.test_kills import CHANNELS, survive
+from tests.e2e.traffic import Mix
 
 WORDS_ALONE = Mix(answers=0.25, edits=0, deletions=0, reactions=0, files=0)
 

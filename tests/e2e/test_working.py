@@ -297,5 +297,5 @@ async def test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsew
     assert sandbox.place("teams", "general")[1] not in dict(teams.typed)
     assert slack.status(*place, root) == ""
     assert teams.informed(chat) == []
-    assert sum(WORDS in one.text for one in standing) == len(town.platforms) + 1
+    assert sum(WORDS in one.text for one in standing) == len(sandbox.platforms) + 1
     assert "Look at the map" not in str([one.raw for one in standing])

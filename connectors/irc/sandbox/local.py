@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.faults import FaultKind as SharedKind
 from bridge.sandbox.feed import Change, Shown
-from bridge.sandbox.platform import SeededPerson, SeededPlace, SandboxContext, World
+from bridge.sandbox.platform import SandboxContext, SeededPerson, SeededPlace, World
 from connectors.irc.sandbox.seed import BOT, NETWORKS, SeededNetwork, channel_names
 from connectors.irc.sandbox.server import IrcServer, MessageChange
 from connectors.irc.sandbox.text import action_in, multiline_of

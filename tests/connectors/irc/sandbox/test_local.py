@@ -9,7 +9,7 @@ import pytest
 
 from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.platform import Starts, SandboxContext, TakesNewcomers
+from bridge.sandbox.platform import SandboxContext, Starts, TakesNewcomers
 from connectors.irc import connector_type
 from connectors.irc.sandbox import LOCAL, LocalIrc
 from connectors.irc.sandbox.text import action_in, multiline_of, without_codes
