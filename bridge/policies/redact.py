@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from bridge.content.text.patterns import RegularExpression, found_by, pattern_of
+from bridge.content.text.patterns import RegularExpression, matches_of, pattern_of
 from bridge.model.turns import Turn
 from bridge.policies.strings import in_json, in_message, in_turn
 from bridge.uacs import Message
@@ -76,7 +76,7 @@ class _RedactFilter:
 
     def _redact(self, text: str) -> str:
         for kind, pattern in self._patterns:
-            for value in found_by(pattern, text):
+            for value in matches_of(pattern, text):
                 if kind != "card" or _is_card(value):
                     text = text.replace(value, self._placeholder(kind, value))
         return text

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from pydantic import JsonValue
 
-from bridge.content.messages.metadata import with_marks
+from bridge.content.messages.metadata import with_reactions_and_feedback
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId, Operation, Person, Place, RoomId
 from bridge.model.admission import Admission, Admitted
@@ -164,7 +164,7 @@ def _with_marks(body: bytes, reacted: str | None, rated: str | None) -> Message:
     message = MESSAGES.read(body)
     if reacted is None and rated is None:
         return message
-    return with_marks(message, reactions=_json(reacted), feedback=_json(rated))
+    return with_reactions_and_feedback(message, reactions=_json(reacted), feedback=_json(rated))
 
 
 def _json(text: str | None) -> JsonValue:
@@ -173,7 +173,7 @@ def _json(text: str | None) -> JsonValue:
 
 def _body_of(message: Message) -> bytes:
     """Reactions and feedback stand beside the body, so that neither overwrites the other."""
-    return MESSAGES.write(with_marks(message))
+    return MESSAGES.write(with_reactions_and_feedback(message))
 
 
 def change_message(

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from bridge.content.cards.reader import is_rich
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.markdown.close_open import steady
+from bridge.content.markdown.close_open import stable_output
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, RateLimitKey, Receipt
 from bridge.model.turns import PlanStep
@@ -199,7 +199,7 @@ def _recipient(operation: object) -> dict[str, JsonValue] | None:
 def _text(delivery: Delivery, slot: int) -> str:
     """The part as Markdown that nothing of what follows changes; mentions are their names here."""
     pieces = parts(delivery)
-    return steady(pieces[slot], _markdown)[:STREAM_TEXT] if slot < len(pieces) else ""
+    return stable_output(pieces[slot], _markdown)[:STREAM_TEXT] if slot < len(pieces) else ""
 
 
 def _markdown(text: str) -> str:

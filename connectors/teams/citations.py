@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.content.markdown import markdown_to_text
-from bridge.content.messages.citations import with_list
+from bridge.content.messages.citations import with_source_list
 from bridge.content.text.split import cut_text
 from bridge.content.text.tree import List
 from bridge.model import Loss
@@ -37,7 +37,7 @@ def with_list_of(message: Message, sources: Sequence[Source]) -> tuple[Message, 
     content = [_with_numbers(part) for part in message.content]
     rest = content[-1:] if _lists_from(content[-1], len(sources) + 1) else []
     words = content[: len(content) - len(rest)]
-    listed, losses = with_list(message.model_copy(update={"content": tuple(words)}), sources)
+    listed, losses = with_source_list(message.model_copy(update={"content": tuple(words)}), sources)
     whole = listed.model_copy(update={"content": (*listed.content, *rest)})
     return whole, losses
 

@@ -14,7 +14,7 @@ import structlog
 from pydantic import JsonValue
 
 from bridge.content.cards.reader import is_rich
-from bridge.content.markdown.close_open import steady
+from bridge.content.markdown.close_open import stable_output
 from bridge.errors import Refused, StreamStopped
 from bridge.model import Call, Delivery, EditMessage, Encoded, PostMessage, RateLimitKey, Receipt
 from bridge.model.turns import PlanStep
@@ -153,7 +153,7 @@ def _text(delivery: Delivery, slot: int) -> str:
     if slot >= len(pieces):
         return ""
     head, piece, write = pieces[slot]
-    text = steady(piece, write)
+    text = stable_output(piece, write)
     return f"{head}\n\n{text}" if head and text else text
 
 

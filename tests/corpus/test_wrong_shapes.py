@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.app.translation.translate import Translation, translate
-from bridge.content.cards.codec import TellsWrongShapes
+from bridge.content.cards.codec import ReportsWrongShapes
 from bridge.errors import CodecError
 from bridge.model import Loss
 from tests.corpus.edits import copied
@@ -25,7 +25,7 @@ WRONG: dict[type, tuple[Any, ...]] = {
     str: (NUMBER, [WORD], {"zq": WORD}),
 }
 TARGETS = {platform: "discord" if platform == "slack" else "slack" for platform in EXAMPLES}
-SHAPED = [name for name in EXAMPLES if isinstance(codec_of(name), TellsWrongShapes)]
+SHAPED = [name for name in EXAMPLES if isinstance(codec_of(name), ReportsWrongShapes)]
 # How something looks, not what it says; what has no type that anybody knows is unknown, not wrong.
 UNSAID = frozenset(
     (
@@ -121,7 +121,7 @@ JSON = st.recursive(
 @given(native=JSON)
 def test_any_json_is_looked_through(platform: str, native: Any) -> None:
     codec = codec_of(platform)
-    assert isinstance(codec, TellsWrongShapes)
+    assert isinstance(codec, ReportsWrongShapes)
 
     found = codec.wrong_shapes(native)
 

@@ -10,7 +10,7 @@ import pyromark
 import pytest
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
-from bridge.content.text.names import shown_name
+from bridge.content.text.names import display_name
 from bridge.content.text.normal import cleaned
 from bridge.content.text.tree import Document
 from bridge.model import (
@@ -173,7 +173,7 @@ def test_what_is_written_anywhere_is_harmless_everywhere(
 @pytest.mark.parametrize("hostile", [*NAMES, *PAYLOADS], ids=range(len(NAMES) + len(PAYLOADS)))
 def test_names_and_quoted_words_are_harmless_everywhere(destination: str, hostile: str) -> None:
     encode, check = TO[destination]
-    name = shown_name(hostile, "U1")
+    name = display_name(hostile, "U1")
     quoted = Quoted(author=name, excerpt=cleaned(hostile))  # as the archive keeps it
 
     encoded = encode(delivery(destination, "hello", name, quoted))

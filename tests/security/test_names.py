@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.content.text.names import NAME_LIMIT, shown_name
+from bridge.content.text.names import NAME_LIMIT, display_name
 from bridge.model import AccountId, ActorId, Person
 from bridge.router.rooms.people import People
 from bridge.runtime.clock import SystemClock
@@ -29,7 +29,7 @@ from bridge.store import SqliteStore
     ],
 )
 def test_a_name_is_one_line_without_anything_hidden(name: str, shown: str) -> None:
-    assert shown_name(name, "U1") == shown
+    assert display_name(name, "U1") == shown
 
 
 async def test_the_router_never_hands_on_a_name_that_hides_something() -> None:

@@ -30,7 +30,7 @@ from bridge.agents.turn.inputs import TurnInputs
 from bridge.agents.turn.paragraphs import Paragraphs
 from bridge.agents.turn.run import api_key_of, run_turn, with_retries
 from bridge.agents.turn.server_memory import memory_of, memory_part
-from bridge.content.messages.negotiation import told as in_words
+from bridge.content.messages.negotiation import describe_accepted as in_words
 from bridge.errors import AgentError, BridgeError, Refused
 from bridge.model.turns import AgentEvent, AgentInput, AnswerRecorded, PartGiven, Turn, TurnDone
 from bridge.ports.agent import AgentTools

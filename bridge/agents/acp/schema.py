@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from bridge.agents.acp.write import PLAIN
 from bridge.agents.codec.json_values import Json, arr, obj, text
-from bridge.content.messages.negotiation import Accepted, takes, told
+from bridge.content.messages.negotiation import Accepted, describe_accepted, takes
 from bridge.model import Loss
 
 _MOST_FAULTS = 10
@@ -45,7 +45,9 @@ def missing(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
     """Required entries that no part matches, in words."""
     parts = list(_parts(messages))
     wanted = [one for one in schema if one.required]
-    return [told(one) for one in wanted if not any(_fits(part, [one]) for part in parts)]
+    return [
+        describe_accepted(one) for one in wanted if not any(_fits(part, [one]) for part in parts)
+    ]
 
 
 def mismatches(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:

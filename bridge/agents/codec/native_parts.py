@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from bridge.agents.codec.json_values import Json, obj, patch_of, patched, without
 from bridge.agents.codec.speakers import as_quote
-from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE, is_unshown
+from bridge.content.messages.agent_parts import CITATIONS, REASONING, STATE, is_hidden
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata, select_parts
 from bridge.model import Loss
 from bridge.model.turns import AgentEvent, PartGiven, TextDelta, ToolCalled
@@ -119,7 +119,7 @@ def pieces_of_others(message: Message, losses: list[Loss], at: str) -> tuple[Pie
     details = read_bridge_metadata(message)[0].parts
     for index, part in select_parts(message, ()):
         path = f"{at}/content/{index}"
-        if is_unshown(part):
+        if is_hidden(part):
             losses.append(Loss(path=path, kind="private", what="what another agent keeps"))
             continue
         known = details.get(str(index)) or PartDetails()

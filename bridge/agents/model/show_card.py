@@ -17,12 +17,12 @@ from pydantic import JsonValue, ValidationError
 from bridge.agents.codec.json_values import Json
 from bridge.agents.codec.schemas import schema_violation
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
-from bridge.content.cards.interactions import Interaction, told
+from bridge.content.cards.interactions import Interaction, describe_interaction
 from bridge.content.cards.json import SCHEMA_ID, card_from_json, card_schema, card_to_json
 from bridge.content.cards.tree import Button
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.content.messages.tool_names import SHOW_CARD
-from bridge.content.safety.link_targets import with_targets
+from bridge.content.safety.link_targets import with_visible_targets
 from bridge.errors import CodecError
 from bridge.uacs import (
     Conversation,
@@ -67,7 +67,7 @@ def shown(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolResultPart
     fault = _fault(card) or schema_violation(dict(call.arguments), _parameters())
     if fault:
         return None, _wrong(call, fault)
-    data = cast("JsonTree", card_to_json(with_targets(card)))
+    data = cast("JsonTree", card_to_json(with_visible_targets(card)))
     part = StructuredDataPart(schema_id=SCHEMA_ID, data=data)
     return part, ToolResultPart(tool_call_id=call.id, content=_SHOWN)
 
@@ -87,7 +87,7 @@ def _press(message: Message) -> Message:
     except ValidationError:
         return message
     known = {"id": press.id, "value": press.value, "inputs": press.inputs, "card": press.message}
-    text = f"{press.kind} {told(press)}\n{orjson.dumps(known).decode()}"
+    text = f"{press.kind} {describe_interaction(press)}\n{orjson.dumps(known).decode()}"
     part = TextPart(text=text, format="plain")
     return with_bridge_metadata(message.model_copy(update={"content": (part,)}), BridgeMetadata())
 

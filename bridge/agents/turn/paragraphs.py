@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from pydantic import JsonValue
 
-from bridge.content.messages.agent_parts import UNSHOWN
+from bridge.content.messages.agent_parts import HIDDEN_SCHEMAS
 from bridge.model.turns import (
     AgentEvent,
     PartGiven,
@@ -68,4 +68,4 @@ class Paragraphs:
 
 
 def _is_unshown(part: JsonValue) -> bool:
-    return isinstance(part, dict) and part.get("schema_id") in UNSHOWN
+    return isinstance(part, dict) and part.get("schema_id") in HIDDEN_SCHEMAS

@@ -12,13 +12,13 @@ import orjson
 
 from bridge.agents.codec.json_values import Json
 from bridge.agents.codec.speakers import agent_id
-from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.agent_parts import is_hidden
 from bridge.content.messages.metadata import (
     BridgeMetadata,
     read_bridge_metadata,
     with_bridge_metadata,
 )
-from bridge.content.messages.private_state import own_metadata, own_view
+from bridge.content.messages.private_state import own_metadata, view_of_agent
 from bridge.model.turns import AgentInput, Feedback, Turn
 from bridge.uacs import Conversation, Message, write
 
@@ -64,10 +64,10 @@ def shown_to(conversation: Conversation, agent: str) -> Conversation:
 
 
 def _shown(message: Message, agent: str) -> Message:
-    message = own_view(message, agent)
-    if message.actor.id == agent_id(agent) or not any(map(is_unshown, message.content)):
+    message = view_of_agent(message, agent)
+    if message.actor.id == agent_id(agent) or not any(map(is_hidden, message.content)):
         return message
-    kept = [index for index, part in enumerate(message.content) if not is_unshown(part)]
+    kept = [index for index, part in enumerate(message.content) if not is_hidden(part)]
     if not kept:
         return message.model_copy(update={"content": message.content[:0]})
     content = tuple(message.content[index] for index in kept)

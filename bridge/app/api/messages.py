@@ -24,7 +24,7 @@ from bridge.app.api.shapes import Changed, Channel, Post, Posted, Press, Pressed
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.native_home import at_place
 from bridge.content.media.types import agreed_type
-from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.agent_parts import is_hidden
 from bridge.content.messages.metadata import (
     KEY,
     PartDetails,
@@ -274,7 +274,7 @@ async def _with_kept_files(gateway: Gateway, message: Message) -> Message:
 async def _kept(gateway: Gateway, index: int, part: ContentPart) -> tuple[ContentPart, int]:
     """The part as it may be said, and the size of a file in it that is kept now. What only the
     bridge and its agents say to one another is refused."""
-    if is_unshown(part) or (isinstance(part, StructuredDataPart) and part.schema_id == INTERACTION):
+    if is_hidden(part) or (isinstance(part, StructuredDataPart) and part.schema_id == INTERACTION):
         raise Problem(
             422,
             f"content.{index}: this is said by the bridge and its agents alone",

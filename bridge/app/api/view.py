@@ -6,7 +6,7 @@ from typing import Any
 
 from bridge.content.cards.tool_calls import ToolsShown, with_tools_shown
 from bridge.content.markdown.mentions import mentioned_actors
-from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.agent_parts import is_hidden
 from bridge.content.messages.metadata import KEY, read_bridge_metadata
 from bridge.content.messages.parts import message_text
 from bridge.model import ActorId
@@ -24,7 +24,7 @@ def outside_view(message: Message, tools: ToolsShown = "full") -> Message:
     calls and results are what they are."""
     if tools != "full":
         message = with_tools_shown(message, tools)
-    unshown = {index for index, part in enumerate(message.content) if is_unshown(part)}
+    unshown = {index for index, part in enumerate(message.content) if is_hidden(part)}
     metadata = message.metadata or {}
     ours = metadata.get(KEY)
     has_home = isinstance(ours, dict) and _HOME in ours

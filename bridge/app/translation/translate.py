@@ -32,14 +32,14 @@ from bridge.app.translation.uacs import (
     message_to_native,
     native_to_message,
 )
-from bridge.content.cards.codec import Codec, TellsWhatIsNotRead, TellsWrongShapes
+from bridge.content.cards.codec import Codec, ReportsUnreadContent, ReportsWrongShapes
 from bridge.content.cards.interactions import action_token
 from bridge.content.cards.json import MAX_DEPTH, card_from_json, card_to_json
 from bridge.content.cards.json_tree import check_nesting
 from bridge.content.cards.native_home import at_place
 from bridge.content.cards.reader import Cards
 from bridge.content.cards.rendering import Rendering
-from bridge.content.cards.shapes import without_read
+from bridge.content.cards.shapes import unread_losses
 from bridge.content.cards.tree import Button, Card, Native, Node
 from bridge.content.cards.walk import walk
 from bridge.content.messages.metadata import read_bridge_metadata, select_parts
@@ -188,11 +188,11 @@ def _from_platform(
 
 def _wrong_shapes(codec: Codec, native: JsonValue, card: Card, at: str = "") -> tuple[Loss, ...]:
     """What stands where another kind of value belongs, and was not read."""
-    if not isinstance(codec, TellsWrongShapes) or not (found := codec.wrong_shapes(native)):
+    if not isinstance(codec, ReportsWrongShapes) or not (found := codec.wrong_shapes(native)):
         return ()
     placed = (one.model_copy(update={"path": f"{at}{one.path}"}) for one in found)
     said = (node.at for node in walk(card.nodes) if not _is_mute(node))
-    return tuple(without_read(placed, said))
+    return tuple(unread_losses(placed, said))
 
 
 def _is_mute(node: Node) -> bool:
@@ -201,7 +201,7 @@ def _is_mute(node: Node) -> bool:
 
 
 def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
-    if not isinstance(codec, TellsWhatIsNotRead):
+    if not isinstance(codec, ReportsUnreadContent):
         return
     for payload in codec.payloads(native):
         yield from codec.left_out(payload)

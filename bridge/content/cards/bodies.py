@@ -55,7 +55,7 @@ def native_payloads(
         if not isinstance(part, StructuredDataPart) or part.schema_id not in schema_ids:
             return []
         payloads.append((index, part))
-    return payloads if payloads and cards.may_go_as_it_came(message) else []
+    return payloads if payloads and cards.can_pass_unchanged(message) else []
 
 
 def card_bodies(

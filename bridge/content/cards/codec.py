@@ -60,7 +60,7 @@ class Codec(Protocol):
 
 
 @runtime_checkable
-class TellsPresses(Protocol):
+class WritesNativePresses(Protocol):
     """A codec that can say a press as its platform says it."""
 
     def native_press(self, payload: Payload, interaction: Interaction) -> JsonValue:
@@ -70,7 +70,7 @@ class TellsPresses(Protocol):
 
 
 @runtime_checkable
-class TellsWhatIsNotRead(Protocol):
+class ReportsUnreadContent(Protocol):
     """A codec of payloads that hold more than a card can say."""
 
     def left_out(self, payload: Payload) -> tuple[Loss, ...]:
@@ -83,7 +83,7 @@ class TellsWhatIsNotRead(Protocol):
 
 
 @runtime_checkable
-class TellsWrongShapes(Protocol):
+class ReportsWrongShapes(Protocol):
     """A codec that knows what kind of value stands where."""
 
     def wrong_shapes(self, native: JsonValue) -> tuple[Loss, ...]:

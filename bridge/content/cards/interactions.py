@@ -144,7 +144,7 @@ def wrong_inputs(
     nothing for all other actions.
 
     `values` are those of `interaction_with`. An input that is not among them was not shown where
-    somebody pressed, unless `all_told`: then it is empty.
+    somebody pressed, unless `all_present`: then it is empty.
     """
     if not isinstance(action, Button):
         return []
@@ -215,7 +215,7 @@ def typed_value(field: Input, value: JsonValue) -> JsonValue:
             return (chosen[0] if chosen else None) if chosen is not None else value
 
 
-def told(interaction: Interaction) -> str:
+def describe_interaction(interaction: Interaction) -> str:
     """What happened, as one line of plain text: `“Approve”, comment: fine`."""
     name = interaction.label or interaction.id or "a button"
     is_choice = interaction.kind == "chosen" and interaction.value not in (None, [], "")

@@ -32,7 +32,7 @@ from bridge.content.cards.tree import (
     Prose,
     Section,
 )
-from bridge.content.safety.link_targets import deceives, with_targets
+from bridge.content.safety.link_targets import is_misleading, with_visible_targets
 from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.tree import Inline, Link, Paragraph, Text
 from bridge.content.text.urls import safe_url
@@ -46,11 +46,11 @@ _DIRECTION_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>|\"'`)\]}]+")
 
 
-def honest_card(card: Card, *, of_agent: bool) -> tuple[Card, tuple[Loss, ...]]:
+def with_visible_links(card: Card, *, of_agent: bool) -> tuple[Card, tuple[Loss, ...]]:
     """The card with the addresses that it hid, the same object where it hid none, and the pictures
     that it may not have. Of others than agents only names that are other addresses are mended."""
     writing = _LinkRewriter(of_agent)
-    safe_card: Card = writing.value(with_targets(card, always=of_agent))
+    safe_card: Card = writing.value(with_visible_targets(card, always=of_agent))
     return safe_card, tuple(writing.losses)
 
 
@@ -67,7 +67,7 @@ def addresses_in(value: object) -> Iterator[str]:
             yield from (unescape(address) for address in _ADDRESS.findall(item))
 
 
-def tells_all(card: Card, payloads: Iterable[object]) -> bool:
+def shows_all_addresses(card: Card, payloads: Iterable[object]) -> bool:
     """Whether each address of the payloads stands in the card that was read of them: what a reader
     left out would still be opened or fetched where the payload is shown as it came."""
     card_addresses = {text for text in _strings(card) if "://" in text}
@@ -117,7 +117,7 @@ class _LinkRewriter:
     def _safe_node(self, value: Any) -> Any:
         match value:
             case Button(does="open", url=url, label=label) | Option(url=url, label=label) if url:
-                if self._of_agent or deceives(label, url):
+                if self._of_agent or is_misleading(label, url):
                     return _with_host(value, label, url)
                 return value
             case _ if not self._of_agent:

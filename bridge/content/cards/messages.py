@@ -18,7 +18,7 @@ from bridge.content.cards.tree import Asset, Card, File, Image, Node, Player, Pr
 from bridge.content.cards.values import is_value, value_nodes
 from bridge.content.markdown import markdown_to_text
 from bridge.content.media.file_names import safe_file_name
-from bridge.content.messages.agent_parts import citations, is_unshown
+from bridge.content.messages.agent_parts import citations, is_hidden
 from bridge.content.messages.metadata import (
     BridgeMetadata,
     KeptFile,
@@ -203,7 +203,7 @@ class _MessageReader:
                 return (_media_node(part, details, at),)
             case RequestedResponseFormatPart():
                 return ()
-            case StructuredDataPart() if is_unshown(part):
+            case StructuredDataPart() if is_hidden(part):
                 return ()
             case StructuredDataPart() if (sources := citations(part)) is not None:
                 return (Prose(sources, at=at),) if sources else ()

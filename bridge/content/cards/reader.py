@@ -11,7 +11,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from bridge.content.cards.assets import key_of, with_assets
-from bridge.content.cards.codec import Codec, TellsPresses
+from bridge.content.cards.codec import Codec, WritesNativePresses
 from bridge.content.cards.interactions import (
     Interaction,
     WrongInput,
@@ -21,15 +21,15 @@ from bridge.content.cards.interactions import (
     wrong_inputs,
 )
 from bridge.content.cards.json import SCHEMA_ID, card_from_json
-from bridge.content.cards.link_safety import honest_card, tells_all
+from bridge.content.cards.link_safety import shows_all_addresses, with_visible_links
 from bridge.content.cards.messages import card_of, unknown_parts
 from bridge.content.cards.parts import DetailedPart, card_parts
 from bridge.content.cards.rendering import Payload, Rendering, public_url
 from bridge.content.cards.tree import Asset, Card
 from bridge.content.cards.values import is_value, value_nodes
 from bridge.content.cards.walk import actions_of
-from bridge.content.messages.agent_parts import is_unshown
-from bridge.content.messages.authors import agent_of, hears_presses, workspace_in
+from bridge.content.messages.agent_parts import is_hidden
+from bridge.content.messages.authors import agent_of, receives_presses, workspace_in
 from bridge.content.messages.metadata import (
     KeptFile,
     PartDetails,
@@ -62,17 +62,17 @@ class Cards:
     def read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
         """The whole message as one card that says where it leads, and what could not be read."""
         card, losses = self._read(message)
-        safe_card, link_losses = honest_card(card, of_agent=agent_of(message) is not None)
+        safe_card, link_losses = with_visible_links(card, of_agent=agent_of(message) is not None)
         return safe_card, (*losses, *link_losses)
 
-    def may_go_as_it_came(self, message: Message) -> bool:
+    def can_pass_unchanged(self, message: Message) -> bool:
         """Whether its payloads, shown as they came, say where each of their links leads."""
         card, _ = self._read(message)
         agent = agent_of(message) is not None
-        if honest_card(card, of_agent=agent)[0] is not card:
+        if with_visible_links(card, of_agent=agent)[0] is not card:
             return False
         parts = (part for part in message.content if isinstance(part, StructuredDataPart))
-        return not agent or tells_all(card, (part.data for part in parts))
+        return not agent or shows_all_addresses(card, (part.data for part in parts))
 
     def _read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
         readers = {
@@ -175,7 +175,7 @@ class Cards:
 
     def live_tokens(self, message: Message) -> Callable[[str], str] | None:
         """The same, where somebody behind this bridge hears a press."""
-        return self.tokens(message) if hears_presses(message) else None
+        return self.tokens(message) if receives_presses(message) else None
 
     def interaction(
         self, message: Message, token: str, values: Mapping[str, JsonValue]
@@ -216,7 +216,7 @@ class Cards:
         if place is None or not isinstance(part, StructuredDataPart):
             return None
         codec = self.codecs.get(part.schema_id)
-        if not isinstance(codec, TellsPresses):
+        if not isinstance(codec, WritesNativePresses):
             return None
         payload = Payload(part.schema_id, cast("JsonValue", part.data), place.group())
         return codec.native_press(payload, interaction)
@@ -250,5 +250,5 @@ NO_CARDS = Cards({}, b"")
 
 def is_rich(message: Message) -> bool:
     """Whether there is more to show than text, or a notification says something else."""
-    has_more = any(part.type != "text" and not is_unshown(part) for part in message.content)
+    has_more = any(part.type != "text" and not is_hidden(part) for part in message.content)
     return has_more or has_summary(message)

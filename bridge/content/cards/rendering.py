@@ -19,7 +19,7 @@ def public_url(asset: Asset) -> str:
     return "" if asset.private else asset.url
 
 
-def told_address(url: str) -> str:
+def address_in_loss(url: str) -> str:
     """An address as a Loss names it; nothing for one that holds the bytes themselves."""
     return "" if url.lower().startswith("data:") else url[:_MAX_ADDRESS]
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import cast
 
 from bridge.content.cards.json_tree import check_nesting, pointer
-from bridge.content.cards.shapes import is_list, is_object, is_said, is_text
+from bridge.content.cards.shapes import is_list, is_object, is_scalar, is_text
 from bridge.errors import CodecError
 
 _MAX_MISTAKES = 20  # mistakes of one payload
@@ -22,17 +22,17 @@ _MAX_VALUE = 60  # characters of a value that is named
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Requirement:
     """A value that `fits`, as `says` puts it into words; `items` are those of a list; objects are
     of the `family`."""
 
     says: str
     fits: Callable[[object], bool]
-    items: Wanted | None = None
+    items: Requirement | None = None
     family: str = ""
 
 
-Members = Mapping[str, Wanted]
+Members = Mapping[str, Requirement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Kind:
     """What objects of one type have: all that it `needs`, at least one of `one_of`, and `may`.
     Other members are not looked at. `then` is a family to which the object belongs as well."""
 
-    needs: Members = field(default_factory=dict[str, Wanted])
-    may: Members = field(default_factory=dict[str, Wanted])
+    needs: Members = field(default_factory=dict[str, Requirement])
+    may: Members = field(default_factory=dict[str, Requirement])
     one_of: tuple[str, ...] = ()
     then: str = ""
 
@@ -61,26 +61,26 @@ class Family:
 Families = Mapping[str, Family]
 
 
-def is_written(value: object) -> bool:
+def is_non_empty_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-TEXT = Wanted("text", is_text)
-WORDS = Wanted("text that is not empty", is_written)
-SAID = Wanted("text or a number", is_said)
+TEXT = Requirement("text", is_text)
+NON_EMPTY = Requirement("text that is not empty", is_non_empty_text)
+SCALAR = Requirement("text or a number", is_scalar)
 
 
-def one(family: str, says: str) -> Wanted:
-    return Wanted(says, is_object, family=family)
+def object_of(family: str, says: str) -> Requirement:
+    return Requirement(says, is_object, family=family)
 
 
-def several(family: str, says: str) -> Wanted:
+def list_of(family: str, says: str) -> Requirement:
     """A list; `says` is what one of its items is."""
-    return Wanted("a list", is_list, one(family, says))
+    return Requirement("a list", is_list, object_of(family, says))
 
 
 def mistakes_in(
-    value: object, wanted: Wanted, families: Families, at: str = ""
+    value: object, wanted: Requirement, families: Families, at: str = ""
 ) -> tuple[CodecError, ...]:
     """The first ones of a value that stands at the pointer `at`, in the order of the value. A
     member that is null counts as one that is not there."""
@@ -94,11 +94,15 @@ def mistakes_in(
 # --- the walk -------------------------------------------------------------------------------
 
 _Step = str | int
-_Place = tuple[_Step, object, Wanted, bool]  # the last: a fallback stands for what is around it
+_Place = tuple[
+    _Step, object, Requirement, bool
+]  # the last: a fallback stands for what is around it
 _Fault = tuple[tuple[_Step, ...], str]  # the steps from the value on, and the reason
 
 
-def _mistakes(value: object, wanted: Wanted, families: Families, at: str) -> Iterator[CodecError]:
+def _mistakes(
+    value: object, wanted: Requirement, families: Families, at: str
+) -> Iterator[CodecError]:
     way: list[_Step] = []
     stack: list[Iterator[_Place]] = [iter((("", value, wanted, False),))]
     while stack:
@@ -122,7 +126,7 @@ def _mistakes(value: object, wanted: Wanted, families: Families, at: str) -> Ite
             stack.append(_members(members, expected, families, kinds, is_covered))
 
 
-def _items(values: Iterable[object], wanted: Wanted, is_covered: bool) -> Iterator[_Place]:
+def _items(values: Iterable[object], wanted: Requirement, is_covered: bool) -> Iterator[_Place]:
     for index, value in enumerate(values):
         yield index, value, wanted, is_covered
 
@@ -176,13 +180,13 @@ def _missing_members(members: Mapping[str, object], kind: Kind) -> Iterator[str]
 
 def _members(
     members: Mapping[str, object],
-    expected: Wanted,
+    expected: Requirement,
     families: Families,
     kinds: Iterable[Kind],
     is_covered: bool,
 ) -> Iterator[_Place]:
     """In the order of the object."""
-    table: dict[str, Wanted] = {}
+    table: dict[str, Requirement] = {}
     for kind in kinds:
         table |= {**kind.may, **kind.needs}
     fallback = families[expected.family].fallback

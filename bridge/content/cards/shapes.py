@@ -43,7 +43,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def is_said(value: object) -> bool:
+def is_scalar(value: object) -> bool:
     """Text, or a number, which is as good."""
     return is_text(value) or is_number(value)
 
@@ -58,7 +58,7 @@ def is_list(value: object) -> bool:
 
 TEXT = Expected(is_text)
 NUMBER = Expected(is_number)
-SAID = Expected(is_said)
+SCALAR = Expected(is_scalar)
 OBJECT = Expected(is_object)
 OBJECTS = Expected(is_list, OBJECT)
 TEXTS = Expected(is_list, TEXT)
@@ -74,7 +74,7 @@ def either(*alternatives: Expected) -> Expected:
     )
 
 
-def misshapen(
+def shape_losses(
     value: object, expected: Expected, tables: Tables, at: str = "", key: str = ""
 ) -> tuple[Loss, ...]:
     """Of a value that stands at the pointer `at`, at the `key` of an object. At most a hundred,
@@ -89,7 +89,7 @@ def misshapen(
     return tuple(losses)
 
 
-def without_read(losses: Iterable[Loss], places: Iterable[str]) -> Iterator[Loss]:
+def unread_losses(losses: Iterable[Loss], places: Iterable[str]) -> Iterator[Loss]:
     """The losses but those of values that were read all the same: a node stands at their place,
     or within it."""
     read_places = set[str]()

@@ -15,8 +15,8 @@ import orjson
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
 from bridge.content.cards.tree import Card, Container, Prose
 from bridge.content.markdown import text_to_markdown
-from bridge.content.messages.agent_parts import STATE, is_unshown
-from bridge.content.messages.tool_names import UNSHOWN, readable_tool
+from bridge.content.messages.agent_parts import STATE, is_hidden
+from bridge.content.messages.tool_names import HIDDEN_TOOLS, readable_tool
 from bridge.content.text.tree import CodeBlock, Emphasis, Paragraph, Text
 from bridge.model.turns import PlanStep
 from bridge.uacs import (
@@ -50,7 +50,7 @@ def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
         calls = [
             (index, part)
             for index in run
-            if isinstance(part := content[index], ToolCallPart) and part.name not in UNSHOWN
+            if isinstance(part := content[index], ToolCallPart) and part.name not in HIDDEN_TOOLS
         ]
         for index in run:
             if isinstance(content[index], ToolCallPart | ToolResultPart):
@@ -71,7 +71,7 @@ def tool_steps(message: Message, shown: ToolsShown) -> tuple[PlanStep, ...]:
     return tuple(
         _step(part, results.get(part.id), whole=shown == "full")
         for part in message.content
-        if isinstance(part, ToolCallPart) and part.name not in UNSHOWN and shown != "off"
+        if isinstance(part, ToolCallPart) and part.name not in HIDDEN_TOOLS and shown != "off"
     )
 
 
@@ -93,7 +93,7 @@ def _runs(parts: Sequence[ContentPart]) -> Iterator[list[int]]:
     for index, part in enumerate(parts):
         if isinstance(part, ToolCallPart | ToolResultPart):
             run.append(index)
-        elif run and not is_unshown(part):
+        elif run and not is_hidden(part):
             yield run
             run = []
     if run:

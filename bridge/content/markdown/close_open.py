@@ -64,7 +64,7 @@ class _Style:
     start: int
 
 
-def healed(markdown: str) -> str:
+def close_open_markup(markdown: str) -> str:
     """A text that is whole: what it shows is the beginning of what the finished text will show."""
     visible, styles, fence = _read(markdown)
     if fence:
@@ -72,7 +72,7 @@ def healed(markdown: str) -> str:
     return visible + "".join(style.sign for style in reversed(styles))
 
 
-def settled(markdown: str) -> str:
+def settled_markdown(markdown: str) -> str:
     """The beginning of the text that reads the same whatever follows, for platforms that only add
     to what they show; code in an open fence is part of it, without an end."""
     while True:
@@ -310,10 +310,10 @@ class _Words:
         return False
 
 
-def steady(markdown: str, write: Callable[[str], str]) -> str:
+def stable_output(markdown: str, write: Callable[[str], str]) -> str:
     """What `write` gives for the settled text, without what it will write otherwise when more
     follows (the end of a fence): the same beginning, whatever comes."""
-    text = settled(markdown)
+    text = settled_markdown(markdown)
     now, later = write(text), write(f"{text}\nZ")
     difference = next(
         (at for at, (a, b) in enumerate(zip(now, later, strict=False)) if a != b), None

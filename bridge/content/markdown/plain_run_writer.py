@@ -25,7 +25,7 @@ from bridge.content.text.tree import (
     Strong,
     Text,
 )
-from bridge.content.text.uacs_links import OwnNode, sound_own_node
+from bridge.content.text.uacs_links import OwnNode, readable_own_node
 
 _odd = re.compile(r"[\x00-\x1f\x7f-\x9f\\`*_\[\]~|<&!\ud800-\udfff]").search
 _unclean = re.compile(r"[\x00\x0b\x0c\r\n\ud800-\udfff]").search
@@ -150,7 +150,7 @@ def _own(node: Inline) -> str:
         if node.unicode.isascii() or any(map(str.isalnum, node.unicode)) or _unclean(node.unicode):
             raise NotPlain
         return node.unicode
-    sound = sound_own_node(cast("OwnNode", node)) if type(node) not in DELIMITERS else None
+    sound = readable_own_node(cast("OwnNode", node)) if type(node) not in DELIMITERS else None
     if sound is None:
         raise NotPlain
     return own_node_to_markdown(sound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-LONGEST = 120  # characters
+MAX_LENGTH = 120  # characters
 _MAX_BYTES = 200  # file systems take 255
 _MAX_ENDING = 16
 _JOINERS = "\u200c\u200d"  # Persian and emoji need them
@@ -43,8 +43,8 @@ _ENDINGS = {
 
 def safe_file_name(name: str, media_type: str = "") -> str:
     """The last part of the path, in one line, without what hides, turns or ends a name; never
-    empty, at most `LONGEST` characters. A file without a name gets its kind's."""
-    last = re.split(r"[/\\]", name[: 64 * LONGEST].rstrip("/\\ "))[-1]
+    empty, at most `MAX_LENGTH` characters. A file without a name gets its kind's."""
+    last = re.split(r"[/\\]", name[: 64 * MAX_LENGTH].rstrip("/\\ "))[-1]
     visible = "".join(char for char in last if _is_visible(char))
     clean = _FORBIDDEN.sub("_", " ".join(visible.split())).strip(". ")
     if not clean.strip("_" + _JOINERS):
@@ -68,7 +68,7 @@ def _shortened(name: str) -> str:
     if not stem or " " in ending or len(ending) > _MAX_ENDING:
         stem, dot, ending = name, "", ""
     tail = dot + ending
-    stem = stem[: LONGEST - len(tail)]
+    stem = stem[: MAX_LENGTH - len(tail)]
     while len((stem + tail).encode()) > _MAX_BYTES:
         stem = stem[:-1]
     return stem.rstrip(". ") + tail

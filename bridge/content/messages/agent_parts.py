@@ -31,14 +31,14 @@ HAND_OVER = "application/vnd.uacs.hand-over+json"
 PERSON = "person"  # whom an agent hands over to that is no agent
 VALUE = "application/vnd.uacs.value+json"
 
-UNSHOWN = frozenset((REASONING, STATE, HAND_OVER))
+HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER))
 _MAX_REASON = 200  # characters of a reason
 _MAX_CITATIONS = 20  # citations that are shown of one part
 
 
-def is_unshown(part: ContentPart) -> bool:
+def is_hidden(part: ContentPart) -> bool:
     """Whether this is for agents alone; people are shown nothing in its place."""
-    return isinstance(part, StructuredDataPart) and part.schema_id in UNSHOWN
+    return isinstance(part, StructuredDataPart) and part.schema_id in HIDDEN_SCHEMAS
 
 
 def hand_over_of(part: ContentPart) -> tuple[str, str] | None:

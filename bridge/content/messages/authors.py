@@ -16,7 +16,7 @@ def workspace_in(message: Message, platform: str) -> str:
     return workspace if home == platform else ""
 
 
-def hears_presses(message: Message) -> bool:
+def receives_presses(message: Message) -> bool:
     """Whether its author is behind this bridge: an agent, a program, or the bridge itself."""
     actor = message.actor.id
     return actor == BRIDGE or is_program(ActorId(actor)) or agent_of(message) is not None

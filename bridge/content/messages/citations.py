@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bridge.content.markdown import text_to_markdown
-from bridge.content.messages.agent_parts import STATE, cited_by, is_unshown
+from bridge.content.messages.agent_parts import STATE, cited_by, is_hidden
 from bridge.content.text.cut_points import close_fence
 from bridge.content.text.tree import Link, List, ListItem, Paragraph, Text
 from bridge.model import Loss
@@ -23,7 +23,7 @@ def has_sources(message: Message) -> bool:
     return any(cited_by(part) is not None for part in message.content)
 
 
-def numbered(
+def with_source_numbers(
     message: Message, mark: Callable[[int], str]
 ) -> tuple[Message, tuple[Source, ...], tuple[Loss, ...]]:
     """The message with `mark(number)` behind what cites each source, and the sources by number;
@@ -47,7 +47,9 @@ def numbered(
     return with_numbers, tuple(sources.values()), tuple(losses)
 
 
-def with_list(message: Message, sources: Sequence[Source]) -> tuple[Message, tuple[Loss, ...]]:
+def with_source_list(
+    message: Message, sources: Sequence[Source]
+) -> tuple[Message, tuple[Loss, ...]]:
     """The message with these sources below it, each as a link under its number; what was quoted
     of them is left out."""
     if not sources:
@@ -63,7 +65,7 @@ def with_list(message: Message, sources: Sequence[Source]) -> tuple[Message, tup
 def _insert(content: list[ContentPart], index: int, marks: str) -> None:
     """Behind the words before it; in its own place where there are none."""
     at = index - 1
-    while at >= 0 and is_unshown(content[at]):
+    while at >= 0 and is_hidden(content[at]):
         at -= 1
     before = content[at] if at >= 0 else None
     if not isinstance(before, TextPart):

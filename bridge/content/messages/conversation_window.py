@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.agent_parts import is_hidden
 from bridge.content.messages.llm_tokens import PER_MESSAGE, first_tokens, part_tokens, tokens_of
 from bridge.content.messages.metadata import (
     PartDetails,
@@ -83,7 +83,7 @@ def cut_message(message: Message, most: int, reader: str = "") -> Message:
     """As much of its beginning as `most` tokens hold, and a mark. What only an agent's own API
     reads of it goes: it belongs to the message as a whole."""
     details = read_bridge_metadata(message)[0].parts
-    visible = [placed for placed in select_parts(message, ()) if not is_unshown(placed[1])]
+    visible = [placed for placed in select_parts(message, ()) if not is_hidden(placed[1])]
     left = most - PER_MESSAGE - _MARK_TOKENS
     selected: dict[int, ContentPart] = {}
     for unit in _groups(visible):

@@ -14,7 +14,7 @@ Each vendor counts its own way, and hardly one tells before it is asked:
 
 from __future__ import annotations
 
-from bridge.content.messages.agent_parts import is_unshown
+from bridge.content.messages.agent_parts import is_hidden
 from bridge.content.messages.metadata import (
     BridgeMetadata,
     PartDetails,
@@ -51,7 +51,7 @@ def tokens_of(message: Message, reader: str = "") -> int:
     counted = [
         part_tokens(part, details.get(str(index)))
         for index, part in select_parts(message, ())
-        if own or not is_unshown(part)
+        if own or not is_hidden(part)
     ]
     return PER_MESSAGE + sum(counted) + _where_tokens(additions)
 

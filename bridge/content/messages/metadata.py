@@ -169,7 +169,7 @@ def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message
     return message.model_copy(update={"metadata": metadata})
 
 
-def with_marks(
+def with_reactions_and_feedback(
     message: Message, *, reactions: JsonValue = None, feedback: JsonValue = None
 ) -> Message:
     """The message with these in place of the reactions and feedback that it has; None takes them
@@ -185,7 +185,9 @@ def with_marks(
     return message.model_copy(update={"metadata": {**(message.metadata or {}), KEY: value}})
 
 
-def with_place(message: Message, thread: InThread | None, reply: RepliesTo | None) -> Message:
+def with_thread_and_reply(
+    message: Message, thread: InThread | None, reply: RepliesTo | None
+) -> Message:
     """The message with these in place of the thread and of the answered message that it has."""
     raw = (message.metadata or {}).get(KEY)
     current = raw if isinstance(raw, dict) else {"version": VERSION}
@@ -201,7 +203,7 @@ def with_place(message: Message, thread: InThread | None, reply: RepliesTo | Non
     )
 
 
-def of_person(message: Message, person: str | None) -> Message:
+def with_person(message: Message, person: str | None) -> Message:
     """The message of somebody with several accounts; as it is where `person` is None."""
     if person is None:
         return message

@@ -132,7 +132,7 @@ class _Accepting:
         return any(_takes_type(accepted, content_type, schema_id) for accepted in self.schema.parts)
 
 
-def why_not(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]:
+def incompatibilities(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]:
     """Why messages that fit `output` may not fit `wanted`; empty when each of them does."""
     accepted_patterns = [pattern for part in wanted.parts for pattern in _patterns_of(part)]
     refused = [
@@ -195,7 +195,7 @@ def takes(accepted: Accepted, content_type: str, *, name: str = "", schema_id: s
     return named and _takes_type(accepted, content_type, schema_id)
 
 
-def told(accepted: Accepted) -> str:
+def describe_accepted(accepted: Accepted) -> str:
     """The entry in words."""
     return _description(accepted)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from bridge.content.markdown import text_to_markdown
-from bridge.content.messages.agent_parts import citations, is_unshown
+from bridge.content.messages.agent_parts import citations, is_hidden
 from bridge.content.messages.metadata import PartDetails, read_bridge_metadata, select_parts
 from bridge.content.text.cut_points import close_fence
 from bridge.content.text.sizes import readable_size
@@ -84,7 +84,7 @@ def _part_text(part: ContentPart, details: PartDetails) -> tuple[str, str]:
             return _media_text(part, details), part.type
         case RequestedResponseFormatPart():
             return "", ""
-        case StructuredDataPart() if is_unshown(part):
+        case StructuredDataPart() if is_hidden(part):
             return "", ""
         case StructuredDataPart() if (sources := citations(part)) is not None:
             return text_to_markdown(sources), ""

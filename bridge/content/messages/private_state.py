@@ -25,7 +25,7 @@ def state_of(metadata: Mapping[str, JsonValue] | None, agent: str) -> State:
     return dict(state) if isinstance(state, dict) else {}
 
 
-def kept_state(metadata: Mapping[str, JsonValue] | None, agent: str) -> State:
+def agent_state(metadata: Mapping[str, JsonValue] | None, agent: str) -> State:
     """The same without what the bridge noted."""
     return {key: value for key, value in state_of(metadata, agent).items() if key != KEY}
 
@@ -37,7 +37,7 @@ def own_metadata(metadata: Mapping[str, JsonValue] | None, agent: str) -> State:
     return {**rest, AGENTS: {agent: own}} if own else rest
 
 
-def own_view(message: Message, agent: str) -> Message:
+def view_of_agent(message: Message, agent: str) -> Message:
     """The message without what other agents keep for themselves in its metadata."""
     agents = (message.metadata or {}).get(AGENTS)
     if agents is None or (isinstance(agents, dict) and agents.keys() == {agent}):

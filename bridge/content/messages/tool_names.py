@@ -6,10 +6,10 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-LONGEST = 64  # letters, digits, _ and -: what all APIs take
+MAX_LENGTH = 64  # letters, digits, _ and -: what all APIs take
 SHOW_CARD = "show_card"  # the tool that agents on models have of their own
 HAND_OVER = "hand_over"  # the bridge's own; a notice says what it did
-UNSHOWN = frozenset((SHOW_CARD, HAND_OVER))
+HIDDEN_TOOLS = frozenset((SHOW_CARD, HAND_OVER))
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _SEPARATOR = "__"
 
@@ -24,9 +24,9 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> list[str]:
         legal = _ILLEGAL.sub("_", whole)
         if legal[:1].isdigit():  # one API wants a letter or _ there
             legal = f"_{legal}"
-        if legal != whole or len(legal) > LONGEST or legal in names:
+        if legal != whole or len(legal) > MAX_LENGTH or legal in names:
             mark = hashlib.sha256(whole.encode()).hexdigest()[:8]
-            legal = f"{legal[: LONGEST - 9]}_{mark}"
+            legal = f"{legal[: MAX_LENGTH - 9]}_{mark}"
         names.append(legal)
     return names
 

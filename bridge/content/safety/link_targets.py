@@ -23,21 +23,21 @@ _LIKE_AN_ADDRESS = re.compile(r"https?://|www\.", re.IGNORECASE)
 _POSSIBLE_ADDRESS = re.compile(r"\[[^\]]*(?:://|www\.)", re.IGNORECASE)
 
 
-def with_targets(value: T, *, always: bool = True) -> T:
+def with_visible_targets(value: T, *, always: bool = True) -> T:
     """A text or a card in which each link is followed by its address, unless it is its own name;
     the same object where there is none to be shown. Not `always`: only links whose name is
     another address."""
     return _LinkRewriter(always).value(value)
 
 
-def with_targets_said(message: Message, *, always: bool = True) -> Message:
+def message_with_visible_targets(message: Message, *, always: bool = True) -> Message:
     """The same of a message's texts."""
     parts = [_part(part, always) for part in message.content]
     same = all(after is before for after, before in zip(parts, message.content, strict=True))
     return message if same else message.model_copy(update={"content": tuple(parts)})
 
 
-def deceives(label: Iterable[Inline], url: str) -> bool:
+def is_misleading(label: Iterable[Inline], url: str) -> bool:
     """Whether it looks like the address of another host."""
     label_text = plain_inlines(tuple(label)).strip()
     if not _LIKE_AN_ADDRESS.match(label_text):
@@ -59,7 +59,7 @@ def _part(part: Any, always: bool) -> Any:
     if not always and not _POSSIBLE_ADDRESS.search(part.text):
         return part
     document = markdown_to_text(part.text)
-    with_addresses = with_targets(document, always=always)
+    with_addresses = with_visible_targets(document, always=always)
     return (
         part
         if with_addresses is document
@@ -95,7 +95,7 @@ class _LinkRewriter:
 
     def _hides(self, link: Link) -> bool:
         if not self._always:
-            return deceives(link.children, link.url)
+            return is_misleading(link.children, link.url)
         label_text = plain_inlines(link.children).strip()
         return label_text not in (link.url, link.url.removeprefix("mailto:"))
 

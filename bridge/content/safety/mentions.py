@@ -44,12 +44,12 @@ def reference_rule(counterparts: Counterparts, names: Mapping[str, str]) -> Rule
     `names` (by the key of the actor, group or channel) where the source gave only an id."""
 
     def rule(node: Reference) -> Inline:
-        return _counterpart(named(node, names), counterparts)
+        return _counterpart(with_known_name(node, names), counterparts)
 
     return rule
 
 
-def named(node: Reference, names: Mapping[str, str]) -> Reference:
+def with_known_name(node: Reference, names: Mapping[str, str]) -> Reference:
     """The reference with the name in `names` in place of its bare id."""
     match node:
         case Mention(key, name) | GroupMention(key, name) | ChannelLink(key, name):
@@ -61,7 +61,7 @@ def named(node: Reference, names: Mapping[str, str]) -> Reference:
 
 def with_names(value: T, names: Mapping[str, str]) -> T:
     """A text or a card with names in place of bare ids; the same object where none changes."""
-    return with_references(value, lambda node: named(node, names)) if names else value
+    return with_references(value, lambda node: with_known_name(node, names)) if names else value
 
 
 def with_counterparts(value: T, counterparts: Counterparts) -> T:

@@ -56,7 +56,7 @@ def emoji_by_name() -> dict[str, str]:
     return {name: entry.plain for name, entry in _entries().items()}
 
 
-def one_emoji(emoji: str) -> str:
+def canonical_emoji(emoji: str) -> str:
     """The same emoji in one form, whichever signs of presentation a platform puts into it."""
     name = short_name_of(emoji)
     return (emoji_of(name) if name else None) or emoji

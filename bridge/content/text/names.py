@@ -25,7 +25,7 @@ _HEAP = re.compile(
 )
 
 
-def shown_name(name: str, nameless: str) -> str:
+def display_name(name: str, nameless: str) -> str:
     """One line, nothing in it invisible, at most `NAME_LIMIT` long; `nameless` where nothing of it
     can be seen."""
     line = " ".join(_HIDDEN.sub(" ", name[: 8 * NAME_LIMIT]).split())
@@ -46,7 +46,7 @@ def cut_name(name: str, limit: int, length: Callable[[str], int] = utf16_length)
     return f"{name[: cluster_start(name, low)].rstrip()}…"
 
 
-def marked_name(name: str, mark: str) -> str:
+def name_with_mark(name: str, mark: str) -> str:
     """`Ann (mark)`: whose name is another's, too."""
     mark = f" ({cut_name(mark, 30)})"
     return f"{cut_name(name, MARKED_LIMIT - utf16_length(mark))}{mark}"

@@ -37,7 +37,7 @@ from bridge.content.text.tree import (
     Table,
     Text,
 )
-from bridge.content.text.uacs_links import OwnNode, sound_own_node
+from bridge.content.text.uacs_links import OwnNode, readable_own_node
 from bridge.content.text.urls import bare_urls, safe_url
 
 _MAX_PADDING = 10_000  # cells that padding may add to any table
@@ -302,7 +302,7 @@ def _leaf(node: Inline, *, linked: bool) -> list[Inline]:
         return [Text(node.unicode)]
     if type(node) not in _OWN:
         return [node]
-    sound = None if linked else sound_own_node(cast("OwnNode", node))
+    sound = None if linked else readable_own_node(cast("OwnNode", node))
     return [sound or Text(plain_inlines((node,)))]
 
 

@@ -43,7 +43,7 @@ class Replacement:
     pattern: Pattern
     text: str
 
-    def made_in(self, text: str) -> str:
+    def applied_to(self, text: str) -> str:
         return _compiled(self.pattern.source).sub(lambda _: self.text, _encodable(text))
 
 
@@ -69,7 +69,7 @@ RegularExpression = Annotated[str, AfterValidator(_checked)]
 """Of a configuration: checked when it is read."""
 
 
-def found_by(pattern: Pattern, text: str) -> list[str]:
+def matches_of(pattern: Pattern, text: str) -> list[str]:
     """All that it finds, each once, the longest first."""
     matches = {match.group() for match in _compiled(pattern.source).finditer(_encodable(text))}
     return sorted(matches - {""}, key=len, reverse=True)
@@ -78,11 +78,11 @@ def found_by(pattern: Pattern, text: str) -> list[str]:
 def replaced_in_text(text: str, replacements: Sequence[Replacement]) -> str:
     """Plain text, such as a name, with all replacements made, one after the other."""
     for replacement in replacements:
-        text = replacement.made_in(text)
+        text = replacement.applied_to(text)
     return text
 
 
-def words_that_stand(text: str, replacements: Sequence[Replacement]) -> str:
+def settled_words(text: str, replacements: Sequence[Replacement]) -> str:
     """The beginning of a text that is still being written in which what is found now is found
     whatever follows: without a word that has not ended, and without the last characters where
     something that is found may have several words."""

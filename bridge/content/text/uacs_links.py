@@ -73,7 +73,7 @@ def link_to_own_node(label: str, url: str) -> OwnNode | None:
             return None
 
 
-def sound_own_node(node: OwnNode) -> OwnNode | None:
+def readable_own_node(node: OwnNode) -> OwnNode | None:
     """The node as it is read after it was written; None when it cannot be written."""
     return link_to_own_node(*own_node_to_link(node))
 

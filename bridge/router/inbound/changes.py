@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bridge.content.messages.metadata import of_person, read_bridge_metadata, with_bridge_metadata
+from bridge.content.messages.metadata import read_bridge_metadata, with_bridge_metadata, with_person
 from bridge.model import (
     ActorId,
     Deletion,
@@ -94,7 +94,7 @@ class ApplyEdit:
                 "actor": before.actor,
             }
         )  # fmt: skip
-        message = of_person(message, await self.linking.person_of(ActorId(before.actor.id)))
+        message = with_person(message, await self.linking.person_of(ActorId(before.actor.id)))
         message = await self.reference_names.named(event.account, message)
         additions = read_bridge_metadata(message)[0].model_copy(update={"state": "edited"})
         message = with_bridge_metadata(message, additions)

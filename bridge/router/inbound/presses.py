@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
-from bridge.content.cards.interactions import Interaction, WrongInput, told
+from bridge.content.cards.interactions import Interaction, WrongInput, describe_interaction
 from bridge.content.cards.reader import Cards
-from bridge.content.messages.authors import agent_of, hears_presses
+from bridge.content.messages.authors import agent_of, receives_presses
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.content.text.tree import List, ListItem, Paragraph, Strong, Text
 from bridge.model import (
@@ -85,7 +85,7 @@ class HearPress:
         stored = await self.store.message(known) if known else None
         if stored is None:
             return ended("press: the message is not known")
-        if not hears_presses(stored.message):
+        if not receives_presses(stored.message):
             return ended("press: nobody behind this bridge hears it")
         found = self.cards.interaction(stored.message, event.token, event.values)
         own_id = MessageId(stored.message.message_id)
@@ -221,7 +221,7 @@ def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePoste
             StructuredDataPart(
                 schema_id=INTERACTION, data=cast("JsonTree", found.model_dump(mode="json"))
             ),
-            TextPart(text=f"pressed {told(found)}", format="plain"),
+            TextPart(text=f"pressed {describe_interaction(found)}", format="plain"),
         ),
     )
     return MessagePosted(

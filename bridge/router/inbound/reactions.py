@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bridge.content.text.emoji import one_emoji
+from bridge.content.text.emoji import canonical_emoji
 from bridge.model import (
     AccountId,
     ActorId,
@@ -80,7 +80,7 @@ class ApplyReaction:
     async def _reaction(
         self, event: ReactionAdded | ReactionRemoved, stored: StoredMessage
     ) -> ReactionChange:
-        emoji, present = one_emoji(event.emoji), isinstance(event, ReactionAdded)
+        emoji, present = canonical_emoji(event.emoji), isinstance(event, ReactionAdded)
         return ReactionChange(
             message=MessageId(stored.message.message_id),
             channel=event.place.channel,
@@ -97,7 +97,7 @@ class ApplyReaction:
     ) -> tuple[ReactionChange, ...]:
         """Each reaction that stands there goes, and one whose event comes late stays away."""
         message, channel = MessageId(stored.message.message_id), event.place.channel
-        emoji = one_emoji(event.emoji) if event.emoji else None
+        emoji = canonical_emoji(event.emoji) if event.emoji else None
         time = event.time.timestamp()
         changes = [ReactionChange(message, channel, event.target, time, present=False, emoji=emoji)]
         for reacted in await self.store.reactions(message):

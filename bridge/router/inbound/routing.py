@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from bridge.content.messages.metadata import of_person
+from bridge.content.messages.metadata import with_person
 from bridge.model import (
     AccountId,
     Byline,
@@ -63,7 +63,7 @@ class NameAuthor:
             actor = message.actor.model_copy(update={"name": author.name})
             message = message.model_copy(update={"actor": actor})
         new = NewMessage(
-            message=of_person(message, await self.linking.person_of(author.id)),
+            message=with_person(message, await self.linking.person_of(author.id)),
             author=author,
             time=event.time.timestamp(),
             place=event.place,

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import structlog
 
-from bridge.content.markdown.close_open import healed, settled
-from bridge.content.text.patterns import words_that_stand
+from bridge.content.markdown.close_open import close_open_markup, settled_markdown
+from bridge.content.text.patterns import settled_words
 from bridge.errors import StoreError
 from bridge.model import (
     AccountId,
@@ -117,7 +117,9 @@ class Encoding:
     async def grown(self, delivery: Delivery, streams: Streams) -> Delivery:
         """Return the delivery, dressed for its channel, with the part of a growing message that
         does not change any more."""
-        delivery = _while_growing(delivery, lambda text: settled(self._standing(delivery, text)))
+        delivery = _while_growing(
+            delivery, lambda text: settled_markdown(self._standing(delivery, text))
+        )
         if streams.shows_steps:
             shown = self._rooms.tools_shown(delivery.operation.room)
             delivery = with_tools_as_steps(delivery, shown)
@@ -147,7 +149,9 @@ class Encoding:
         """The part of the message that an edit may show: all of it, unless it grows."""
         if not delivery.operation.grows:
             return delivery
-        return _while_growing(delivery, lambda text: healed(self._standing(delivery, text)) or "…")
+        return _while_growing(
+            delivery, lambda text: close_open_markup(self._standing(delivery, text)) or "…"
+        )
 
     def _standing(self, delivery: Delivery, text: str) -> str:
         """The part of the text in which the channel's replacements find the same, whatever
@@ -155,7 +159,7 @@ class Encoding:
         operation = delivery.operation
         options = self._rooms.altering(operation.room, operation.channel)
         replace = options.replace if options is not None else ()
-        return words_that_stand(text, replace) if replace else text
+        return settled_words(text, replace) if replace else text
 
 
 def _while_growing(delivery: Delivery, heal: Callable[[str], str]) -> Delivery:

@@ -16,7 +16,7 @@ from bridge.content.cards.tree import Asset
 from bridge.content.markdown import text_to_markdown
 from bridge.content.markdown.replacements import replaced_in_markdown
 from bridge.content.messages.authors import agent_of
-from bridge.content.messages.citations import has_sources, numbered, with_list
+from bridge.content.messages.citations import has_sources, with_source_list, with_source_numbers
 from bridge.content.messages.metadata import (
     BridgeMetadata,
     PartDetails,
@@ -25,7 +25,7 @@ from bridge.content.messages.metadata import (
     with_bridge_metadata,
 )
 from bridge.content.messages.parts import MediaPart, message_text, parts_text, plain_to_markdown
-from bridge.content.safety.link_targets import with_targets_said
+from bridge.content.safety.link_targets import message_with_visible_targets
 from bridge.content.text.patterns import replaced_in_text
 from bridge.content.text.tree import Paragraph, Text, Timestamp
 from bridge.model import AccountId, Delivery, EditMessage, Loss, PostMessage
@@ -99,14 +99,14 @@ async def number_sources(delivery: Delivery, context: PresentationContext) -> Dr
     if agent_of(delivery.message) is None or not has_sources(delivery.message):
         return Dressed(delivery)
     connector = context.connectors.get(delivery.operation.account)
-    plain, sources, losses = numbered(delivery.message, r"\[{}\]".format)
+    plain, sources, losses = with_source_numbers(delivery.message, r"\[{}\]".format)
     own = 0 if connector is None or is_rich(plain) else connector.capabilities.citations
     if own:
-        plain, sources, losses = numbered(
+        plain, sources, losses = with_source_numbers(
             delivery.message, lambda n: (CITED if n <= own else r"\[{}\]").format(n)
         )
     growing = delivery.operation.grows
-    message, unquoted = (plain, ()) if growing else with_list(plain, sources[own:])
+    message, unquoted = (plain, ()) if growing else with_source_list(plain, sources[own:])
     changes = {"message": message, "sources": sources[:own]}
     return Dressed(delivery.model_copy(update=changes), (*losses, *unquoted))
 
@@ -116,7 +116,7 @@ async def show_link_targets(delivery: Delivery, context: PresentationContext) ->
     del context
     message = delivery.message
     return Dressed(
-        _with(delivery, with_targets_said(message, always=agent_of(message) is not None))
+        _with(delivery, message_with_visible_targets(message, always=agent_of(message) is not None))
     )
 
 

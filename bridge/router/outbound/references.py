@@ -14,7 +14,7 @@ from typing import Protocol
 from bridge.content.markdown import markdown_to_text
 from bridge.content.safety.mentions import Reference, references_in
 from bridge.content.text.look_alikes import skeleton
-from bridge.content.text.names import marked_name
+from bridge.content.text.names import name_with_mark
 from bridge.content.text.tree import Broadcast, ChannelLink, GroupMention, Link, Mention
 from bridge.content.text.uacs_links import SCHEME
 from bridge.model import (
@@ -249,5 +249,5 @@ def _told_apart(person: Person, others: Iterable[Person]) -> Person:
     taken = {skeleton(other.name) for other in others}
     name, number = person.name, 2
     while skeleton(name) in taken:
-        name, number = marked_name(person.name, str(number)), number + 1
+        name, number = name_with_mark(person.name, str(number)), number + 1
     return person if name == person.name else person.model_copy(update={"name": name})

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 import structlog
 
-from bridge.content.text.emoji import one_emoji
+from bridge.content.text.emoji import canonical_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
 from bridge.model.archive_records import Held, HeldPin
@@ -243,7 +243,7 @@ class Reconciler:
                 held.setdefault(one.emoji, set()).add(one.actor)
         changed: list[tuple[str, ActorId, bool]] = []
         for one in post.reactions:
-            emoji = one_emoji(one.emoji)
+            emoji = canonical_emoji(one.emoji)
             kept, actors = held.pop(emoji, set()), one.actors
             if actors is None:
                 if one.count == len(kept):

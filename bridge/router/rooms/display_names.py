@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from bridge.content.text.globs import matches
 from bridge.content.text.look_alikes import skeleton
-from bridge.content.text.names import marked_name
+from bridge.content.text.names import name_with_mark
 from bridge.model import AccountId, ActorId, Person, RoomId, split_key
 from bridge.model.people_records import ShownName
 from bridge.model.refs import BRIDGE_NAME
@@ -141,7 +141,7 @@ class DisplayNames:
         own = await self._own_accounts(one.actor)
         called = self.platform_name(_home_of(one.actor)[0])
         for mark in _marks(room, one.actor, [rival.actor for rival in rivals], called):
-            shown = marked_name(one.name, mark)
+            shown = name_with_mark(one.name, mark)
             if not await self._rivals(room, shown, own):
                 return ShownName(one.room, one.actor, one.name, shown)
         raise AssertionError("marks never end")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import structlog
 
-from bridge.content.text.names import shown_name
+from bridge.content.text.names import display_name
 from bridge.errors import PlatformError
 from bridge.model import AccountId, ActorId, Person, split_key
 from bridge.ports.clock import Clock
@@ -99,7 +99,7 @@ class People:
 
 def _seen(person: Person) -> Person:
     """With a name that is what it looks like."""
-    name = shown_name(person.name, split_key(person.id)[-1])
+    name = display_name(person.name, split_key(person.id)[-1])
     return person if name == person.name else person.model_copy(update={"name": name})
 
 

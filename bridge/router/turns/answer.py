@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
 from bridge.content.cards.tree import Button, Card
-from bridge.content.messages.agent_parts import UNSHOWN
+from bridge.content.messages.agent_parts import HIDDEN_SCHEMAS
 from bridge.content.messages.metadata import (
     KEY,
     VERSION,
@@ -20,7 +20,7 @@ from bridge.content.messages.metadata import (
     with_bridge_metadata,
 )
 from bridge.content.messages.private_state import AGENTS
-from bridge.content.messages.tool_names import UNSHOWN as UNSHOWN_TOOLS
+from bridge.content.messages.tool_names import HIDDEN_TOOLS
 from bridge.content.text.split import cut_text
 from bridge.content.text.tree import Text
 from bridge.errors import AgentError
@@ -84,8 +84,8 @@ class Answer:
     def _is_seen(self, part: Any) -> bool:
         kind, name = _field(part, "type"), _field(part, "name")
         if kind in ("tool_call", "tool_result"):
-            return self._shows_tools and kind == "tool_call" and name not in UNSHOWN_TOOLS
-        return _field(part, "schema_id") not in UNSHOWN
+            return self._shows_tools and kind == "tool_call" and name not in HIDDEN_TOOLS
+        return _field(part, "schema_id") not in HIDDEN_SCHEMAS
 
     def take(self, event: AgentEvent) -> None:
         match event:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from bridge.content.messages.conversation_window import Window
 from bridge.content.messages.metadata import KEY, without_notices
-from bridge.content.messages.private_state import AGENTS, kept_state, own_view, state_of
+from bridge.content.messages.private_state import AGENTS, agent_state, state_of, view_of_agent
 from bridge.model import MessageId, TurnId
 from bridge.model.archive_records import Position, StoredMessage
 from bridge.ports.store.conversations import ConversationStore
@@ -64,7 +64,7 @@ class History:
                 window, threads, room, membership, question, asked, position.said
             )
         shown = threads.settle(window.messages())
-        messages = tuple(own_view(one, membership.agent) for one in shown)
+        messages = tuple(view_of_agent(one, membership.agent) for one in shown)
         last = await self._last_answer(session_of(membership, room.id, asked), turn)
         history: dict[str, JsonValue] = {
             "budget": membership.history_tokens,
@@ -74,7 +74,7 @@ class History:
             "changed": position.changed,
             "unchanged": await self._is_unchanged(room, membership, last),
         }
-        state = kept_state(None if last is None else last.metadata, membership.agent)
+        state = agent_state(None if last is None else last.metadata, membership.agent)
         return _with_history(whole, messages, history, {membership.agent: state} if state else {})
 
     async def told(self, room: Room, conversation: Conversation) -> dict[str, JsonValue]:
@@ -88,7 +88,7 @@ class History:
     ) -> dict[str, JsonValue]:
         """What the agent keeps for itself since its last answer in this session."""
         last = await self._last_answer(session_of(membership, room.id, asked), turn)
-        return kept_state(None if last is None else last.metadata, membership.agent)
+        return agent_state(None if last is None else last.metadata, membership.agent)
 
     async def _last_answer(self, session: str, turn: TurnId) -> Message | None:
         known = await self._store.last_answer(session, before=turn)
@@ -167,7 +167,7 @@ async def shown_meanwhile(
     question and what was said since, `asked` is what a person said that led to the question."""
     threads = ThreadContext(store, room.conversation, view_of(room, membership, asked))
     told = await threads.tell([*before, message])
-    return own_view(threads.settle(told)[-1], membership.agent)
+    return view_of_agent(threads.settle(told)[-1], membership.agent)
 
 
 def _take(

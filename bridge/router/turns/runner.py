@@ -12,7 +12,7 @@ from typing import Protocol
 import structlog
 
 from bridge.content.cards.reader import Cards
-from bridge.content.messages.private_state import kept_state
+from bridge.content.messages.private_state import agent_state
 from bridge.errors import BridgeError
 from bridge.model import AccountId, MessageId
 from bridge.model.archive_records import StoredMessage
@@ -147,7 +147,7 @@ class TurnRunner:
             patience=patience,
             began=self._clock.monotonic(),
         )
-        answer.note(kept_state(work.turn.conversation.metadata, stored.agent))
+        answer.note(agent_state(work.turn.conversation.metadata, stored.agent))
         try:
             failure = await self._outcome(agent, work)
         finally:

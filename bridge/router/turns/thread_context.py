@@ -17,7 +17,7 @@ from bridge.content.messages.metadata import (
     InThread,
     RepliesTo,
     read_bridge_metadata,
-    with_place,
+    with_thread_and_reply,
     without_notices,
 )
 from bridge.content.messages.parts import message_text
@@ -71,7 +71,7 @@ class ThreadContext:
             reply = additions.replies_to
             if reply is not None and (reply.message == before or self._is_root(one, reply)):
                 reply = None
-            found.append(with_place(one, thread, reply))
+            found.append(with_thread_and_reply(one, thread, reply))
             before = one.message_id
         return tuple(found)
 
@@ -92,7 +92,7 @@ class ThreadContext:
             target = await self._shown(known.reply_to)
             author = "" if target is None else target.actor.name or target.actor.id
             reply = RepliesTo(message=known.reply_to, author=author, words=_words(target))
-        return with_place(message, thread, reply)
+        return with_thread_and_reply(message, thread, reply)
 
     async def _shown(self, wanted: MessageId) -> Message | None:
         """The message, if the agent may see it and it stands."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from bridge.content.cards.rendering import Payload
 from bridge.content.cards.required import (
+    NON_EMPTY,
     TEXT,
-    WORDS,
     Families,
     Family,
     Kind,
     Members,
-    Wanted,
+    Requirement,
+    list_of,
     mistakes_in,
-    one,
-    several,
+    object_of,
 )
 from bridge.content.cards.shapes import is_object
 from bridge.errors import CodecError
@@ -43,18 +43,18 @@ def mistakes(payload: Payload) -> tuple[CodecError, ...]:
 
 # --- values ---------------------------------------------------------------------------------
 
-_OBJECT = Wanted("an object", is_object)
-_COMPONENT = one("component", "a component: an object with a type")
-_COMPONENTS = several("component", _COMPONENT.says)
-_EMBED = one("embed", "an embed: an object")
-_EMBEDS = several("embed", _EMBED.says)
-_POLL = one("poll", "a poll: an object with question and answers")
-_OPTIONS = several("option", "an object with label and value")
-_MEDIA = one("media", "an object with url")
+_OBJECT = Requirement("an object", is_object)
+_COMPONENT = object_of("component", "a component: an object with a type")
+_COMPONENTS = list_of("component", _COMPONENT.says)
+_EMBED = object_of("embed", "an embed: an object")
+_EMBEDS = list_of("embed", _EMBED.says)
+_POLL = object_of("poll", "a poll: an object with question and answers")
+_OPTIONS = list_of("option", "an object with label and value")
+_MEDIA = object_of("media", "an object with url")
 
 # --- kinds ----------------------------------------------------------------------------------
 
-_ID: Members = {"custom_id": WORDS}
+_ID: Members = {"custom_id": NON_EMPTY}
 _LABELLED: Members = {"label": TEXT, "emoji": _OBJECT}
 _SHOWN = ("label", "emoji")
 _PRESSED = Kind(_ID, _LABELLED, one_of=_SHOWN)
@@ -73,13 +73,13 @@ _FAMILIES: Families = {
         schemas.MENTIONABLE_SELECT: _MENU,
         schemas.CHANNEL_SELECT: _MENU,
         schemas.SECTION: Kind({"components": _COMPONENTS, "accessory": _COMPONENT}),
-        schemas.TEXT_DISPLAY: Kind({"content": WORDS}),
+        schemas.TEXT_DISPLAY: Kind({"content": NON_EMPTY}),
         schemas.THUMBNAIL: Kind({"media": _MEDIA}, {"description": TEXT}),
-        schemas.MEDIA_GALLERY: Kind({"items": several("item", "an object with media")}),
+        schemas.MEDIA_GALLERY: Kind({"items": list_of("item", "an object with media")}),
         schemas.FILE: Kind({"file": _MEDIA}),
         schemas.SEPARATOR: Kind(),
         schemas.CONTAINER: _BOX,
-        schemas.LABEL: Kind({"label": WORDS, "component": _COMPONENT}, {"description": TEXT}),
+        schemas.LABEL: Kind({"label": NON_EMPTY, "component": _COMPONENT}, {"description": TEXT}),
         schemas.FILE_UPLOAD: Kind(_ID),
         schemas.RADIO_GROUP: _CHOICE,
         schemas.CHECKBOX_GROUP: _CHOICE,
@@ -87,21 +87,21 @@ _FAMILIES: Families = {
     }),
     "button": Family("a button", {
         **dict.fromkeys((1, 2, 3, 4), _PRESSED),
-        schemas.LINK_STYLE: Kind({"url": WORDS}, _LABELLED, one_of=_SHOWN),
+        schemas.LINK_STYLE: Kind({"url": NON_EMPTY}, _LABELLED, one_of=_SHOWN),
         schemas.PREMIUM_STYLE: Kind(one_of=("sku_id",)),
     }, by="style"),
     "option": Family("an option", untyped=Kind(
-        {"label": WORDS, "value": TEXT}, {"description": TEXT, "emoji": _OBJECT}
+        {"label": NON_EMPTY, "value": TEXT}, {"description": TEXT, "emoji": _OBJECT}
     )),
     "item": Family("an item of a gallery", untyped=Kind({"media": _MEDIA}, {"description": TEXT})),
-    "media": Family("a file", untyped=Kind({"url": WORDS})),
+    "media": Family("a file", untyped=Kind({"url": NON_EMPTY})),
     "embed": Family("an embed", untyped=Kind(
         {},
         {
             **dict.fromkeys(("title", "description", "url", "timestamp"), TEXT),
-            "fields": several("field", "an object with name and value"),
-            "footer": one("footer", "an object with text"),
-            "author": one("author", "an object with name"),
+            "fields": list_of("field", "an object with name and value"),
+            "footer": object_of("footer", "an object with text"),
+            "author": object_of("author", "an object with name"),
             **dict.fromkeys(("image", "thumbnail", "video", "provider"), _OBJECT),
         },
         one_of=(
@@ -113,12 +113,12 @@ _FAMILIES: Families = {
     "footer": Family("a footer", untyped=Kind({"text": TEXT})),
     "author": Family("an author", untyped=Kind({"name": TEXT})),
     "poll": Family("a poll", untyped=Kind({
-        "question": one("words", "an object with text"),
-        "answers": several("answer", "an object with poll_media"),
+        "question": object_of("words", "an object with text"),
+        "answers": list_of("answer", "an object with poll_media"),
     })),
     "answer": Family("an answer", untyped=Kind(
-        {"poll_media": one("media of a poll", "an object with text or emoji")}
+        {"poll_media": object_of("media of a poll", "an object with text or emoji")}
     )),
     "media of a poll": Family("an answer", untyped=Kind({}, {"text": TEXT}, ("text", "emoji"))),
-    "words": Family("a question", untyped=Kind({"text": WORDS})),
+    "words": Family("a question", untyped=Kind({"text": NON_EMPTY})),
 }  # fmt: skip

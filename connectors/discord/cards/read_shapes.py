@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from bridge.content.cards.shapes import OBJECT, OBJECTS, TEXT, Table, misshapen
+from bridge.content.cards.shapes import OBJECT, OBJECTS, TEXT, Table, shape_losses
 from bridge.errors import CodecError
 from bridge.model import Loss
 from connectors.discord.cards.read import opened, payloads
@@ -24,13 +24,13 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     inner, at = opened(native)
     if len(shown) == 1 and shown[0].at == at:
         expected = OBJECTS if isinstance(shown[0].data, list) else OBJECT
-        return misshapen(shown[0].data, expected, _tables, at)
+        return shape_losses(shown[0].data, expected, _tables, at)
     if not isinstance(inner, dict):
         return ()
     return tuple(
         loss
         for key, expected in _MESSAGE.items()
-        for loss in misshapen(inner.get(key), expected, _tables, f"{at}/{key}", key)
+        for loss in shape_losses(inner.get(key), expected, _tables, f"{at}/{key}", key)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bridge.content.cards.degrade import file_as_prose, image_as_prose, player_as_nodes
-from bridge.content.cards.rendering import told_address
+from bridge.content.cards.rendering import address_in_loss
 from bridge.content.cards.tree import Asset, File, Gallery, Image, Player, Prose
 from bridge.content.text.tree import Document, Inline, Link, Paragraph, Spoiler, Text
 from bridge.content.text.urls import safe_url
@@ -122,7 +122,7 @@ def _picture_as_line(w: Writing, node: Image) -> None:
     page = node.link or node.asset.page
     say(w, _hidden_markdown(w, node, image_as_prose(node, page).text))
     lost = _unsaid(node.title, node.asset.alt, node.asset.name)
-    lost += _other_urls(page, node.asset.page, told_address(w.url_of(node.asset)))
+    lost += _other_urls(page, node.asset.page, address_in_loss(w.url_of(node.asset)))
     w.lose(node.at, "picture_as_text", " ".join(lost) or "picture", "a line of text")
 
 

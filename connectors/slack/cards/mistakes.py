@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from bridge.content.cards.rendering import Payload
 from bridge.content.cards.required import (
+    NON_EMPTY,
     TEXT,
-    WORDS,
     Families,
     Family,
     Kind,
     Members,
-    Wanted,
+    Requirement,
+    list_of,
     mistakes_in,
-    one,
-    several,
+    object_of,
 )
 from bridge.content.cards.shapes import is_list, is_number, is_object
 from bridge.errors import CodecError
@@ -44,34 +44,34 @@ def mistakes(payload: Payload) -> tuple[CodecError, ...]:
 
 # --- values ---------------------------------------------------------------------------------
 
-_NUMBER = Wanted("a number", is_number)
-_OBJECT = Wanted("an object", is_object)
-_TEXT = one("text", "an object with type (plain_text or mrkdwn) and text")
-_PLAIN = one("plain", 'an object {"type": "plain_text", "text": ...}')
-_BLOCK = one("block", "a block: an object with a type")
-_BLOCKS = several("block", _BLOCK.says)
-_CARDS = several("card", "a block of the type card")
-_ELEMENT = one("element", "an element: an object with a type")
-_ELEMENTS = several("element", _ELEMENT.says)
-_PICTURE = one("picture", "an object with image_url (or slack_file) and alt_text")
-_RICH = one("rich", 'an object {"type": "rich_text", "elements": [...]}')
-_PARTS = several("part", "an object: rich_text_section, rich_text_list or another part")
-_INLINES = several("inline", "an object: text, link or another element of rich text")
-_ATTACHMENT = one("attachment", "an attachment: an object")
-_ATTACHMENTS = several("attachment", _ATTACHMENT.says)
-_OPTIONS = several("option", "an object with text and value")
-_CELL = Wanted(
+_NUMBER = Requirement("a number", is_number)
+_OBJECT = Requirement("an object", is_object)
+_TEXT = object_of("text", "an object with type (plain_text or mrkdwn) and text")
+_PLAIN = object_of("plain", 'an object {"type": "plain_text", "text": ...}')
+_BLOCK = object_of("block", "a block: an object with a type")
+_BLOCKS = list_of("block", _BLOCK.says)
+_CARDS = list_of("card", "a block of the type card")
+_ELEMENT = object_of("element", "an element: an object with a type")
+_ELEMENTS = list_of("element", _ELEMENT.says)
+_PICTURE = object_of("picture", "an object with image_url (or slack_file) and alt_text")
+_RICH = object_of("rich", 'an object {"type": "rich_text", "elements": [...]}')
+_PARTS = list_of("part", "an object: rich_text_section, rich_text_list or another part")
+_INLINES = list_of("inline", "an object: text, link or another element of rich text")
+_ATTACHMENT = object_of("attachment", "an attachment: an object")
+_ATTACHMENTS = list_of("attachment", _ATTACHMENT.says)
+_OPTIONS = list_of("option", "an object with text and value")
+_CELL = Requirement(
     "a cell: an object with a type, or null", lambda one: one is None or is_object(one),
     family="cell",
 )  # fmt: skip
-_ROWS = Wanted("a list", is_list, Wanted("a list of cells", is_list, _CELL))
-_POINTS = several("point", "an object with label and value")
-_TEXTS = Wanted("a list", is_list, TEXT)
+_ROWS = Requirement("a list", is_list, Requirement("a list of cells", is_list, _CELL))
+_POINTS = list_of("point", "an object with label and value")
+_TEXTS = Requirement("a list", is_list, TEXT)
 
 # --- kinds ----------------------------------------------------------------------------------
 
 _ANY = Kind()
-_CONFIRM = one("confirm", "an object with text")
+_CONFIRM = object_of("confirm", "an object with text")
 _COMMON: Members = {"action_id": TEXT, "confirm": _CONFIRM}
 _ASKED: Members = {**_COMMON, "placeholder": _PLAIN}
 _IMAGE = Kind(
@@ -85,15 +85,15 @@ _STATIC = Kind(
     {},
     {
         **_ASKED, "options": _OPTIONS, "initial_options": _OPTIONS,
-        "option_groups": several("group", "an object with label and options"),
+        "option_groups": list_of("group", "an object with label and options"),
     },
     one_of=("options", "option_groups"),
 )  # fmt: skip
 _WRITTEN = Kind({}, {**_ASKED, "initial_value": TEXT})
-_HALF = one("half", "an object with text and value")
+_HALF = object_of("half", "an object with text and value")
 _TASK = Kind(
     {"task_id": TEXT, "title": TEXT},
-    {"details": _RICH, "output": _RICH, "sources": several("source", "an object with url")},
+    {"details": _RICH, "output": _RICH, "sources": list_of("source", "an object with url")},
 )
 _CARD = Kind(
     {},
@@ -104,32 +104,32 @@ _CARD = Kind(
     one_of=("hero_image", "title", "body", "actions"),
 )  # fmt: skip
 _TEXT_KINDS: dict[str | int, Kind] = {
-    "plain_text": Kind({"text": WORDS}),
-    "mrkdwn": Kind({"text": WORDS}),
+    "plain_text": Kind({"text": NON_EMPTY}),
+    "mrkdwn": Kind({"text": NON_EMPTY}),
 }
 _SERIES = Kind(
-    {"series": several("series", "an object with name and data"), "axis_config": _OBJECT}
+    {"series": list_of("series", "an object with name and data"), "axis_config": _OBJECT}
 )
 _RICH_PART = Kind({"elements": _INLINES})
 
 _FAMILIES: Families = {
     "text": Family("a text", _TEXT_KINDS),
-    "plain": Family("a plain text", {"plain_text": Kind({"text": WORDS})}),
+    "plain": Family("a plain text", {"plain_text": Kind({"text": NON_EMPTY})}),
     "block": Family("a block", {
         "section": Kind(
             {},
-            {"text": _TEXT, "fields": several("text", _TEXT.says), "accessory": _ELEMENT},
+            {"text": _TEXT, "fields": list_of("text", _TEXT.says), "accessory": _ELEMENT},
             one_of=("text", "fields"),
         ),
         "header": Kind({"text": _PLAIN}),
         "divider": _ANY,
         "image": _IMAGE,
-        "context": Kind({"elements": several("context", "a text or an image")}),
+        "context": Kind({"elements": list_of("context", "a text or an image")}),
         "actions": Kind({"elements": _ELEMENTS}),
         "context_actions": Kind({"elements": _ELEMENTS}),
         "input": Kind({"label": _PLAIN, "element": _ELEMENT}, {"hint": _PLAIN}),
         "rich_text": Kind({"elements": _PARTS}),
-        "markdown": Kind({"text": WORDS}),
+        "markdown": Kind({"text": NON_EMPTY}),
         "alert": Kind({"text": _TEXT}),
         "video": Kind(
             {"video_url": TEXT, "thumbnail_url": TEXT, "alt_text": TEXT, "title": _PLAIN},
@@ -137,7 +137,7 @@ _FAMILIES: Families = {
         ),
         "table": Kind({"rows": _ROWS}),
         "data_table": Kind({"rows": _ROWS}, {"caption": TEXT}),
-        "data_visualization": Kind({"title": TEXT, "chart": one("chart", "a chart")}),
+        "data_visualization": Kind({"title": TEXT, "chart": object_of("chart", "a chart")}),
         "card": _CARD,
         "carousel": Kind({"elements": _CARDS}),
         "container": Kind(
@@ -146,7 +146,7 @@ _FAMILIES: Families = {
             one_of=("title", "rich_text_title"),
         ),
         "task_card": _TASK,
-        "plan": Kind({"title": TEXT}, {"tasks": several("task", "a task card")}),
+        "plan": Kind({"title": TEXT}, {"tasks": list_of("task", "a task card")}),
         # Slack makes these itself; a post may hold them as it was given them.
         "file": _ANY,
         "call": _ANY,
@@ -219,8 +219,8 @@ _FAMILIES: Families = {
     "point": Family("a point", untyped=Kind({"label": TEXT, "value": _NUMBER})),
     "attachment": Family("an attachment", untyped=Kind({}, {
         "blocks": _BLOCKS,
-        "fields": several("field", "an object with title and value"),
-        "actions": several("legacy", "an object with type and text"),
+        "fields": list_of("field", "an object with title and value"),
+        "actions": list_of("legacy", "an object with type and text"),
         **dict.fromkeys(("fallback", "pretext", "author_name", "title", "text", "footer"), TEXT),
         **dict.fromkeys(("image_url", "thumb_url", "title_link", "color"), TEXT),
     })),

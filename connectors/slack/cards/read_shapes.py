@@ -14,7 +14,7 @@ from bridge.content.cards.shapes import (
     NUMBER,
     OBJECT,
     OBJECTS,
-    SAID,
+    SCALAR,
     TEXT,
     TEXTS,
     Expected,
@@ -22,7 +22,7 @@ from bridge.content.cards.shapes import (
     either,
     is_anything,
     is_list,
-    misshapen,
+    shape_losses,
 )
 from bridge.errors import CodecError
 from bridge.model import Loss
@@ -43,14 +43,14 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     native = unfolded(native)
     if len(shown) == 1 and not shown[0].at:
         expected = OBJECTS if isinstance(native, list) else OBJECT
-        return misshapen(native, expected, _tables, key=_KEYS[shown[0].schema_id])
+        return shape_losses(native, expected, _tables, key=_KEYS[shown[0].schema_id])
     if not isinstance(native, dict):
         return ()
     message = cast("Mapping[str, object]", native)
     return tuple(
         loss
         for key, expected in _MESSAGE.items()
-        for loss in misshapen(message.get(key), expected, _tables, f"/{key}", key)
+        for loss in shape_losses(message.get(key), expected, _tables, f"/{key}", key)
     )
 
 
@@ -135,12 +135,12 @@ _OF_ANY: Table = {
         ),
         TEXT,
     ),
-    **dict.fromkeys(("min_value", "max_value", "initial_date_time", "ts", "id"), SAID),
+    **dict.fromkeys(("min_value", "max_value", "initial_date_time", "ts", "id"), SCALAR),
     "rows": _CELLS,
     "data": Expected(is_list, either(OBJECT, NUMBER)),
 }
 _FLAT: Table = {**_OF_ANY, **dict.fromkeys(("text", "title", "description"), TEXT)}
-_NUMBERED: Table = {**_OF_ANY, "value": SAID}
+_NUMBERED: Table = {**_OF_ANY, "value": SCALAR}
 _AT_KEYS: Mapping[str, Table] = {
     **dict.fromkeys(("files", "fields", "selected_options"), _FLAT),
     "attachments": {**_FLAT, "preview": either(OBJECT, TEXT)},
@@ -151,7 +151,7 @@ _AT_KEYS: Mapping[str, Table] = {
 _OF_KINDS: Mapping[str, Table] = {
     **dict.fromkeys(("bar", "line", "area", "pie", "url"), _OF_ANY),
     "raw_number": _NUMBERED,
-    "number_input": {**_OF_ANY, "initial_value": SAID},
+    "number_input": {**_OF_ANY, "initial_value": SCALAR},
     "rich_text_input": {**_OF_ANY, "initial_value": OBJECT},
     "icon_button": {**_OF_ANY, "icon": TEXT},
     "select": _FLAT,  # a menu of an attachment

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from bridge.content.cards import degrade
-from bridge.content.cards.rendering import told_address
+from bridge.content.cards.rendering import address_in_loss
 from bridge.content.cards.tree import Asset, File, Gallery, Image, Player
 from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.tree import Link, Paragraph, Text
@@ -98,7 +98,7 @@ def _along(writing: Writing, asset: Asset, title: Line, at: str) -> None:
 
 def _link_instead(writing: Writing, node: Image) -> None:
     url = _url(writing, node.asset)
-    address = "" if url else told_address(writing.url_of(node.asset))
+    address = "" if url else address_in_loss(writing.url_of(node.asset))
     what = " ".join(text for text in (_names(node.asset), address) if text) or "a picture"
     writing.lose(node.at, "image_as_prose", what, "a link" if url else "its words")
     bare = replace(node, asset=replace(node.asset, page=""))

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from bridge.content.cards.rendering import Payload
 from bridge.content.cards.required import (
-    SAID,
-    WORDS,
+    NON_EMPTY,
+    SCALAR,
     Families,
     Family,
     Kind,
     Members,
-    Wanted,
+    Requirement,
+    list_of,
     mistakes_in,
-    one,
-    several,
+    object_of,
 )
 from bridge.content.cards.shapes import is_list, is_object, is_text
 from bridge.errors import CodecError
@@ -34,51 +34,51 @@ def mistakes(payload: Payload) -> tuple[CodecError, ...]:
     card, at = found
     schema_id = schema_of(payload.schema_id)
     family = {ADAPTIVE: "card", CONNECTOR: "connector"}.get(schema_id, "bot card")
-    return mistakes_in(card, one(family, "a card: an object"), _FAMILIES, at)
+    return mistakes_in(card, object_of(family, "a card: an object"), _FAMILIES, at)
 
 
 # --- values ---------------------------------------------------------------------------------
 
-_OBJECT = Wanted("an object", is_object)
-_CARD = one("inner card", 'an object with type "AdaptiveCard"')
-_ELEMENT = one("element", "an element: an object with a type")
-_ELEMENTS = several("element", _ELEMENT.says)
-_ACTION = one("action", "an action: an object with a type")
-_ACTIONS = several("action", _ACTION.says)
-_COLUMNS = several("column", "a column: an object")
-_ROWS = several("row", "a row: an object with cells")
-_CELLS = several("cell", "a cell: an object with items")
-_PAGES = several("page", "a page: an object with items")
-_FACTS = several("fact", "an object with title and value")
-_CHOICES = several("choice", "an object with title and value")
-_SOURCES = several("source", "an object with url")
-_IMAGES = several("element", "an object of the type Image")
-_DATA = Wanted("a list", is_list, _OBJECT)
-_RUNS = Wanted("a list", is_list, Wanted(
+_OBJECT = Requirement("an object", is_object)
+_CARD = object_of("inner card", 'an object with type "AdaptiveCard"')
+_ELEMENT = object_of("element", "an element: an object with a type")
+_ELEMENTS = list_of("element", _ELEMENT.says)
+_ACTION = object_of("action", "an action: an object with a type")
+_ACTIONS = list_of("action", _ACTION.says)
+_COLUMNS = list_of("column", "a column: an object")
+_ROWS = list_of("row", "a row: an object with cells")
+_CELLS = list_of("cell", "a cell: an object with items")
+_PAGES = list_of("page", "a page: an object with items")
+_FACTS = list_of("fact", "an object with title and value")
+_CHOICES = list_of("choice", "an object with title and value")
+_SOURCES = list_of("source", "an object with url")
+_IMAGES = list_of("element", "an object of the type Image")
+_DATA = Requirement("a list", is_list, _OBJECT)
+_RUNS = Requirement("a list", is_list, Requirement(
     "text, or an object with a type and text", lambda run: is_text(run) or is_object(run),
     family="run",
 ))  # fmt: skip
-_TARGETS = Wanted("a list", is_list, Wanted(
+_TARGETS = Requirement("a list", is_list, Requirement(
     "an id, or an object with elementId", lambda target: is_text(target) or is_object(target)
 ))  # fmt: skip
-_BUTTONS = several("button", "an object with type")
+_BUTTONS = list_of("button", "an object with type")
 
 # --- kinds ----------------------------------------------------------------------------------
 
 _PRESSED: Members = {"selectAction": _ACTION}
-_SHOWN: Members = {"title": SAID, "iconUrl": WORDS, "menuActions": _ACTIONS}
-_ID: Members = {"id": WORDS}
-_ASKED: Members = {"label": SAID, "errorMessage": SAID, "placeholder": SAID}
+_SHOWN: Members = {"title": SCALAR, "iconUrl": NON_EMPTY, "menuActions": _ACTIONS}
+_ID: Members = {"id": NON_EMPTY}
+_ASKED: Members = {"label": SCALAR, "errorMessage": SCALAR, "placeholder": SCALAR}
 _INPUT = Kind(_ID, _ASKED)
 _BOX = Kind({}, {"items": _ELEMENTS, **_PRESSED})
 _WHOLE: Members = {"body": _ELEMENTS, "actions": _ACTIONS, **_PRESSED}
 _PAGED = Kind({"pages": _PAGES})
 _CHART = Kind({"data": _DATA})
 _ACTION_KINDS: dict[str | int, Kind] = {
-    "Action.OpenUrl": Kind({"url": WORDS}, _SHOWN),
+    "Action.OpenUrl": Kind({"url": NON_EMPTY}, _SHOWN),
     "Action.OpenUrlDialog": Kind({}, _SHOWN),
     "Action.Submit": Kind({}, _SHOWN),
-    "Action.Execute": Kind({}, {**_SHOWN, "verb": SAID}),
+    "Action.Execute": Kind({}, {**_SHOWN, "verb": SCALAR}),
     "Action.ShowCard": Kind({"card": _CARD}, _SHOWN),
     "Action.ToggleVisibility": Kind({"targetElements": _TARGETS}, _SHOWN),
     "Action.Popover": Kind({"content": _ELEMENT}, _SHOWN),
@@ -87,15 +87,15 @@ _ACTION_KINDS: dict[str | int, Kind] = {
 }
 
 _FAMILIES: Families = {
-    "card": Family("an Adaptive Card", {"AdaptiveCard": Kind({"version": WORDS}, _WHOLE)}),
+    "card": Family("an Adaptive Card", {"AdaptiveCard": Kind({"version": NON_EMPTY}, _WHOLE)}),
     "inner card": Family("an Adaptive Card", {"AdaptiveCard": Kind({}, _WHOLE)}),
     "element": Family("an element", {
-        "TextBlock": Kind({"text": SAID}),
+        "TextBlock": Kind({"text": SCALAR}),
         "RichTextBlock": Kind({"inlines": _RUNS}),
-        "TextRun": Kind({"text": SAID}),
-        "Image": Kind({"url": WORDS}, _PRESSED),
+        "TextRun": Kind({"text": SCALAR}),
+        "Image": Kind({"url": NON_EMPTY}, _PRESSED),
         "ImageSet": Kind({"images": _IMAGES}),
-        "Media": Kind({"sources": _SOURCES}, {"poster": WORDS}),
+        "Media": Kind({"sources": _SOURCES}, {"poster": NON_EMPTY}),
         "Container": _BOX,
         "ColumnSet": Kind({}, {"columns": _COLUMNS, **_PRESSED}),
         "Column": _BOX,
@@ -106,19 +106,19 @@ _FAMILIES: Families = {
         "Input.Number": _INPUT,
         "Input.Date": _INPUT,
         "Input.Time": _INPUT,
-        "Input.Toggle": Kind({**_ID, "title": SAID}, _ASKED),
+        "Input.Toggle": Kind({**_ID, "title": SCALAR}, _ASKED),
         "Input.ChoiceSet": Kind(
             _ID, {**_ASKED, "choices": _CHOICES}, one_of=("choices", "choices.data")
         ),
         "Input.Rating": _INPUT,
         "CodeBlock": Kind(one_of=("codeSnippet", "url")),
-        "Badge": Kind({}, {"text": SAID, "icon": SAID}),
-        "Icon": Kind({"name": WORDS}, _PRESSED),
+        "Badge": Kind({}, {"text": SCALAR, "icon": SCALAR}),
+        "Icon": Kind({"name": NON_EMPTY}, _PRESSED),
         "ProgressBar": Kind(),
         "ProgressRing": Kind(),
         "Rating": Kind(),
         "CompoundButton": Kind({}, _PRESSED),
-        "Component": Kind({"name": WORDS}),
+        "Component": Kind({"name": NON_EMPTY}),
         "Carousel": _PAGED,
         "Accordion": _PAGED,
         "TabSet": _PAGED,
@@ -140,22 +140,22 @@ _FAMILIES: Families = {
     "cell": Family("a cell", {"TableCell": _BOX}, untyped=_BOX),
     "page": Family("a page", untyped=_BOX),
     "run": Family("a run of text", {
-        "TextRun": Kind({"text": SAID}, _PRESSED),
-        "IconRun": Kind({"name": WORDS}),
-        "ImageRun": Kind({"url": WORDS}),
+        "TextRun": Kind({"text": SCALAR}, _PRESSED),
+        "IconRun": Kind({"name": NON_EMPTY}),
+        "ImageRun": Kind({"url": NON_EMPTY}),
         "CitationRun": Kind(),
-    }, untyped=Kind({"text": SAID})),
-    "fact": Family("a fact", untyped=Kind({}, {"title": SAID, "value": SAID})),
-    "choice": Family("a choice", untyped=Kind({}, {"title": SAID, "value": SAID})),
-    "source": Family("a source", untyped=Kind({"url": WORDS})),
+    }, untyped=Kind({"text": SCALAR})),
+    "fact": Family("a fact", untyped=Kind({}, {"title": SCALAR, "value": SCALAR})),
+    "choice": Family("a choice", untyped=Kind({}, {"title": SCALAR, "value": SCALAR})),
+    "source": Family("a source", untyped=Kind({"url": NON_EMPTY})),
     "bot card": Family("a card", untyped=Kind({}, {
-        **dict.fromkeys(("title", "subtitle", "text"), SAID),
-        "buttons": _BUTTONS, "tap": one("button", "an object with type"),
+        **dict.fromkeys(("title", "subtitle", "text"), SCALAR),
+        "buttons": _BUTTONS, "tap": object_of("button", "an object with type"),
         **dict.fromkeys(("images", "media", "facts", "items"), _DATA),
     })),
-    "button": Family("a button", untyped=Kind({"type": WORDS})),
+    "button": Family("a button", untyped=Kind({"type": NON_EMPTY})),
     "connector": Family("a card", untyped=Kind({}, {
-        **dict.fromkeys(("title", "summary", "text"), SAID),
+        **dict.fromkeys(("title", "summary", "text"), SCALAR),
         "sections": _DATA, "potentialAction": _DATA,
     })),
 }  # fmt: skip

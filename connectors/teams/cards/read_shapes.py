@@ -14,13 +14,13 @@ from pydantic import JsonValue
 from bridge.content.cards.shapes import (
     OBJECT,
     OBJECTS,
-    SAID,
+    SCALAR,
     TEXT,
     Expected,
     Table,
     either,
     is_list,
-    misshapen,
+    shape_losses,
 )
 from bridge.errors import CodecError
 from bridge.model import Loss
@@ -40,10 +40,10 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     if not any(one.schema_id in CARDS and not one.at for one in shown):
         is_attachment = isinstance(native, dict) and "contentType" in native
         key = "attachments" if is_attachment else ""
-        found += misshapen(native, OBJECT, _around, key=key)
+        found += shape_losses(native, OBJECT, _around, key=key)
     for one in shown:
         if (card := card_in(one)) is not None:
-            found += misshapen(card[0], OBJECT, _within, card[1])
+            found += shape_losses(card[0], OBJECT, _within, card[1])
     return tuple(found)
 
 
@@ -90,18 +90,18 @@ _PARTS = frozenset(
 )
 _WRITTEN = frozenset(("Input.Text", "Input.Number", "Input.Rating"))
 _NOT_ADAPTIVE = frozenset(("buttons", "tap"))  # bot cards' actions have types of their own
-_ATTACHMENT: Table = {"contentType": TEXT, "contentUrl": TEXT, "name": SAID}
+_ATTACHMENT: Table = {"contentType": TEXT, "contentUrl": TEXT, "name": SCALAR}
 _AROUND: Mapping[str, Table] = {
     "": {
-        "text": SAID, "summary": SAID, "subject": SAID, "attachments": OBJECTS,
+        "text": SCALAR, "summary": SCALAR, "subject": SCALAR, "attachments": OBJECTS,
         "entities": OBJECTS, "mentions": OBJECTS, "suggestedActions": OBJECT, "body": OBJECT,
         "composeExtension": OBJECT, "task": OBJECT,
     },
-    "body": {"content": SAID},
+    "body": {"content": SCALAR},
     "suggestedActions": {"actions": OBJECTS},
-    "composeExtension": {"text": SAID, "attachments": OBJECTS, "suggestedActions": OBJECT},
-    "task": {"value": either(OBJECT, SAID)},
-    "value": {"title": SAID, "card": OBJECT},
+    "composeExtension": {"text": SCALAR, "attachments": OBJECTS, "suggestedActions": OBJECT},
+    "task": {"value": either(OBJECT, SCALAR)},
+    "value": {"title": SCALAR, "card": OBJECT},
 }  # fmt: skip
 _OF_ANY: Table = {
     **dict.fromkeys(
@@ -116,7 +116,7 @@ _OF_ANY: Table = {
     "targetElements": Expected(is_list, either(_with("elementId"), TEXT)),
     **dict.fromkeys(("mimeType", "url", "uri", "poster", "id", "language"), TEXT),
     **dict.fromkeys(("selectAction", "inlineAction", "card", "tap", "heroImage"), OBJECT),
-    **dict.fromkeys(("icon", "image", "content"), either(OBJECT, SAID)),
+    **dict.fromkeys(("icon", "image", "content"), either(OBJECT, SCALAR)),
     **dict.fromkeys(
         (
             *("text", "title", "subtitle", "label", "placeholder", "altText", "alt", "description"),
@@ -125,14 +125,14 @@ _OF_ANY: Table = {
             *("activityTitle", "activitySubtitle", "activityText", "activityImage"),
             *("total", "tax", "vat", "price", "quantity", "key", "legend", "abstract", "image_url"),
         ),
-        SAID,
+        SCALAR,
     ),
 }
-_OF_PAIRS: Table = {**_OF_ANY, "value": SAID}
+_OF_PAIRS: Table = {**_OF_ANY, "value": SCALAR}
 _OF_TEXTS: Table = {**_OF_ANY, "value": TEXT}
 _OF_CHARTS: Table = {
     **_OF_ANY, "data": OBJECTS, "values": OBJECTS,
-    **dict.fromkeys(("value", "x", "y"), SAID),
+    **dict.fromkeys(("value", "x", "y"), SCALAR),
 }  # fmt: skip
 _AT_KEYS: Mapping[str, Table] = {
     "facts": _OF_PAIRS,

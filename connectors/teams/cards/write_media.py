@@ -10,7 +10,7 @@ from itertools import groupby
 from urllib.parse import urlsplit
 
 from bridge.content.cards import degrade
-from bridge.content.cards.rendering import told_address
+from bridge.content.cards.rendering import address_in_loss
 from bridge.content.cards.tree import File, Gallery, Image, Player, Prose
 from bridge.content.text.tree import Document, Link, Paragraph, Text
 from connectors.teams.cards.write_state import Element, Line, Writing, plain, sound_url
@@ -61,7 +61,7 @@ def _unseen(writing: Writing, node: Image) -> list[Element]:
         writing.files.append((title, node.asset))
         return [] if title is None else [title]
     prose = degrade.image_as_prose(node, node.link)
-    address = told_address(writing.url_of(node.asset))
+    address = address_in_loss(writing.url_of(node.asset))
     what = " ".join(text for text in (_words(node, ""), address) if text) or "an image"
     writing.lose(node.at, "image_as_link", what, "a link" if node.asset.page else "its name")
     return document_elements(prose.text, writing, None, node.at)

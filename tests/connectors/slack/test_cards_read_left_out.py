@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 
-from bridge.content.cards.codec import TellsWhatIsNotRead
+from bridge.content.cards.codec import ReportsUnreadContent
 from bridge.content.cards.rendering import Payload
 from bridge.model import Loss
 from connectors.slack import cards
@@ -68,4 +68,4 @@ def test_deep_and_wide_json_is_walked_once() -> None:
 
 
 def test_the_codec_tells_what_is_not_read() -> None:
-    assert isinstance(cards, TellsWhatIsNotRead)
+    assert isinstance(cards, ReportsUnreadContent)

@@ -9,9 +9,9 @@ from bridge.content.cards.interactions import (
     TOKEN_LENGTH,
     Interaction,
     action_token,
+    describe_interaction,
     find_action,
     interaction_with,
-    told,
     typed_value,
 )
 from bridge.content.cards.tree import (
@@ -94,7 +94,7 @@ def test_a_choice_gives_what_was_chosen() -> None:
 
     assert (chosen.kind, chosen.id, chosen.value) == ("chosen", "size", "l")
     assert chosen.inputs == {"why": ""}
-    assert told(chosen) == "“Size”: l, why: "
+    assert describe_interaction(chosen) == "“Size”: l, why: "
 
 
 @pytest.mark.parametrize(

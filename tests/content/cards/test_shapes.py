@@ -11,18 +11,18 @@ from bridge.content.cards.shapes import (
     NUMBER,
     OBJECT,
     OBJECTS,
-    SAID,
+    SCALAR,
     TEXT,
     TEXTS,
     Expected,
     Table,
     either,
-    misshapen,
-    without_read,
+    shape_losses,
+    unread_losses,
 )
 from bridge.model import Loss
 
-BOX: Table = {"items": OBJECTS, "title": TEXT, "count": SAID, "tags": TEXTS, "inner": OBJECT}
+BOX: Table = {"items": OBJECTS, "title": TEXT, "count": SCALAR, "tags": TEXTS, "inner": OBJECT}
 
 
 def tables(value: Mapping[str, object], _key: str) -> Table:
@@ -30,7 +30,7 @@ def tables(value: Mapping[str, object], _key: str) -> Table:
 
 
 def losses_of(value: Any, expected: Expected = OBJECT) -> list[tuple[str, str]]:
-    return [(loss.path, loss.what) for loss in misshapen(value, expected, tables, "/x")]
+    return [(loss.path, loss.what) for loss in shape_losses(value, expected, tables, "/x")]
 
 
 def test_a_value_of_another_kind_is_named_with_its_words() -> None:
@@ -84,7 +84,7 @@ def test_either_kind_may_stand() -> None:
 
 
 def test_at_most_a_hundred_are_named_and_the_rest_is_told() -> None:
-    losses = misshapen([7] * 5000, OBJECTS, tables, "/x")
+    losses = shape_losses([7] * 5000, OBJECTS, tables, "/x")
 
     assert len(losses) == 101
     assert losses[-1] == Loss(path="/x", kind="wrong_shape", what="more than 100 places")
@@ -113,4 +113,4 @@ def test_what_was_read_all_the_same_is_left_out() -> None:
 
     losses = [wrong("/a"), wrong("/a/1"), wrong("/b"), Loss(path="/a", kind="color", what="a")]
 
-    assert list(without_read(losses, ["/a/0/text"])) == losses[1:]
+    assert list(unread_losses(losses, ["/a/0/text"])) == losses[1:]

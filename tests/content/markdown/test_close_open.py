@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.content.markdown import markdown_to_text
-from bridge.content.markdown.close_open import healed, settled
+from bridge.content.markdown.close_open import close_open_markup, settled_markdown
 from tests.content.reading import addresses, letters
 
 WRITTEN = """# A plan
@@ -70,7 +70,7 @@ def assert_shows_a_beginning(visible: str, whole: str) -> None:
     assert addresses(visible_text) <= addresses(final), (visible, addresses(visible_text))
 
 
-@pytest.mark.parametrize("heal", [healed, settled])
+@pytest.mark.parametrize("heal", [close_open_markup, settled_markdown])
 def test_every_beginning_of_an_answer_shows_the_beginning_of_what_it_will_say(
     heal: Callable[[str], str],
 ) -> None:
@@ -84,14 +84,14 @@ def test_no_beginning_of_any_text_shows_what_the_whole_would_not(
     whole: str, data: st.DataObject
 ) -> None:
     end = data.draw(st.integers(0, len(whole)))
-    assert_shows_a_beginning(healed(whole[:end]), whole)
-    assert_shows_a_beginning(settled(whole[:end]), whole)
+    assert_shows_a_beginning(close_open_markup(whole[:end]), whole)
+    assert_shows_a_beginning(settled_markdown(whole[:end]), whole)
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_taken(text: str) -> None:
-    assert isinstance(healed(text), str)
-    assert text.startswith(settled(text))
+    assert isinstance(close_open_markup(text), str)
+    assert text.startswith(settled_markdown(text))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_any_text_is_taken(text: str) -> None:
     ],
 )
 def test_what_is_open_is_closed_or_waits(text: str, visible: str) -> None:
-    assert healed(text) == visible
+    assert close_open_markup(text) == visible
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_what_is_open_is_closed_or_waits(text: str, visible: str) -> None:
     [("It is **very bo", "It is"), ("so\n\n```py\nx = 1\ny", "so\n\n```py\nx = 1\ny")],
 )
 def test_what_only_grows_is_shown_when_it_is_settled(text: str, visible: str) -> None:
-    assert settled(text) == visible
+    assert settled_markdown(text) == visible
 
 
 def test_a_bracket_that_is_none_of_a_link_does_not_hold_the_answer_up_for_ever() -> None:
     text = "the list [1, 2, " + "word " * 100
 
-    assert len(healed(text)) > 300
+    assert len(close_open_markup(text)) > 300

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.content.media.file_names import LONGEST, safe_file_name
+from bridge.content.media.file_names import MAX_LENGTH, safe_file_name
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_a_file_without_a_name_gets_its_kinds(nothing: str) -> None:
 
 
 def test_a_long_name_keeps_its_ending() -> None:
-    assert safe_file_name("n" * 500 + ".jpeg") == "n" * (LONGEST - 5) + ".jpeg"
+    assert safe_file_name("n" * 500 + ".jpeg") == "n" * (MAX_LENGTH - 5) + ".jpeg"
     assert safe_file_name("é" * 500 + ".jpeg") == "é" * 97 + ".jpeg"
-    assert safe_file_name("n" * (LONGEST - 1) + ". n") == "n" * (LONGEST - 1)
-    assert safe_file_name("x." + "y" * 500) == "x." + "y" * (LONGEST - 2)
+    assert safe_file_name("n" * (MAX_LENGTH - 1) + ". n") == "n" * (MAX_LENGTH - 1)
+    assert safe_file_name("x." + "y" * 500) == "x." + "y" * (MAX_LENGTH - 2)
 
 
 @given(st.text(max_size=300))
@@ -57,7 +57,7 @@ def test_any_name_becomes_one_that_stays_as_it_is(name: str) -> None:
     safe = safe_file_name(name)
 
     assert safe == safe_file_name(safe)
-    assert 0 < len(safe) <= LONGEST
+    assert 0 < len(safe) <= MAX_LENGTH
     assert len(safe.encode()) <= 200
     assert not set(safe) & set('/\\<>:"|?*%\r\n\t\x00')
     assert safe.strip(". ") == safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bridge.content.messages.agent_parts import CITATIONS
-from bridge.content.messages.citations import numbered, with_list
+from bridge.content.messages.citations import with_source_list, with_source_numbers
 from bridge.content.messages.parts import message_text
 from bridge.model.operations import Source
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart
@@ -28,7 +28,7 @@ def answer(*parts: Any) -> Message:
 
 
 def text_and_sources(message: Message) -> tuple[str, tuple[Source, ...]]:
-    plain, sources, _ = numbered(message, "<{}>".format)
+    plain, sources, _ = with_source_numbers(message, "<{}>".format)
     return message_text(plain)[0], sources
 
 
@@ -61,9 +61,11 @@ def test_what_cites_without_words_stands_by_itself() -> None:
 
 
 def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> None:
-    plain, sources, _ = numbered(answer("It is forbidden.", cites(LAW, NEWS, BOOK)), "<{}>".format)
+    plain, sources, _ = with_source_numbers(
+        answer("It is forbidden.", cites(LAW, NEWS, BOOK)), "<{}>".format
+    )
 
-    listed, losses = with_list(plain, sources)
+    listed, losses = with_source_list(plain, sources)
 
     assert message_text(listed)[0].partition("\n\n")[2].split("\n") == [
         "1. [The law](https://law.example/7)", "2. https://news.example/",
@@ -75,7 +77,9 @@ def test_the_list_below_has_links_by_number_and_says_what_it_leaves_out() -> Non
 def test_a_second_quote_of_a_source_is_told_as_lost() -> None:
     again = {**LAW, "quote": "Nobody at all."}
 
-    _, (source,), losses = numbered(answer("A.", cites(LAW), "B.", cites(again)), "<{}>".format)
+    _, (source,), losses = with_source_numbers(
+        answer("A.", cites(LAW), "B.", cites(again)), "<{}>".format
+    )
 
     assert source.quote == "Nobody may."
     assert [loss.path for loss in losses] == ["/content/3"]

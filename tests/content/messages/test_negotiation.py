@@ -14,10 +14,10 @@ from bridge.content.messages.negotiation import (
     Accepted,
     BodySchema,
     faults_of,
+    incompatibilities,
     is_name,
     list_parts,
     part_named,
-    why_not,
 )
 from bridge.content.text.globs import covers, matches
 from bridge.errors import InvalidData
@@ -176,8 +176,8 @@ def test_one_output_feeds_another_input_where_all_of_it_is_accepted() -> None:
     text = schema({"content_type": "text/plain", "required": True})
     chat = schema({"content_type": "text/*", "required": True}, {"content_type": "image/*"})
 
-    assert why_not(text, chat) == ()
-    assert why_not(chat, text) == (
+    assert incompatibilities(text, chat) == ()
+    assert incompatibilities(chat, text) == (
         "a part 'text/*' may be given, and not all of it is accepted",
         "a part 'image/*' may be given, and not all of it is accepted",
         "a part 'text/plain' is required, and not always given",
@@ -187,6 +187,9 @@ def test_one_output_feeds_another_input_where_all_of_it_is_accepted() -> None:
 def test_an_entry_may_be_covered_by_several_together() -> None:
     output = schema({"content_type": "{text,image}/*", "name": "/out/**"})
 
-    assert why_not(output, schema({"content_type": "text/*"}, {"content_type": "image/*"})) == ()
-    assert why_not(output, schema({"name": "/out/*"})) != ()
-    assert why_not(schema(Accepted().model_dump()), schema({"name": "/**"})) != ()
+    assert (
+        incompatibilities(output, schema({"content_type": "text/*"}, {"content_type": "image/*"}))
+        == ()
+    )
+    assert incompatibilities(output, schema({"name": "/out/*"})) != ()
+    assert incompatibilities(schema(Accepted().model_dump()), schema({"name": "/**"})) != ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.content.safety.link_targets import with_targets_said
+from bridge.content.safety.link_targets import message_with_visible_targets
 from bridge.uacs import Actor, ContentPart, Message, TextPart
 
 
@@ -16,7 +16,7 @@ def rewritten(text: str, *, always: bool = True) -> str:
         actor=Actor(id="agent:helper", role="assistant"),
         content=(part,),
     )
-    new_part: ContentPart = with_targets_said(message, always=always).content[0]
+    new_part: ContentPart = message_with_visible_targets(message, always=always).content[0]
     assert isinstance(new_part, TextPart)
     return new_part.text
 

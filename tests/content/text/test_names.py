@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bridge.content.text.look_alikes import skeleton
-from bridge.content.text.names import NAME_LIMIT, cut_name, marked_name, shown_name
+from bridge.content.text.names import NAME_LIMIT, cut_name, display_name, name_with_mark
 from bridge.content.text.split import utf16_length
 
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
@@ -60,8 +60,8 @@ def test_a_name_is_never_cut_inside_a_character(character: str, limit: int) -> N
 
 
 def test_a_long_name_keeps_its_mark() -> None:
-    assert marked_name("Ann", "Slack") == "Ann (Slack)"
-    marked = marked_name(FAMILY * 20, "Slack")
+    assert name_with_mark("Ann", "Slack") == "Ann (Slack)"
+    marked = name_with_mark(FAMILY * 20, "Slack")
     assert marked.endswith(f"{FAMILY}\u2026 (Slack)")
     assert utf16_length(marked) <= 76
 
@@ -80,15 +80,15 @@ def test_a_long_name_keeps_its_mark() -> None:
     ],
 )
 def test_a_name_of_which_nothing_is_seen_is_none(name: str) -> None:
-    assert shown_name(name, "U01") == "U01"
+    assert display_name(name, "U01") == "U01"
 
 
 def test_accents_do_not_heap_up_over_the_lines_around() -> None:
-    assert shown_name("A" + "\u0301" * 300 + "nn", "U01") == "A" + "\u0301" * 4 + "nn"
+    assert display_name("A" + "\u0301" * 300 + "nn", "U01") == "A" + "\u0301" * 4 + "nn"
 
 
 def test_the_names_that_the_router_hands_on_are_cut_between_characters() -> None:
-    name = shown_name("e\u0301" * 500, "U1")
+    name = display_name("e\u0301" * 500, "U1")
 
     assert len(name) <= NAME_LIMIT
     assert name.endswith("e\u0301\u2026")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bridge.content.markdown.replacements import replaced_in_markdown
-from bridge.content.text.patterns import Replacement, pattern_of, replaced_in_text, words_that_stand
+from bridge.content.text.patterns import Replacement, pattern_of, replaced_in_text, settled_words
 from bridge.errors import InvalidData
 
 
@@ -67,8 +67,8 @@ def test_of_a_text_that_grows_stands_what_is_found_whatever_follows() -> None:
     for replacements in (word, words):
         final = replaced_in_text(whole, replacements)
         for end in range(len(whole)):
-            standing = words_that_stand(whole[:end], replacements)
+            standing = settled_words(whole[:end], replacements)
             assert final.startswith(replaced_in_text(standing, replacements)), whole[:end]
-    assert words_that_stand("We call it falc", word) == "We call it "
-    assert words_that_stand("We call it falcon ", word) == "We call it falcon "
-    assert words_that_stand("We call it falcon nine, ", words) == ""
+    assert settled_words("We call it falc", word) == "We call it "
+    assert settled_words("We call it falcon ", word) == "We call it falcon "
+    assert settled_words("We call it falcon nine, ", words) == ""
