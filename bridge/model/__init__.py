@@ -1,4 +1,5 @@
-"""The words of the bridge as frozen, persisted values: refs, events, operations, receipts."""
+"""The vocabulary of the bridge as frozen values that are stored: refs, events, operations,
+receipts."""
 
 from bridge.model.capabilities import Capabilities, Level, Rate
 from bridge.model.events import (

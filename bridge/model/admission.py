@@ -1,4 +1,4 @@
-"""All that one event changes, in one transaction."""
+"""All effects of one event, for one transaction."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from bridge.model.turn_records import GivenFeedback, NewTurn
 
 @dataclass(frozen=True)
 class Admission:
-    """All that one event changes, in one transaction. `row` is None for what agents say.
+    """All effects of one event, stored in one transaction. `row` is None for a message of an agent.
 
-    `begun` are those operations that are `sending` from the first: their lane is free, and its
-    worker sends them as soon as they are durable, without another `begin`.
-    `removals` take copies away and leave the message as it is; one cancels a post that was not
-    sent, as in `change_message`.
-    If `message` is already archived nothing changes but the row, which is done as a repeat.
+    - `begun`: the operations that are `sending` from the start: their lane is free, and its worker
+      sends them as soon as they are durable, without another `begin`.
+    - `removals`: they delete copies and leave the message as it is; one cancels a post that was not
+      sent, as in `change_message`.
+    - If `message` is already archived, nothing changes except the row, which is done as a
+      repetition.
     """
 
     outcome: str
@@ -44,6 +45,7 @@ class Admission:
 
 @dataclass(frozen=True)
 class Admitted:
-    """`repeat`: the message was there before, nothing was added."""
+    """The result of an admission; `repeat`: the message was archived before, and nothing was
+    added."""
 
     repeat: bool = False

@@ -1,4 +1,4 @@
-"""API keys of programs, as the store keeps them."""
+"""API keys of programs, as the store has them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ Role = Literal["human", "assistant"]
 
 @dataclass(frozen=True)
 class ApiToken:
-    """What opens rooms to a program. Of the token itself only a digest is kept. `rooms` are globs;
-    times are seconds since 1970; `per_minute`: requests that it may make."""
+    """An API key of a program; the store has only a digest of the key itself.
+
+    `rooms` are globs; times are in seconds since 1970; `per_minute` is the maximum number of
+    requests per minute.
+    """
 
     name: str
     digest: str

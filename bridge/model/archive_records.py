@@ -1,4 +1,4 @@
-"""Messages, their timelines and what happened to them, as the store keeps them."""
+"""Messages, their timelines and their changes, as the store has them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ MessageState = Literal["streaming", "complete", "edited", "deleted", "interrupte
 
 @dataclass(frozen=True)
 class NewMessage:
-    """A message to be archived under the place where it was said.
+    """A message to archive under the place where it was posted.
 
-    `root` is the canonical message that its thread hangs on. `native_id` is None for what
-    agents say: they stand on no platform. `time` is the platform's, in seconds since 1970, and so
-    is `changed`, where it came already edited.
+    - `root`: the canonical message at the root of its thread.
+    - `native_id`: the platform's id; None for an agent's message, which is on no platform.
+    - `time`: the platform's time, in seconds since 1970; so is `changed`, if the message was edited
+      before it arrived.
     """
 
     message: Message
@@ -37,13 +38,16 @@ class NewMessage:
 
     @property
     def id(self) -> MessageId:
+        """The canonical id of the message."""
         return MessageId(self.message.message_id)
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """A Conversation that a message is placed in; made when it is not there yet. `epoch`: the
-    number of the room's configuration under which the message came in."""
+    """A Conversation that contains the message; the store creates it if necessary.
+
+    `epoch` is the number of the room's configuration when the message arrived.
+    """
 
     id: UUID
     kind: Literal["channel", "thread", "room"]
@@ -54,12 +58,12 @@ class Timeline:
 
 @dataclass(frozen=True)
 class View:
-    """The part of a conversation that somebody is shown: what was said in this channel, in the
-    thread of this message, or by this person, and the answers to it. All of it where none is set.
+    """The part of a conversation that a reader may see: the messages of this channel, of the thread
+    of this message, or of this person, with the answers to them; everything if none is set.
 
-    - `member`: of a room, only what came into it while this channel (its key) or agent
-      (`agent:NAME`) was in it.
-    - `readers`: what was said to one of them alone is in it, too; it is in nobody else's.
+    - `member`: of a room, only the messages that arrived while this channel (its key) or agent
+      (`agent:NAME`) was a member.
+    - `readers`: messages to one of these actors alone are included; nobody else sees them.
     """
 
     channel: ChannelRef | None = None
@@ -71,11 +75,11 @@ class View:
 
 @dataclass(frozen=True)
 class Change:
-    """What an event did to an archived message: its whole new state, or that it is gone.
+    """The effect of an event on an archived message: its whole new state, or its deletion.
 
-    `time` is the platform's, in seconds since 1970: an edit that is not later than the last one
-    changes nothing; a deletion always holds, and what is deleted stays so; marks that wait for it
-    are cancelled.
+    `time` is the platform's, in seconds since 1970. An edit that is not later than the last one
+    changes nothing. A deletion always applies and is final; reactions and pins that wait for the
+    message are cancelled.
     """
 
     message: Message
@@ -86,7 +90,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Gone:
-    """A native copy of ours that a person took away."""
+    """A native copy of a message that a person deleted."""
 
     channel: ChannelRef
     native_id: str
@@ -94,7 +98,7 @@ class Gone:
 
 @dataclass(frozen=True)
 class StoredMessage:
-    """An archived message with what the router needs to know of it."""
+    """An archived message with what the router needs about it."""
 
     message: Message
     author: Person
@@ -108,7 +112,7 @@ class StoredMessage:
 
 @dataclass(frozen=True)
 class Relation:
-    """Where a message belongs: the root of its thread, and what it answers."""
+    """The context of a message: the root of its thread, and the message that it answers."""
 
     root: MessageId | None = None
     reply_to: MessageId | None = None
@@ -116,8 +120,11 @@ class Relation:
 
 @dataclass(frozen=True)
 class Past:
-    """A piece of a conversation, newest first. `first` is the number of the oldest place that was
-    looked at, None where nothing stands before it; `looked_at` are how many places that were."""
+    """A piece of a conversation, newest first.
+
+    `first` is the number of the oldest place that was read, None if there is none before it;
+    `looked_at` is the number of places that were read.
+    """
 
     messages: tuple[Message, ...]
     first: int | None
@@ -126,7 +133,7 @@ class Past:
 
 @dataclass(frozen=True)
 class Orphan:
-    """Inbox row `row` tells of a message that is not known; `deletion`: it is gone for good."""
+    """Inbox row `row` refers to an unknown message; `deletion`: the message was deleted."""
 
     channel: ChannelRef
     native_id: str
@@ -136,10 +143,10 @@ class Orphan:
 
 @dataclass(frozen=True)
 class Held:
-    """A native message of a channel that stands, as far as the store knows.
+    """A native message that exists in a channel, as far as the store knows.
 
-    `said`: it was said there, and is no copy of ours; `at` is when. `changed` is when its people
-    last changed it; 0.0 where they never did. Both in the platform's seconds since 1970.
+    `said`: it was posted there and is no copy of ours, at the time `at`. `changed` is the time of
+    the last edit by people, 0.0 if there was none. Times are the platform's, in seconds since 1970.
     """
 
     native_id: str
@@ -152,7 +159,7 @@ class Held:
 
 @dataclass(frozen=True)
 class HeldPin:
-    """A message that stands in a channel and was pinned once: whether it is so now, by whom, and
+    """A message in a channel that was pinned at some time: whether it is pinned now, by whom, and
     since when (seconds since 1970)."""
 
     native_id: str
@@ -165,8 +172,8 @@ class HeldPin:
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """How far somebody has read a room: `said` counts what was said in it, `changed` what happened
-    to that later. Both are durable and never go back."""
+    """A reader's position in a room: `said` counts messages, `changed` counts later changes of
+    them. Both are durable and never decrease."""
 
     said: int = 0
     changed: int = 0
@@ -174,8 +181,8 @@ class Position:
 
 @dataclass(frozen=True)
 class Happened:
-    """One thing that happened in a room, with the message as it stands now. Whoever has taken it
-    stands at `position`."""
+    """One event in a room, with the message as it is now; `position` is the reader's position after
+    it."""
 
     position: Position
     what: Literal["said", "changed", "reacted", "rated"]
@@ -184,8 +191,11 @@ class Happened:
 
 @dataclass(frozen=True)
 class Page:
-    """A part of a room's Conversation, oldest first, without what was deleted. `first` is the
-    number of its oldest message, None where the page is empty; `more`: something stands before."""
+    """A part of a room's Conversation, oldest first, without deleted messages.
+
+    `first` is the number of its oldest message, None if the page is empty; `more`: there are older
+    messages.
+    """
 
     conversation: Conversation
     first: int | None
@@ -203,8 +213,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found, newest first in each room; `looked_at` messages were read for it, and
-    `whole` says that those were all."""
+    """The result of a search, newest first in each room.
+
+    `looked_at` is the number of messages that were read; `whole` tells whether these were all.
+    """
 
     found: tuple[Found, ...]
     looked_at: int

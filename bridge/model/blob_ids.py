@@ -1,4 +1,4 @@
-"""The hash of a file <-> the id under which it is kept. Pure."""
+"""The hash of a file <-> the id of its stored bytes. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _FILE_ID = re.compile(rf"{_PREFIX}([0-9a-f]{{64}})")
 
 
 def file_id_of(sha256: str) -> str:
-    """The id of the file with this hash (64 lower-case hexadecimal digits)."""
+    """Returns the id of the file with this hash (64 lower-case hexadecimal digits)."""
     return f"{_PREFIX}{sha256}"
 
 
 def sha256_of(file_id: str) -> str | None:
-    """The inverse; None for what is no id of ours, such as a platform's own."""
+    """Returns the hash of a file id; None for any other id, such as a platform's own."""
     match = _FILE_ID.fullmatch(file_id)
     return match.group(1) if match else None

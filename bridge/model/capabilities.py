@@ -1,4 +1,4 @@
-"""What a platform can show and how fast it can be spoken to, as data."""
+"""The features and limits of a platform, as data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Level(StrEnum):
-    """How far a platform shows a feature."""
+    """How completely a platform supports a feature."""
 
     FULL = "full"
     PARTIAL = "partial"
@@ -27,21 +27,23 @@ class Rate(BaseModel):
 
 
 class Capabilities(BaseModel):
-    """One platform's abilities. `features` has a level for each name the router asks about:
-    author_name, author_picture, threads, replies, edit, delete, delete_others (what people said),
-    whispers, mentions, group_mentions, people_pictures (whether its own people have pictures that
-    others may show), broadcast (an answer in a thread that its channel shows, too; elsewhere it
-    stands in the channel, and says what it answers).
+    """The features and limits of one platform.
 
-    - `label`: as people write the platform's name; empty: its id with a capital letter.
+    - `label`: the platform's name for people; empty: its id with a capital letter.
+    - `features`: the level of each feature: author_name, author_picture, threads, replies, edit,
+      delete, delete_others (messages of people), whispers, mentions, group_mentions,
+      people_pictures (whether people have pictures that other platforms may show), broadcast (an
+      answer in a thread that its channel shows, too; on other platforms it is posted in the channel
+      and names the message that it answers).
     - `text_limit` in `text_unit`s per native message; longer text is split. `bytes` are those of
       UTF-8.
     - `echo`: our own posts come back as events.
-    - `history`: what was said can be read back (catch-up, settling).
-    - `citations`: how many sources a message may cite in the platform's own way.
-    - `stream_pace`: seconds between two edits of a message that is still being written.
-    - `budgets`: rule name -> rates; a call names the rules it counts against.
-    - `link_marks`: texts of which each address of a message holds one (`chat.example/archives/`).
+    - `history`: messages can be read back (catch-up, settling).
+    - `citations`: the maximum number of sources that a message may cite natively.
+    - `stream_pace`: seconds between two edits of a growing message.
+    - `budgets`: the rates of each rule; a call names the rules that it counts against.
+    - `link_marks`: texts, one of which each address of a message contains
+      (`chat.example/archives/`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

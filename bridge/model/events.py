@@ -1,4 +1,4 @@
-"""What happened on a platform, in the past tense; what `decode` gives and the router takes."""
+"""Events of a platform, in the past tense: the output of `decode` and the input of the router."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Sense = Literal["good", "bad"]
 
 
 class _Event(BaseModel):
-    """Every event names the account that heard it, where and when it happened, and for whom.
+    """The account that received the event, its place, its time, and its audience.
 
     `audience` is None for everybody in the place, else the only actors who may see it.
     """
@@ -33,25 +33,26 @@ class _ByActor(_Event):
 
 
 class _OnMessage(_ByActor):
-    """`target` is the platform's id of the message that it happened to."""
+    """`target` is the platform's id of the message that the event is about."""
 
     target: str
 
     @property
     def target_id(self) -> MessageId:
+        """The canonical id of that message."""
         return message_id_of(self.place.channel, self.target)
 
 
 class MessagePosted(_Event):
-    """Somebody said something.
+    """A new message.
 
-    - `native_id` is the platform's id; `message.message_id` derives from it.
-    - `author` is what the payload itself says of the author; `name_the_actor` completes it.
-    - `reply_to` is the platform's id of the message that it answers (not its thread root).
-    - `broadcast`: it is said in a thread, and to the whole channel, too.
-    - `addresses_us`: it mentions our bot, or is said to it alone.
-    - `edited_at`: it came already edited; then `message` is what it says since.
-    - `own`: one of our own posts came back; `operation` and `slot` tell which where known.
+    - `native_id`: the platform's id, from which `message.message_id` derives.
+    - `author`: the author as the payload describes them; `name_the_actor` completes it.
+    - `reply_to`: the platform's id of the message that it answers (not its thread root).
+    - `broadcast`: it is in a thread, and the channel shows it, too.
+    - `addresses_us`: it mentions our bot, or is in a direct chat with it.
+    - `edited_at`: it was edited before it arrived; `message` is then the edited message.
+    - `own`: it is one of our own posts; `operation` and `slot` identify the post if known.
     """
 
     type: Literal["message_posted"] = "message_posted"
@@ -68,7 +69,7 @@ class MessagePosted(_Event):
 
 
 class MessageEdited(_OnMessage):
-    """`message` is the whole new state; `edited_at` decides between two edits."""
+    """An edit; `message` is the whole new state, and the later `edited_at` of two edits wins."""
 
     type: Literal["message_edited"] = "message_edited"
     message: Message
@@ -77,9 +78,11 @@ class MessageEdited(_OnMessage):
 
 
 class FilesAwaited(_OnMessage):
-    """Files that could not be had when a message was posted, or edited, were tried again; `message`
-    is what it said then, `edited_at` when it was edited, if at all, and `row` the row of the inbox
-    that it came in. The bridge itself keeps these."""
+    """A new attempt to fetch files that were not available when the message was posted or edited.
+
+    `message` is its content at that time, `edited_at` the time of that edit, if any, and `row` its
+    row in the inbox. The bridge itself creates these events.
+    """
 
     type: Literal["files_awaited"] = "files_awaited"
     message: Message
@@ -88,20 +91,20 @@ class FilesAwaited(_OnMessage):
 
 
 class MessageDeleted(_OnMessage):
-    """A message is gone for good."""
+    """A message was deleted."""
 
     type: Literal["message_deleted"] = "message_deleted"
 
 
 class MessagesBulkDeleted(_ByActor):
-    """Many messages are gone at once."""
+    """Many messages were deleted at once."""
 
     type: Literal["messages_bulk_deleted"] = "messages_bulk_deleted"
     targets: tuple[str, ...]
 
 
 class ThreadDeleted(_ByActor):
-    """A thread (that of `place`) is gone with all that was said in it."""
+    """The thread of `place` was deleted with all its messages."""
 
     type: Literal["thread_deleted"] = "thread_deleted"
 
@@ -111,7 +114,8 @@ Deletion: TypeAlias = MessageDeleted | MessagesBulkDeleted | ThreadDeleted
 
 
 class ReactionAdded(_OnMessage):
-    """`emoji` is the Unicode emoji, or `:name:` of a custom one; `own`: our bot's."""
+    """A reaction was added; `emoji` is Unicode, or `:name:` of a custom emoji; `own`: by our
+    bot."""
 
     type: Literal["reaction_added"] = "reaction_added"
     emoji: str
@@ -119,7 +123,7 @@ class ReactionAdded(_OnMessage):
 
 
 class ReactionRemoved(_OnMessage):
-    """One person took one reaction back."""
+    """One person removed one reaction."""
 
     type: Literal["reaction_removed"] = "reaction_removed"
     emoji: str
@@ -127,14 +131,14 @@ class ReactionRemoved(_OnMessage):
 
 
 class ReactionsCleared(_OnMessage):
-    """All reactions are gone, or all with one emoji."""
+    """All reactions were removed, or all with one emoji."""
 
     type: Literal["reactions_cleared"] = "reactions_cleared"
     emoji: str | None = None
 
 
 class ThreadStarted(_ByActor):
-    """A thread exists from now on; `root` is the platform's id of its first message, if any."""
+    """A thread was created; `root` is the platform's id of its first message, if any."""
 
     type: Literal["thread_started"] = "thread_started"
     name: str = ""
@@ -143,21 +147,21 @@ class ThreadStarted(_ByActor):
 
 
 class MessagePinned(_OnMessage):
-    """A message was pinned to its channel."""
+    """A message was pinned in its channel."""
 
     type: Literal["message_pinned"] = "message_pinned"
     own: bool = False
 
 
 class MessageUnpinned(_OnMessage):
-    """A pin was taken away."""
+    """A pin was removed."""
 
     type: Literal["message_unpinned"] = "message_unpinned"
     own: bool = False
 
 
 class TypingStarted(_ByActor):
-    """Somebody began to write; never stored."""
+    """A person began to type; never stored."""
 
     type: Literal["typing_started"] = "typing_started"
     own: bool = False
@@ -171,50 +175,52 @@ class PollEnded(_OnMessage):
 
 
 class MemberJoined(_ByActor):
-    """Somebody joined the channel."""
+    """A person joined the channel."""
 
     type: Literal["member_joined"] = "member_joined"
     person: Person | None = None
 
 
 class MemberLeft(_ByActor):
-    """Somebody left the channel."""
+    """A person left the channel."""
 
     type: Literal["member_left"] = "member_left"
 
 
 class ChannelCreated(_Event):
-    """There is a new channel."""
+    """A channel was created."""
 
     type: Literal["channel_created"] = "channel_created"
     name: str
 
 
 class ChannelRenamed(_Event):
-    """A channel has a new name."""
+    """A channel was renamed."""
 
     type: Literal["channel_renamed"] = "channel_renamed"
     name: str
 
 
 class TopicChanged(_Event):
-    """A channel has a new topic, in UACS Markdown."""
+    """A channel's topic changed; the topic is UACS Markdown."""
 
     type: Literal["topic_changed"] = "topic_changed"
     topic: str
 
 
 class ChannelClosed(_Event):
-    """A channel was archived or deleted, or we were removed from it."""
+    """A channel was archived or deleted, or our bot was removed from it."""
 
     type: Literal["channel_closed"] = "channel_closed"
     reason: str = ""
 
 
 class ActionPressed(_OnMessage):
-    """Somebody pressed a button, chose from a menu or sent a form; `values` are all inputs beside
-    it, or in it; None is one that was left empty. `answers` is what an answer for them alone must
-    name (`PostMessage.answers`), where there can be one."""
+    """A person pressed a button, chose from a menu or submitted a form.
+
+    `values` are the values of all inputs beside it or in it; None is an empty one. `answers` is the
+    reference that a private answer needs (`PostMessage.answers`), if one is possible.
+    """
 
     type: Literal["action_pressed"] = "action_pressed"
     token: str
@@ -224,8 +230,8 @@ class ActionPressed(_OnMessage):
 
 
 class FeedbackGiven(_OnMessage):
-    """Somebody said by the platform's own means whether an answer is good; `comment` is what they
-    wrote beside it. The latest word of a person holds."""
+    """A person rated an answer by the platform's own means, with an optional `comment`; a person's
+    latest rating counts."""
 
     type: Literal["feedback_given"] = "feedback_given"
     sense: Sense
@@ -233,16 +239,21 @@ class FeedbackGiven(_OnMessage):
 
 
 class AnswerStopped(_ByActor):
-    """Somebody pressed the platform's own Stop: on these messages while they grew (`targets`), or,
-    where there is none yet, on what is being answered in the thread."""
+    """A person pressed the platform's own stop button.
+
+    It stops the growing messages `targets` or, if there is none yet, the answer in the thread.
+    """
 
     type: Literal["answer_stopped"] = "answer_stopped"
     targets: tuple[str, ...] = ()
 
 
 class CommandGiven(_ByActor):
-    """Somebody gave us a command (`/bridge status`); `text` is UACS Markdown. `answers` is what an
-    answer must name (`PostMessage.answers`), where the platform waits for one."""
+    """A person sent us a command (`/bridge status`); `text` is UACS Markdown.
+
+    `answers` is the reference that an answer needs (`PostMessage.answers`), if the platform waits
+    for one.
+    """
 
     type: Literal["command_given"] = "command_given"
     command: str
@@ -251,21 +262,22 @@ class CommandGiven(_ByActor):
 
 
 class AccountRevoked(_Event):
-    """The platform took our installation away."""
+    """The platform revoked our installation."""
 
     type: Literal["account_revoked"] = "account_revoked"
     reason: str = ""
 
 
 class Ignored(_Event):
-    """Understood, and nothing that anybody needs (a ping, our own join); not archived."""
+    """An event that the connector understands and nobody needs (a ping, our own join); not
+    archived."""
 
     type: Literal["ignored"] = "ignored"
     reason: str
 
 
 class Unknown(_Event):
-    """Nobody understood it yet; archived as it came."""
+    """An event that the connector does not understand; archived unchanged."""
 
     type: Literal["unknown"] = "unknown"
     kind: str

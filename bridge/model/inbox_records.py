@@ -1,4 +1,4 @@
-"""Kept payloads as the store hands them out."""
+"""Stored payloads of platforms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ InboxState = Literal["waiting", "done", "failed"]
 
 @dataclass(frozen=True)
 class InboxRow:
-    """A kept payload; ids rise in the order in which they were kept. Credentials stay sealed."""
+    """A stored payload; ids increase in the order of arrival. Credentials stay sealed."""
 
     id: int
     raw: Raw

@@ -1,4 +1,4 @@
-"""One thing that a destination could not show, and what was shown instead."""
+"""One element that a destination could not show, and its replacement."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Loss(BaseModel):
-    """`path` points into the source (JSON pointer), `kind` names the fallback that was used,
-    `what` says what was lost, `shown_as` what stands in its place (empty: nothing)."""
+    """A loss: `path` is a JSON pointer into the source, `kind` names the fallback, `what` describes
+    the lost element, and `shown_as` its replacement (empty: none)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

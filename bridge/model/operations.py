@@ -1,4 +1,4 @@
-"""What we want a platform to do: commands, and the native calls that they become."""
+"""Operations for a platform, as commands, and the native calls that result from them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from bridge.uacs import Message
 
 
 class _Operation(BaseModel):
-    """One wish for one channel, done through one account; its id never changes.
+    """One command for one channel, sent through one account; its id never changes.
 
-    It names the canonical message and not its words: what is sent is the message as it stands
-    when its turn comes, so an edit made before that needs no operation of its own.
+    It refers to the canonical message and not to its text: the bridge sends the message as it is at
+    that time, so that an earlier edit needs no operation of its own.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,22 +39,23 @@ class _Operation(BaseModel):
 
     @property
     def lane(self) -> LaneId:
-        """The queue in which it waits its turn."""
+        """The queue of the operation."""
         return self.channel.lane
 
     @property
     def grows(self) -> bool:
-        """Whether more text is to come."""
+        """Whether more text of the message will follow."""
         return False
 
 
 class PostMessage(_Operation):
-    """Show the message in the channel, in the thread of `root` where there is one.
+    """Posts the message in the channel, in the thread of `root` if there is one.
 
-    `reply_to` is the message that it answers; `broadcast`: the channel shows it beside its thread,
-    too; `stream` says that more text is to come, and `asker` who waits for it; `to` is the only
-    person who shall see it, on platforms whose features have `whispers`; elsewhere it `answers` a
-    command or a press of theirs (`CommandGiven.answers`, `ActionPressed.answers`).
+    - `reply_to`: the message that it answers.
+    - `broadcast`: the channel shows it beside its thread, too.
+    - `stream`: more text will follow; `asker` is the person who waits for it.
+    - `to`: the only person who may see it, on platforms with the feature `whispers`; on others it
+      `answers` a command or press of that person (`CommandGiven.answers`, `ActionPressed.answers`).
     """
 
     type: Literal["post_message"] = "post_message"
@@ -69,13 +70,14 @@ class PostMessage(_Operation):
 
     @property
     def grows(self) -> bool:
+        """Whether more text of the message will follow."""
         return self.stream
 
 
 class EditMessage(_Operation):
-    """Make the native copies say what the message says now.
+    """Updates the native copies to the current message.
 
-    `files_changed`: its files are not those that the copies show. `stream`, `asker`: as in a post.
+    `files_changed`: its files differ from those of the copies. `stream`, `asker`: as in a post.
     """
 
     type: Literal["edit_message"] = "edit_message"
@@ -89,20 +91,21 @@ class EditMessage(_Operation):
 
     @property
     def grows(self) -> bool:
+        """Whether more text of the message will follow."""
         return self.stream
 
 
 class DeleteMessage(_Operation):
-    """Take the native copies away; `original`: what a person said there, which only some platforms
-    let us do (the feature `delete_others`)."""
+    """Deletes the native copies; `original`: deletes a person's own message, which only some
+    platforms allow (the feature `delete_others`)."""
 
     type: Literal["delete_message"] = "delete_message"
     original: bool = False
 
 
 class _Mark(_Operation):
-    """Something put on a message that stands there already. The limits of marks are narrow, and no
-    post shall wait for them: they have a lane of their own beside the channel's."""
+    """A reaction or a pin on an existing message. Platforms limit them strictly, so they have a
+    lane of their own beside the channel's, and no post waits for them."""
 
     @property
     def lane(self) -> LaneId:
@@ -110,33 +113,34 @@ class _Mark(_Operation):
 
 
 class AddReaction(_Mark):
-    """Our bot reacts to the native copy. `emoji` is Unicode, or `:name:` of a custom one."""
+    """Our bot reacts to the native copy; `emoji` is Unicode, or `:name:` of a custom emoji."""
 
     type: Literal["add_reaction"] = "add_reaction"
     emoji: str
 
 
 class RemoveReaction(_Mark):
-    """Our bot takes its reaction back."""
+    """Our bot removes its reaction."""
 
     type: Literal["remove_reaction"] = "remove_reaction"
     emoji: str
 
 
 class NoteReactions(_Mark):
-    """The note below the message says who reacts elsewhere; the bridge's own, no platform's."""
+    """Updates the note below the message that lists reactions from other platforms; a feature of
+    the bridge, not of a platform."""
 
     type: Literal["note_reactions"] = "note_reactions"
 
 
 class PinMessage(_Mark):
-    """Pin the native copy."""
+    """Pins the native copy."""
 
     type: Literal["pin_message"] = "pin_message"
 
 
 class UnpinMessage(_Mark):
-    """Take the pin away."""
+    """Removes the pin."""
 
     type: Literal["unpin_message"] = "unpin_message"
 
@@ -159,7 +163,14 @@ Mark = AddReaction | RemoveReaction | NoteReactions | PinMessage | UnpinMessage
 def edit_of(
     post: PostMessage, own_id: OperationId, *, files_changed: bool = False, stream: bool = False
 ) -> EditMessage:
-    """What brings the copies that a post made up to date."""
+    """Returns the edit that updates the copies of a post.
+
+    Args:
+        post: The operation that made the copies.
+        own_id: The id of the edit.
+        files_changed: Whether its files differ from those of the copies.
+        stream: Whether more text of the message will follow.
+    """
     return EditMessage(
         id=own_id,
         account=post.account,
@@ -177,7 +188,12 @@ def edit_of(
 
 
 def deletion_of(post: PostMessage, own_id: OperationId) -> DeleteMessage:
-    """What takes the copies that a post made away."""
+    """Returns the deletion of the copies of a post.
+
+    Args:
+        post: The operation that made the copies.
+        own_id: The id of the deletion.
+    """
     return DeleteMessage(
         id=own_id,
         account=post.account,
@@ -188,9 +204,9 @@ def deletion_of(post: PostMessage, own_id: OperationId) -> DeleteMessage:
 
 
 class Quoted(BaseModel):
-    """The message that a reply answers, as far as the destination can know it.
+    """The message that a reply answers, as far as the destination may see it.
 
-    `native_id` is its id in the destination's channel, None where it never came there.
+    `native_id` is its id in the destination's channel, None if it has no copy there.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -205,8 +221,8 @@ CITED = "\ue000{}\ue001"
 
 
 class Source(NamedTuple):
-    """What an answer cites: its number in the text, its title or address or both, and what was
-    quoted of it."""
+    """A source that an answer cites: its number in the text, its title or address or both, and the
+    quote."""
 
     number: int
     title: str
@@ -215,13 +231,13 @@ class Source(NamedTuple):
 
 
 class Counterparts(BaseModel):
-    """What a message refers to, as its destination knows it. What is not here is readable text
-    there, which pings nobody and leads nowhere.
+    """What the references of a message become at its destination. Any other reference is readable
+    text there, without a ping or a link.
 
-    - `people`: who is mentioned -> the account there of the same person; no two have one name.
+    - `people`: mentioned actor -> the same person's account there; no two have the same name.
     - `groups`: roles and user groups -> those there; `channels`: keys of channels -> those there;
       `links`: addresses of messages -> those of their copies.
-    - `everyone`: `@everyone`, `@channel` and `@here` ring there, too.
+    - `everyone`: `@everyone`, `@channel` and `@here` ping there, too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -237,14 +253,15 @@ NO_COUNTERPARTS = Counterparts()
 
 
 class Delivery(BaseModel):
-    """An operation with all that `encode` needs: the same delivery always gives the same calls.
+    """An operation with everything that `encode` needs: the same delivery always gives the same
+    calls.
 
-    - `message`: the canonical message as it stands now.
-    - `thread`: the destination's id of the thread root, None when it goes into the channel.
-    - `copies`: the native copies that stand there already, by rising slot.
-    - `steps`: what an agent does beside saying it, where that is shown in a place of its own.
-    - `sources`: what its words cite as `CITED`, on platforms with citations of their own.
-    - `feedback`: people are asked what they think of it, by the platform's own means.
+    - `message`: the current canonical message.
+    - `thread`: the destination's id of the thread root, None for a message in the channel itself.
+    - `copies`: the existing native copies, by increasing slot.
+    - `steps`: an agent's steps of work, on platforms that show them separately.
+    - `sources`: the sources that its text cites as `CITED`, on platforms with native citations.
+    - `feedback`: whether the platform asks people to rate it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -262,7 +279,8 @@ class Delivery(BaseModel):
 
 
 class RateLimitKey(BaseModel):
-    """One limit that a call counts against: a rule of the connector's `budgets`, and of what."""
+    """One limit that a call counts against: a rule of the connector's `budgets`, and the object it
+    applies to."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -271,7 +289,7 @@ class RateLimitKey(BaseModel):
 
 
 class Upload(BaseModel):
-    """A file that we hold and that goes along with a call; `size` in bytes."""
+    """A stored file that travels with a call; `size` in bytes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -284,11 +302,13 @@ class Upload(BaseModel):
 
 
 class Call(BaseModel):
-    """One native request. `slot` is which copy of the message it makes or changes (0, 1, ...,
-    and from `FIRST_SLOT_OF_FILES` on those that hold files alone).
+    """One native request.
 
-    `body` is in the platform's own shape; `native_id` is the copy that is edited or deleted;
-    `files` are staged before the call is made.
+    - `slot`: the copy of the message that it makes or changes (0, 1, ...; from
+      `FIRST_SLOT_OF_FILES` on for copies with files alone).
+    - `body`: the request in the platform's own format.
+    - `native_id`: the copy that is edited or deleted.
+    - `files`: uploaded before the call.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -306,7 +326,7 @@ class Call(BaseModel):
 
 
 class Encoded(BaseModel):
-    """The calls of one delivery in their order, and all that they could not carry."""
+    """The calls of one delivery in order, and a Loss for everything that they could not carry."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Operations in their lanes, as the store keeps them."""
+"""Operations in their lanes, as the store has them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ OutboxState = Literal["waiting", "sending", "done", "dead", "unproved", "cancell
 
 @dataclass(frozen=True)
 class Settlement:
-    """How an operation ended. `receipts` are all native copies that it made, changed or removed.
+    """The result of an operation; `receipts` are all native copies that it made, changed or
+    removed.
 
-    `thread_of` says that this post stands in the destination for a thread root that never came
-    there, or is gone: later messages of that root's thread go below it. `then` is queued with it,
-    behind all that waits.
+    `thread_of`: this post replaces, at the destination, a thread root that has no copy there: later
+    messages of that root's thread go below it. `then` are operations to queue with it, behind all
+    others.
     """
 
     operation: OperationId
@@ -36,11 +37,12 @@ class Settlement:
 class OutboxItem:
     """The oldest open operation of a lane, ready for `encode`.
 
-    - `delivery` holds the message as it stands now, the thread's native root, the quoted message
-      and the native copies. `thread_missing` says that it belongs to a thread whose root has no
-      copy in this channel. `post_open`: the post that a mark waits for is not done yet.
-    - `due` and `began` are seconds since 1970; `after` is the native id of the lane's last
-      settled post.
+    - `delivery`: the operation with the current message, the thread's native root, the quoted
+      message and the native copies.
+    - `thread_missing`: its thread's root has no copy in this channel.
+    - `post_open`: the post that a reaction or pin waits for is not done yet.
+    - `due`, `began`: in seconds since 1970.
+    - `after`: the native id of the lane's last settled post.
     """
 
     delivery: Delivery
@@ -57,10 +59,12 @@ class OutboxItem:
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """An operation that nobody works on any more: refused, given up, or unproved. What became of
-    its message since (`message_state`: edited, deleted) did not reach its copy either, should
-    that stand. Or one that is held up: it is tried again (`waiting`), or its outcome is not known
-    yet (`sending`)."""
+    """An operation that no worker handles any more: refused, given up, or unproved.
+
+    Later changes of its message (`message_state`: edited, deleted) did not reach its copy either,
+    if that exists. Also an operation that is delayed: it will be tried again (`waiting`), or its
+    outcome is not known yet (`sending`).
+    """
 
     operation: Operation
     state: Literal["dead", "unproved", "waiting", "sending"]
@@ -73,7 +77,7 @@ class DeadLetter:
 
 @dataclass(frozen=True)
 class LaneStatus:
-    """What waits in one lane; `oldest` is seconds since 1970."""
+    """The operations that wait in one lane; `oldest` is in seconds since 1970."""
 
     lane: LaneId
     account: AccountId
@@ -85,7 +89,7 @@ class LaneStatus:
 
 @dataclass(frozen=True)
 class OperationRecord:
-    """One operation of a message as `explain` shows it."""
+    """One operation of a message, as `explain` shows it."""
 
     operation: Operation
     state: OutboxState

@@ -1,4 +1,4 @@
-"""Who speaks: people, bots and agents as the platforms present them."""
+"""Authors: people, bots and agents as the platforms show them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bridge.model.refs import ActorId
 
 
 class Person(BaseModel):
-    """A participant as one platform shows them. `picture` is an https URL anyone can open."""
+    """A participant as one platform shows them; `picture` is an https URL that anybody can open."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -19,8 +19,8 @@ class Person(BaseModel):
 
 
 class Byline(BaseModel):
-    """How a message's author is shown where the message is carried to. `color` (0 to 7) tells
-    apart who has no picture, on platforms with stand-ins of their own."""
+    """An author as the copies of a message show them; `color` (0 to 7) distinguishes authors
+    without a picture, on platforms with placeholders of their own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

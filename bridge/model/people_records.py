@@ -1,4 +1,4 @@
-"""Linked accounts and shown names, as the store keeps them."""
+"""Linked accounts and display names, as the store has them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ HowLinked = Literal["email", "command", "code"]
 CodeUse = Literal["linked", "wrong", "own", "too_many"]
 
 
-CODE_TRIES = 5  # wrong codes that one account may give ...
+CODE_TRIES = 5  # wrong codes that one account may enter ...
 
 
-CODE_WINDOW = 600.0  # ... within so many seconds
+CODE_WINDOW = 600.0  # ... within this many seconds
 
 
 @dataclass(frozen=True)
 class LinkedAccount:
-    """One of a person's accounts, how and when (seconds since 1970) it was linked."""
+    """One of a person's accounts; `how` and when (seconds since 1970) it was linked."""
 
     actor: ActorId
     person: PersonId
@@ -31,7 +31,7 @@ class LinkedAccount:
 
 @dataclass(frozen=True)
 class ShownName:
-    """An author's own name, and what they are called in a room, where names are told apart."""
+    """An author's own name, and their display name in a room that distinguishes equal names."""
 
     room: RoomId
     actor: ActorId

@@ -1,4 +1,4 @@
-"""What a platform handed over, before anybody has understood it."""
+"""A platform's payload before it is decoded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from bridge.model.refs import AccountId, ChannelRef, OperationId
 
 
 class Echo(BaseModel):
-    """A post of our own. Where the platform tells which: the operation, and the copy that stands
-    there; it proves that the post arrived when its answer was lost. `bridge` is the id of the store
-    of the bridge that posted it, where the post names one."""
+    """One of our own posts that came back.
+
+    It may name the operation and the copy, which proves that the post arrived although its answer
+    was lost. `bridge` is the id of the store of the bridge that posted it, if the post names one.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -21,18 +23,18 @@ class Echo(BaseModel):
 
 
 class Raw(BaseModel):
-    """One payload as it came, with just enough read from it to keep it in order and once.
+    """One payload as it arrived, with just enough metadata to store it once and in order.
 
-    - `kind`: which decoder reads it ("event_callback", "MESSAGE_CREATE", "activity", "history").
-    - `dedupe_key`: the platform's id of this delivery; the same key is taken once per account.
-    - `order_key`: sorts the payloads of one channel as the platform ordered them; for message
-      kinds it is also the catch-up cursor. Compared as text: pad what is a number.
-    - `channel`: None for what belongs to no channel.
-    - `echo`: surely a post of our own that came back: evidence, and no news; not kept.
-    - `volatile`: worth something at this moment alone (somebody types); not kept.
+    - `kind`: the decoder that reads it ("event_callback", "MESSAGE_CREATE", "activity", "history").
+    - `dedupe_key`: the platform's id of this delivery; an account accepts each key once.
+    - `order_key`: orders the payloads of one channel as the platform does; for messages it is also
+      the catch-up cursor. Compared as text: pad numbers.
+    - `channel`: None for a payload of no channel.
+    - `echo`: it is certainly one of our own posts: evidence, and not stored.
+    - `volatile`: only useful at this moment (a person types); not stored.
     - `payload`: the platform's JSON without its credentials.
-    - `credentials`: what stood at the decoder's credential paths (JSON pointer -> value); the
-      store seals them and forgets them after `credentials_ttl` seconds.
+    - `credentials`: the values at the decoder's credential paths (JSON pointer -> value); the store
+      seals them and deletes them after `credentials_ttl` seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,4 @@
-"""Reactions and pins, as the store keeps them."""
+"""Reactions and pins, as the store has them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from bridge.model.refs import ActorId, ChannelRef, MessageId
 
 @dataclass(frozen=True)
 class ReactionChange:
-    """What an event did to the reactions on a message, seen on its native copy `target`.
+    """The effect of an event on the reactions of a message, seen on its native copy `target`.
 
-    - `actor` None: everybody's were cleared, or of `emoji` alone where it is not None; what is
-      added there later but happened earlier counts for nothing. The single reactions that went
-      with it are changes of their own.
-    - `operations`: an AddReaction or RemoveReaction for each place that shall show it is queued
-      when the first elsewhere reacts so, or nobody does any more; one that waits for the opposite
-      is cancelled instead. NoteReactions are queued with every change.
-    - A change that is not later than the last one of the same reaction changes nothing.
+    - `actor` None: all reactions were cleared, or those of `emoji` if it is not None; reactions
+      that are added later but happened earlier do not count. The single reactions that were removed
+      are changes of their own.
+    - `operations`: an AddReaction or RemoveReaction for each other place, queued when the first
+      person elsewhere reacts with this emoji, or the last one removes it; a waiting opposite is
+      cancelled instead. NoteReactions are queued with every change.
+    - A change that is not later than the last one of the same reaction has no effect.
     """
 
     message: MessageId
@@ -39,8 +39,8 @@ class ReactionChange:
 
 @dataclass(frozen=True)
 class PinChange:
-    """A message was pinned, or its pin was taken away; `operations` are queued where that is news.
-    The latest event wins."""
+    """A message was pinned or unpinned; `operations` are queued if that changes its state. The
+    latest event wins."""
 
     message: MessageId
     pinned: bool
@@ -51,7 +51,7 @@ class PinChange:
 
 @dataclass(frozen=True)
 class Reacted:
-    """One person's reaction that stands, on the native message `target` of the channel."""
+    """One person's current reaction, on the native message `target` of the channel."""
 
     emoji: str
     actor: ActorId

@@ -1,18 +1,18 @@
-"""What a platform answered: the native ids of what now stands there."""
+"""The answer of a platform: the native ids of the copies."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-# Where files stand in messages apart, these have slots of their own: an edit makes more words of a
-# message or fewer, and its files keep their copies all the same.
+# Files in messages of their own have slots of their own: an edit may need more or fewer messages
+# for the text, and the files keep their copies.
 FIRST_SLOT_OF_FILES = 1000
 
 
 class Receipt(BaseModel):
-    """`native_id` is the platform's id of copy number `slot`; `thread` is where it stands.
+    """A native copy: `native_id` is the platform's id of copy number `slot`, `thread` its thread.
 
-    `deleted` marks a copy that was taken away.
+    `deleted`: the copy was deleted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,5 @@
-"""Names of things: accounts, channels, places, messages, actors; all plain strings underneath."""
+"""References to accounts, channels, places, messages and actors; all are plain strings
+underneath."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ RoomId = NewType("RoomId", str)  # the room's name in the configuration
 LaneId = NewType("LaneId", str)  # the key of the lane's channel
 OperationId = NewType("OperationId", str)
 TurnId = NewType("TurnId", str)
-PersonId = NewType("PersonId", str)  # of somebody with several accounts
+PersonId = NewType("PersonId", str)  # a person with several accounts
 
 BRIDGE = ActorId("bridge")  # the author of the bridge's own messages
-BRIDGE_NAME = "Bridge"  # the name that its messages show
+BRIDGE_NAME = "Bridge"  # the author name of its messages
 PROGRAMS = ("api", "bridge")  # platform and workspace of programs that speak through the bridge
 
 _MARKS = "+marks"
@@ -26,7 +27,7 @@ _CONVERSATIONS = UUID("0b0f5f6e-3f3c-5b0a-9d5c-2f1f0a3a7c11")  # our own UUIDv5 
 
 
 class ChannelRef(BaseModel):
-    """A channel of a workspace (elsewhere called guild, server or tenant); it keys the lanes.
+    """A channel of a workspace (elsewhere called guild, server or tenant); it is the key of a lane.
 
     The three parts are the platform's own ids, never names.
     """
@@ -39,16 +40,17 @@ class ChannelRef(BaseModel):
 
     @property
     def key(self) -> str:
-        """`platform:workspace:channel`, unique, readable, reversible by `channel_of_key`."""
+        """`platform:workspace:channel`: unique, readable, and reversible by `channel_of_key`."""
         return _channel_key(self.platform, self.workspace, self.channel)
 
     @property
     def lane(self) -> LaneId:
+        """The queue of the channel's posts, edits and deletions."""
         return LaneId(self.key)
 
     @property
     def marks_lane(self) -> LaneId:
-        """Where reactions and pins wait for their turn, so that no post waits for them."""
+        """The queue of the channel's reactions and pins, so that no post waits for them."""
         return LaneId(f"{self.key}{_MARKS}")
 
     def __str__(self) -> str:
@@ -65,28 +67,34 @@ class Place(BaseModel):
 
     @property
     def key(self) -> str:
+        """The channel's key, followed by the thread's id for a thread."""
         return self.channel.key if self.thread is None else join_key_to(self.channel, self.thread)
 
 
 def join_key(*segments: str) -> str:
-    """Segments -> one string with ':' between them; ':' and '%' inside are escaped."""
+    """Joins segments with ':'; ':' and '%' inside them are escaped."""
     return ":".join(_escape(segment) for segment in segments)
 
 
-_channel_key = lru_cache(maxsize=16384)(join_key)  # asked for several times with each message
+_channel_key = lru_cache(maxsize=16384)(join_key)  # called several times for each message
 
 
 def join_key_to(channel: ChannelRef, segment: str) -> str:
+    """Joins a channel's key and one more segment."""
     return f"{channel.key}:{_escape(segment)}"
 
 
 def split_key(key: str) -> list[str]:
-    """The inverse of `join_key`."""
+    """Returns the segments of a key: the inverse of `join_key`."""
     return [segment.replace("%3A", ":").replace("%25", "%") for segment in key.split(":")]
 
 
 def channel_of_key(key: str) -> ChannelRef:
-    """The inverse of `ChannelRef.key`."""
+    """Returns the channel of a key: the inverse of `ChannelRef.key`.
+
+    Raises:
+        ValueError: The key has not three segments.
+    """
     platform, workspace, channel = split_key(key)
     return ChannelRef(platform=platform, workspace=workspace, channel=channel)
 
@@ -97,13 +105,21 @@ def is_notice(message: MessageId) -> bool:
 
 
 def message_id_of(channel: ChannelRef, native_id: str) -> MessageId:
-    """The same message has the same id however it reaches us: live, by catch-up, by import."""
+    """Returns the canonical id of a native message; it is the same by live event, catch-up and
+    import."""
     return MessageId(join_key_to(channel, native_id))
 
 
 def native_id_in(channel_key: str, message: MessageId) -> str | None:
-    """The inverse of `message_id_of`: the platform's id of a message that was said in the channel
-    with this key. None where its id is of another channel, or no platform's."""
+    """Returns the platform's id of a message of this channel: the inverse of `message_id_of`.
+
+    Args:
+        channel_key: The key of the channel.
+        message: A canonical message id.
+
+    Returns:
+        The native id; None if the message is of another channel, or of no platform.
+    """
     channel, _, native_id = message.rpartition(":")
     if channel != channel_key or not native_id:
         return None
@@ -111,16 +127,17 @@ def native_id_in(channel_key: str, message: MessageId) -> str | None:
 
 
 def actor_id_of(platform: str, workspace: str, native_id: str) -> ActorId:
+    """Returns the canonical id of a platform's actor."""
     return ActorId(join_key(platform, workspace, native_id))
 
 
 def conversation_id_of(place: Place) -> UUID:
-    """The Conversation that a channel or a thread is."""
+    """Returns the id of the Conversation of a channel or a thread."""
     return _conversation_named(place.key)
 
 
 def channel_of_lane(lane: LaneId) -> ChannelRef:
-    """The channel that a lane leads to."""
+    """Returns the channel of a lane."""
     return channel_of_key(lane.removesuffix(_MARKS))
 
 

@@ -1,4 +1,4 @@
-"""Events that a platform wants answered now, and our answers; durable first, then answered."""
+"""Platform events that need an immediate answer, and the answers; stored first, then answered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bridge.model.refs import AccountId, ActorId, Place
 
 
 class _Request(BaseModel):
-    """`deadline` is when the platform gives up on us."""
+    """`deadline` is the time after which the platform ignores the answer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,14 +28,14 @@ class ModalWanted(_Request):
 
 
 class SubmissionGiven(_Request):
-    """A modal's or a card's inputs, to be validated before it closes."""
+    """The inputs of a modal or a card, to be validated before it closes."""
 
     type: Literal["submission_given"] = "submission_given"
     values: dict[str, JsonValue]
 
 
 class OptionsWanted(_Request):
-    """A menu that asks for its options while somebody types."""
+    """A menu that asks for its options while a person types."""
 
     type: Literal["options_wanted"] = "options_wanted"
     typed: str
@@ -45,7 +45,7 @@ Request = Annotated[ModalWanted | SubmissionGiven | OptionsWanted, Field(discrim
 
 
 class Answer(BaseModel):
-    """What goes back at once; `body` is in the platform's own shape."""
+    """The immediate answer; `body` is in the platform's own format."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

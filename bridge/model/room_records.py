@@ -1,4 +1,4 @@
-"""What is decided about rooms while the bridge runs, as the store keeps it."""
+"""Decisions about rooms at run time, as the store has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BarredWhy = Literal["banned", "opted_out"]
 
 @dataclass(frozen=True)
 class Ban:
-    """Somebody who is not admitted, in one room or (None) in all; `at` is seconds since 1970."""
+    """An actor who is excluded from one room, or (None) from all; `at` is in seconds since 1970."""
 
     actor: ActorId
     why: BarredWhy
@@ -24,7 +24,8 @@ class Ban:
 
 @dataclass(frozen=True)
 class Paused:
-    """A room that carries nothing, until it is resumed or `until` (seconds since 1970)."""
+    """A room that carries no messages until it is resumed, or until `until` (seconds since
+    1970)."""
 
     room: RoomId
     why: str
@@ -35,7 +36,8 @@ class Paused:
 
 @dataclass(frozen=True)
 class RoomLink:
-    """A channel that was linked to a room, or unlinked from it, whatever the file says."""
+    """A channel that was linked to a room or unlinked from it, whatever the configuration file
+    says."""
 
     room: RoomId
     account: AccountId
@@ -47,7 +49,7 @@ class RoomLink:
 
 @dataclass(frozen=True)
 class RoomForm:
-    """A room as it is configured: a digest of its settings, and the names of all who are in it."""
+    """A room's configuration: a digest of its settings, and the names of all its members."""
 
     room: RoomId
     digest: str
@@ -56,8 +58,8 @@ class RoomForm:
 
 @dataclass(frozen=True)
 class RoomStanding:
-    """The number of a room's configuration, from 1, and since when each member is in it; 0 for
-    those who were there first."""
+    """The number of a room's configuration, from 1, and the time each member joined; 0 for the
+    first members."""
 
     epoch: int
     joined: Mapping[str, float]
@@ -65,8 +67,8 @@ class RoomStanding:
 
 @dataclass(frozen=True)
 class DirectEnd:
-    """Somebody who wants to be written to by people of a room, and the channel in which they and
-    our bot are alone; `at` is seconds since 1970."""
+    """A person who accepts direct messages from people of a room, and the channel of their direct
+    chat with our bot; `at` is in seconds since 1970."""
 
     actor: ActorId
     account: AccountId

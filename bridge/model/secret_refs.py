@@ -1,4 +1,4 @@
-"""Where a secret is to be found: the environment, a file, the sealed store. Never the YAML."""
+"""The location of a secret: the environment, a file, or the sealed store. Never the YAML."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class SecretRef(BaseModel):
-    """Where a secret is to be found: exactly one of `env`, `file` and `sealed`.
+    """The location of a secret: exactly one of `env`, `file` and `sealed`.
 
-    `sealed` is the name under which `uacs-bridge` keeps it in its own store.
+    `sealed` is the secret's name in the sealed store of `uacs-bridge`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

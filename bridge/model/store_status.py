@@ -1,4 +1,4 @@
-"""What is known of the whole store, and of one message in it."""
+"""The state of the whole store, and of one message in it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bridge.model.raw import Raw
 
 @dataclass(frozen=True)
 class StorePulse:
-    """How many messages there are, and how many operations are `open`, `dead` and `unproved`: of
-    each at most MOST_COUNTED."""
+    """The number of messages, and of operations that are `open`, `dead` and `unproved`: each at
+    most MOST_COUNTED."""
 
     messages: int
     outbox: Mapping[str, int]
@@ -35,7 +35,7 @@ class StoreStatus:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything that is known of one message."""
+    """Everything that the store knows about one message."""
 
     stored: StoredMessage
     raw: Raw | None

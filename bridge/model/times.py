@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def datetime_of(seconds: float) -> datetime:
-    """Seconds since 1970 -> an aware UTC datetime."""
+    """Returns seconds since 1970 as an aware UTC datetime."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -1,4 +1,4 @@
-"""Turns of agents and what belongs to them, as the store keeps them."""
+"""Turns of agents and their records, as the store has them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ CalledBy = Literal["person", "agent", "bot"]
 
 @dataclass(frozen=True)
 class NewTurn:
-    """A turn to be queued for an agent; those of one `session` are answered in their order.
+    """A turn to queue for an agent; turns of one `session` are answered in order.
 
-    `origin` is what a person or a bot said, where it was an agent's answer to it that called this
-    one; it is the trigger itself elsewhere.
+    `origin` is the message of a person or a bot at the start, if an agent's answer to it called
+    this agent; otherwise it is the trigger.
     """
 
     id: TurnId
@@ -31,7 +31,7 @@ class NewTurn:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """A turn and how far it came."""
+    """A turn and its progress."""
 
     id: TurnId
     agent: str
@@ -50,19 +50,19 @@ class StoredTurn:
 PairingUse = Literal["paired", "wrong", "too_many"]
 
 
-PAIRING_TRIES = 5  # wrong codes that one account may give ...
+PAIRING_TRIES = 5  # wrong codes that one account may enter ...
 
 
-PAIRING_WINDOW = 3600.0  # ... within so many seconds
+PAIRING_WINDOW = 3600.0  # ... within this many seconds
 
 
-BUCKET = 300  # seconds whose spending is kept as one sum
+BUCKET = 300  # seconds whose spending is stored as one sum
 
 
 @dataclass(frozen=True)
 class HandOver:
-    """Who answers at a spot of a room in place of all others: an agent, or (None) a person, and
-    then no agent does. `by` is the actor who decided it, `at` seconds since 1970."""
+    """The one who answers at a spot of a room in place of all others: an agent, or (None) a person,
+    so that no agent answers. `by` is the actor who decided it; `at` is in seconds since 1970."""
 
     room: RoomId
     spot: str
@@ -73,8 +73,8 @@ class HandOver:
 
 @dataclass(frozen=True)
 class Spent:
-    """What was spent in the BUCKET seconds from `at` (seconds since 1970); `micros` are millionths
-    of the currency in which prices are given."""
+    """The spending in the BUCKET seconds from `at` (seconds since 1970); `micros` are millionths of
+    the currency of the prices."""
 
     at: float
     messages: int = 0
@@ -84,7 +84,8 @@ class Spent:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Somebody who gave a code, and the agents that they may reach by it (`*`: all of them)."""
+    """An actor who entered a pairing code, and the agent that they may use with it (`*`: all
+    agents)."""
 
     actor: ActorId
     agent: str
@@ -94,7 +95,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class PairingCode:
-    """A code that was not given yet, as its digest."""
+    """An unused pairing code, as its digest."""
 
     digest: str
     agent: str
@@ -110,7 +111,8 @@ Counted = Literal["counted", "repeat", "over", "unknown"]
 
 @dataclass(frozen=True)
 class Decision:
-    """One person's word, said in the channel with the key `place`; `at` in seconds since 1970."""
+    """One person's decision, made in the channel with the key `place`; `at` is in seconds since
+    1970."""
 
     actor: ActorId
     allowed: bool
@@ -120,13 +122,12 @@ class Decision:
 
 @dataclass(frozen=True)
 class Approval:
-    """Whether an agent may make one call.
+    """A request for permission to make one tool call.
 
-    - `call` is the same when a turn that runs again asks for the same once more.
-    - `arguments` are JSON, as they are shown; `trigger` is the question that it is for,
-      `asker` who asked it.
+    - `call`: the same if a turn that runs again makes the same call once more.
+    - `arguments`: JSON, as people see them; `trigger`: the question; `asker`: its author.
     - `approvers`, `quorum`: as in `bridge.ports.tools.ApprovalRule`.
-    - `created`, `expires` and `ended` are seconds since 1970.
+    - `created`, `expires`, `ended`: in seconds since 1970.
     """
 
     id: str
@@ -149,14 +150,14 @@ class Approval:
 
     @property
     def missing(self) -> int:
-        """How many people must still allow it."""
+        """The number of people who must still allow the call."""
         return max(0, self.quorum - sum(decision.allowed for decision in self.decisions))
 
 
 @dataclass(frozen=True)
 class GivenFeedback:
-    """What one person thinks of one answer: of several, the latest holds. `time` is seconds since
-    1970; `tells` names the agent that must hear of it, None where none does."""
+    """One person's rating of one answer; the latest of several counts. `time` is in seconds since
+    1970; `tells` names the agent to notify, None for none."""
 
     message: MessageId
     actor: ActorId

@@ -1,4 +1,4 @@
-"""What an agent is asked, told while it works, and says: turns, inputs, agent events."""
+"""The input and the output of agents: turns, inputs during a turn, agent events."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class _Value(BaseModel):
 class Turn(_Value):
     """One agent's answer to one trigger.
 
-    `conversation` is what the agent may know: the room as it is shown to it, oldest first, the
-    trigger last. `platforms` are where the answer will be read.
+    `conversation` is what the agent may know: the room as the agent may see it, oldest message
+    first, the trigger last. `platforms` are those on which people will read the answer.
     """
 
     id: TurnId
@@ -38,28 +38,28 @@ class Turn(_Value):
 
 
 class MessageGiven(_Value):
-    """Somebody said more while the agent was working."""
+    """A further message arrived while the agent was working."""
 
     type: Literal["message_given"] = "message_given"
     message: Message
 
 
 class StopWanted(_Value):
-    """Somebody wants the agent to stop; what it has said so far stays."""
+    """A person asks the agent to stop; its output so far stays."""
 
     type: Literal["stop_wanted"] = "stop_wanted"
     by: ActorId | None = None
 
 
 class Steered(_Value):
-    """Somebody changes the task while the agent works on it."""
+    """A person changes the task while the agent works on it."""
 
     type: Literal["steered"] = "steered"
     message: Message
 
 
 class ApprovalGiven(_Value):
-    """Somebody allowed or refused a tool call."""
+    """A person allowed or refused a tool call."""
 
     type: Literal["approval_given"] = "approval_given"
     tool_call_id: str
@@ -68,7 +68,7 @@ class ApprovalGiven(_Value):
 
 
 class ToolResultGiven(_Value):
-    """A tool that the bridge ran for the agent has answered."""
+    """The result of a tool that the bridge ran for the agent."""
 
     type: Literal["tool_result_given"] = "tool_result_given"
     part: ToolResultPart
@@ -81,7 +81,7 @@ AgentInput = Annotated[
 
 
 class Feedback(_Value):
-    """What one person thinks of an answer that the agent gave: of several, the latest holds."""
+    """One person's rating of an agent's answer; the latest of several counts."""
 
     agent: str
     room: RoomId
@@ -100,9 +100,11 @@ class TextDelta(_Value):
 
 
 class PartGiven(_Value):
-    """A whole part of the answer; text deltas after it begin a new text part. `name`, `size`
-    (bytes) and `path` (absolute, among the parts of the answer) are those of a file, where they are
-    known."""
+    """A whole part of the answer; text deltas after it begin a new text part.
+
+    `name`, `size` (bytes) and `path` (absolute, among the parts of the answer) describe a file, if
+    known.
+    """
 
     type: Literal["part_given"] = "part_given"
     part: JsonValue
@@ -112,8 +114,8 @@ class PartGiven(_Value):
 
 
 class TextReplaced(_Value):
-    """All text since the last part turns out to be something else: `parts` (say, what a model
-    thought), and then `text`, which text deltas go on with."""
+    """All text since the last part is replaced by `parts` (such as a model's reasoning) and then
+    `text`, which text deltas continue."""
 
     type: Literal["text_replaced"] = "text_replaced"
     parts: tuple[JsonValue, ...] = ()
@@ -121,8 +123,8 @@ class TextReplaced(_Value):
 
 
 class MessageChanged(_Value):
-    """A message that this agent said in this room before says something else from now on: `parts`
-    are its whole new content. So a card answers a press in its own place."""
+    """An earlier message of this agent in this room has new content: `parts` replace all of it. A
+    card answers a press in its own place this way."""
 
     type: Literal["message_changed"] = "message_changed"
     message: MessageId
@@ -130,23 +132,26 @@ class MessageChanged(_Value):
 
 
 class ToolCalled(_Value):
-    """The agent calls a tool; from here on a broken turn is never run again by itself."""
+    """The agent calls a tool; the bridge never repeats an interrupted turn automatically after
+    this."""
 
     type: Literal["tool_called"] = "tool_called"
     part: ToolCallPart
 
 
 class ToolAnswered(_Value):
-    """A tool that the agent ran itself has answered."""
+    """The result of a tool that the agent ran itself."""
 
     type: Literal["tool_answered"] = "tool_answered"
     part: ToolResultPart
 
 
 class PlanStep(_Value):
-    """A step of the agent's plan, or its new status; `details` are what it is done with, `output`
-    is what came of it, as plain text. A `transient` step is what the agent does just now: it is
-    shown until the answer begins, and not beside it."""
+    """A step of the agent's plan, or its new status.
+
+    `details` describes the step, `output` its result, both as plain text. A `transient` step is the
+    agent's current activity: people see it only until the answer begins.
+    """
 
     type: Literal["plan_step"] = "plan_step"
     id: str
@@ -158,7 +163,7 @@ class PlanStep(_Value):
 
 
 class ApprovalWanted(_Value):
-    """The agent may go on with this tool call only when somebody allows it."""
+    """The agent needs permission for this tool call."""
 
     type: Literal["approval_wanted"] = "approval_wanted"
     part: ToolCallPart
@@ -166,14 +171,14 @@ class ApprovalWanted(_Value):
 
 
 class UsageReported(_Value):
-    """What the answer cost so far; goes to the message's metadata."""
+    """The usage of the answer so far; it is stored in the message's metadata."""
 
     type: Literal["usage_reported"] = "usage_reported"
     usage: dict[str, JsonValue]
 
 
 class AnswerRecorded(_Value):
-    """What the answer is made of (model, digests of what it was told, tools, losses); goes to
+    """The provenance of the answer (model, digests of its input, tools, losses); it is stored in
     `metadata.record` of the message."""
 
     type: Literal["answer_recorded"] = "answer_recorded"
@@ -181,16 +186,16 @@ class AnswerRecorded(_Value):
 
 
 class ModerationReported(_Value):
-    """What a vendor's filters or the model said of the question or of the answer; goes to
-    `metadata.moderation` of the message."""
+    """The result of a vendor's filters or of the model about the question or the answer; it is
+    stored in `metadata.moderation` of the message."""
 
     type: Literal["moderation_reported"] = "moderation_reported"
     moderation: dict[str, JsonValue]
 
 
 class StateKept(_Value):
-    """What the agent wants to find again in the next turns of this session: it is shown to it
-    alone, in `metadata.agents.<name>`. Keys stay until they are given anew; null takes one away."""
+    """Private state for the agent's next turns of this session; only the agent sees it, in
+    `metadata.agents.<name>`. A key stays until it has a new value; null removes it."""
 
     type: Literal["state_kept"] = "state_kept"
     state: dict[str, JsonValue]
@@ -211,7 +216,7 @@ class TurnDone(_Value):
 
 
 class TurnFailed(_Value):
-    """The agent gives up; `reason` may be shown to people."""
+    """The agent gives up; people may see `reason`."""
 
     type: Literal["turn_failed"] = "turn_failed"
     reason: str
