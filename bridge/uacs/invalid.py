@@ -87,7 +87,7 @@ def json_path(loc: Sequence[int | str]) -> str:
     path, steps = "$", iter(loc)
     for step in steps:
         if step == KNOWN_BRANCH:
-            next(steps, None)  # the tag: the part's type, which is no step of JSON
+            next(steps, None)  # the tag is the part's type and no step of JSON
         elif step != OPEN_BRANCH:
             path += json_step(step)
     return path

@@ -191,7 +191,7 @@ class _OpenUnion:
         return core_schema.union_schema(
             [(known, KNOWN_BRANCH), (unknown, OPEN_BRANCH)],
             mode="left_to_right",
-            # Each part is written by its own class; asking the union again doubles the time.
+            # Each part is written by its own class; validating by the union again doubles the time.
             serialization=core_schema.simple_ser_schema("any"),
         )
 

@@ -1,1 +1,1 @@
-"""Rich messages as one neutral tree. Pure."""
+"""Rich messages as one tree that no platform owns. Pure."""

@@ -1,4 +1,4 @@
-"""Pictures, films, sounds and files of a card: found in order, and put in one another's place."""
+"""Pictures, videos, sounds and files of a card: finding them in order, and replacing them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from bridge.content.media.file_names import safe_file_name
 from bridge.content.text.nodes import node_fields, nodes_in, with_nodes
 from bridge.model import Upload
 
-_WORDS = ("text", "label", "title")  # of them nothing is an asset
+_WORDS = ("text", "label", "title")  # fields without assets
 
 
 def key_of(asset: Asset) -> str:
-    """What names the bytes: the platform's own id of a file, else its address; empty for none."""
+    """Returns the identity of an asset's bytes: the platform's own id of a file, else its address;
+    empty if it has neither."""
     return asset.file_id or asset.url
 
 
 def assets_in(card: Card) -> Iterator[Asset]:
-    """Every asset, in the order of the tree's fields."""
+    """Yields every asset of a card, in the order of the tree's fields."""
     return nodes_in(card, Asset, _asset_fields)
 
 
 def with_assets(card: Card, other: Callable[[Asset], Asset]) -> Card:
-    """The card with `other(asset)` for each asset; what does not change stays the same object."""
+    """Returns the card with `other(asset)` in place of each asset; unchanged nodes stay the same
+    objects."""
     return with_nodes(card, Asset, other, _asset_fields)
 
 
 def upload_of(asset: Asset) -> Upload:
-    """A kept file as it goes with a message, under a name that every platform takes."""
+    """Returns a stored file as an upload, under a name that every platform accepts."""
     return Upload(
         file_id=asset.file_id,
         name=safe_file_name(asset.name, asset.media_type),

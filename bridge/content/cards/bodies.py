@@ -1,4 +1,5 @@
-"""A message with more than text -> the bodies of native messages, and the files with them. Pure."""
+"""A message with more than text -> the bodies of native messages, and the files that travel with
+them. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ UrlOf = Callable[[Asset], str]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What one native message shows, and the files that go with it."""
+    """The content of one native message, and the files that travel with it."""
 
     content: dict[str, JsonValue]
     files: tuple[Upload, ...] = ()
@@ -33,8 +34,15 @@ class Body:
 def rendering_of(
     message: Message, cards: Cards, url_of: UrlOf | None, *, uploads: bool = True
 ) -> Rendering:
-    """How the message is shown on another platform. Without `url_of` no file is held: none is
-    linked or sent along."""
+    """Returns how to show the message on another platform.
+
+    Args:
+        message: The message.
+        cards: The reader of cards.
+        url_of: Returns the public address of a stored asset; None if the bridge stores no files, so
+            that none is linked or sent.
+        uploads: Whether stored assets may travel with the message as files.
+    """
     if url_of is None:
         return cards.rendering(message, uploads=False)
     return cards.rendering(message, url_of=url_of, uploads=uploads)
@@ -43,10 +51,16 @@ def rendering_of(
 def native_payloads(
     message: Message, card: Card, cards: Cards, schema_ids: Collection[str]
 ) -> list[tuple[int, StructuredDataPart]]:
-    """The payloads of the message that may be shown as they came, with their places in its content.
+    """Returns the payloads that may be shown unchanged, with their places in the content.
 
-    Empty unless payloads of these schemas are all there is to show, somebody receives each of
-    their presses, and each of their links says where it leads.
+    It returns none unless the message contains only payloads of these schemas, somebody receives
+    each of their presses, and each of their links shows its address.
+
+    Args:
+        message: The message.
+        card: The message as a card.
+        cards: The reader of cards.
+        schema_ids: The schemas of the platform's own payloads.
     """
     if is_interactive(card.nodes) and cards.live_tokens(message) is None:
         return []
@@ -63,11 +77,18 @@ def card_bodies(
     counterparts: Counterparts, *, as_it_came: Callable[[Card], Body | None],
     write_card: Callable[[Card, Rendering], Written],
 ) -> tuple[list[Body], tuple[Loss, ...]]:  # fmt: skip
-    """The bodies that show the whole message, and all that they could not show.
+    """Returns the bodies that show the whole message, and a Loss for everything that they cannot
+    show.
 
-    `above` stands over the message: whom it answers, or who says it. `as_it_came` returns the
-    message's own payloads as a body, or None where the card has to be written anew; a message with
-    something above it always is.
+    Args:
+        message: The message.
+        above: The text above the message: whom it answers, or who wrote it.
+        cards: The reader of cards.
+        url_of: Returns the public address of a stored asset; None if the bridge stores no files.
+        counterparts: What the message's references become.
+        as_it_came: Returns the message's own payloads as a body, None if the card must be written;
+            it is not called if there is text above.
+        write_card: Writes a card as messages of the platform.
     """
     card, unread = cards.read(message)
     if not above and (body := as_it_came(card)) is not None:

@@ -1,4 +1,4 @@
-"""How a connector translates rich content: its `cards` module fills this."""
+"""The protocol by which a connector translates rich content; its `cards` module implements it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from bridge.model import Loss
 
 
 class Codec(Protocol):
-    """Pure functions. They raise CodecError and nothing else, whatever JSON they are given."""
+    """The translation of one platform's rich content, as pure functions.
+
+    The functions raise CodecError and nothing else, whatever JSON they receive.
+    """
 
     PLATFORM: str
     """The platform's name, as it stands first in the keys of its people and channels."""
@@ -25,69 +28,108 @@ class Codec(Protocol):
     """The payloads that `read_payload` knows."""
 
     def payloads(self, native: JsonValue) -> tuple[Payload, ...]:
-        """The rich payloads and texts of a native message in the order in which they are shown.
+        """Returns the rich payloads and texts of a native message in the order of reading.
 
-        `native` is what the platform's API takes and gives, or one bare payload. Text is a payload
-        with an empty schema id.
+        Args:
+            native: A message as the platform's API sends and accepts it, or one bare payload.
+
+        Returns:
+            The payloads; text is a payload with an empty schema id.
+
+        Raises:
+            CodecError: The JSON is nested too deeply to read.
         """
         ...
 
     def read_payload(self, payload: Payload, workspace: str = "") -> Card:
-        """What one payload says; nodes know where they stood in the message (`at`). Mentions are
-        of people and channels of the `workspace`."""
+        """Reads one payload as a card; nodes know their place in the message (`at`).
+
+        Args:
+            payload: One of those that `payloads` returned.
+            workspace: The workspace of the people and channels that the payload mentions.
+
+        Raises:
+            CodecError: The payload is not valid; the error has a JSON pointer.
+        """
         ...
 
     def read_message(self, native: JsonValue, workspace: str = "") -> Card:
-        """A whole native message, or one bare payload, as one card."""
+        """Reads a whole native message, or one bare payload, as one card.
+
+        Args:
+            native: A message as the platform's API sends and accepts it, or one bare payload.
+            workspace: The workspace of the people and channels that the message mentions.
+
+        Raises:
+            CodecError: A payload is not valid; the error has a JSON pointer.
+        """
         ...
 
     def mistakes(self, payload: Payload) -> Sequence[CodecError]:
-        """What the platform would refuse in a payload that is posted, in its order, each with its
-        pointer and what is expected there; payloads that `read_payload` takes may have some. Never
-        raises."""
+        """Returns what the platform would refuse in a posted payload, in the order of the payload.
+
+        Payloads that `read_payload` accepts may have mistakes. Never raises.
+
+        Returns:
+            For each mistake its JSON pointer and what the platform expects there.
+        """
         ...
 
     def write_card(self, card: Card, rendering: Rendering) -> Written:
-        """The card as messages that the platform takes, in order; the same card and rendering give
-        the same bytes. All words and actions are there, or named in a Loss."""
+        """Writes a card as messages that the platform accepts, in order.
+
+        The same card and rendering give the same bytes. The messages contain all text and actions
+        of the card; a Loss names everything else.
+        """
         ...
 
     def as_copy(self, native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
-        """The message or bare payload as it may stand in another channel: each mention in it, of
-        people, groups, channels or everybody, is what `rule` makes of it; all else stays as it
-        is. Never raises; the same object where nothing changes."""
+        """Returns a message or bare payload as it may appear in another channel.
+
+        Each mention of people, groups, channels or everybody becomes what `rule` returns for it;
+        everything else stays. Never raises; returns the same object if nothing changes.
+        """
         ...
 
 
 @runtime_checkable
 class WritesNativePresses(Protocol):
-    """A codec that can say a press as its platform says it."""
+    """A codec that can express a press in its platform's own format."""
 
     def native_press(self, payload: Payload, interaction: Interaction) -> JsonValue:
-        """What the author of this payload would have received on this platform: the part of its
-        event or request that tells which action it was, its value and all inputs. Never raises."""
+        """Returns what the payload's author would have received on this platform.
+
+        It is the part of the platform's event or request that identifies the action, its value and
+        all inputs. Never raises.
+        """
         ...
 
 
 @runtime_checkable
 class ReportsUnreadContent(Protocol):
-    """A codec of payloads that hold more than a card can say."""
+    """A codec of payloads that may contain more than a card can represent."""
 
     def left_out(self, payload: Payload) -> tuple[Loss, ...]:
-        """What a payload has and its card does not say."""
+        """Returns a Loss for each element of a payload that its card does not contain."""
         ...
 
     def unexpanded(self, payload: Payload) -> tuple[str, ...]:
-        """Where a template has places that nobody gave data for: it is shown as it stands."""
+        """Returns the JSON pointers of template placeholders without data; they are shown
+        literally."""
         ...
 
 
 @runtime_checkable
 class ReportsWrongShapes(Protocol):
-    """A codec that knows what kind of value stands where."""
+    """A codec that knows the kind of each value in its payloads."""
 
     def wrong_shapes(self, native: JsonValue) -> tuple[Loss, ...]:
-        """What stands where the platform has another kind of value: text for a list, a number for
-        an object. `native` is a message or a bare payload; what is not shown anyway is not looked
-        at. Never raises."""
+        """Returns a Loss for each value of another kind than the platform has there, such as text
+        in place of a list.
+
+        Values that are never shown are not checked. Never raises.
+
+        Args:
+            native: A message or a bare payload.
+        """
         ...

@@ -1,6 +1,6 @@
 """A node that a destination lacks -> the nearest simpler nodes, one named fallback each. Pure.
 
-Every function keeps all words, in order. The writer that calls one adds the Loss, named after it.
+Every function keeps all text, in order. The writer that calls one adds the Loss, named after it.
 """
 
 from __future__ import annotations
@@ -64,19 +64,21 @@ Line = tuple[Inline, ...]
 _ALERT_SIGNS = {"info": "ℹ️", "success": "✅", "warning": "⚠️", "error": "⛔"}
 _TASK_SIGNS = {"pending": "⏳", "running": "🔄", "done": "✅", "failed": "❌"}
 _BAR = 10
-_SHORT = 50  # characters of a text that may share its line with others
+_SHORT = 50  # characters of a text that may share its line
 
 
 def loss(node: Node | Asset, kind: str, what: str, shown_as: str = "", at: str = "") -> Loss:
-    """A Loss at the place where the node stood."""
+    """Returns a Loss at the place of the node."""
     return Loss(path=at or getattr(node, "at", ""), kind=kind, what=what, shown_as=shown_as)
 
 
 def prose(*blocks: Block, at: str = "", subtle: bool = False) -> Prose:
+    """Returns a prose node of these blocks."""
     return Prose(blocks, at=at, subtle=subtle)
 
 
 def line_prose(line: Line, at: str = "", *, subtle: bool = False) -> Prose:
+    """Returns a prose node of one paragraph."""
     return Prose((Paragraph(line),), at=at, subtle=subtle)
 
 
@@ -84,12 +86,13 @@ def line_prose(line: Line, at: str = "", *, subtle: bool = False) -> Prose:
 
 
 def open_container(node: Container) -> Nodes:
-    """What stands around a container, as nodes above and below its own."""
+    """Returns a container's own nodes with its head above and its foot below them."""
     return (*head_of_container(node), *node.nodes, *foot_of_container(node))
 
 
 def head_of_container(node: Container) -> Nodes:
-    """Hero, author, title (linked), subtitle; the thumbnail at their side."""
+    """Returns a container's hero, author, linked title and subtitle, with the thumbnail at their
+    side."""
     head: list[Node] = []
     if node.hero is not None:
         head.append(node.hero)
@@ -110,7 +113,7 @@ def head_of_container(node: Container) -> Nodes:
 
 
 def foot_of_container(node: Container) -> Nodes:
-    """Its source and time, in small print."""
+    """Returns a container's source and time as small print."""
     if node.footer is None and node.time is None:
         return ()
     credit = node.footer or Credit((), at=node.at)
@@ -122,32 +125,40 @@ def foot_of_container(node: Container) -> Nodes:
 
 
 def credit_as_context(credit: Credit) -> Context:
-    """`[icon] name`, linked."""
+    """Returns a credit as small print: `[icon] name`, linked."""
     text: Line = linked(credit.text, credit.link) if credit.text else ()
     icon = (Image(credit.icon, size="icon", at=credit.at),) if credit.icon is not None else ()
     return Context((*icon, *((line_prose(text, credit.at),) if text else ())), at=credit.at)
 
 
 def timestamp(unix: int) -> Timestamp:
-    """A moment in the reader's time, in UTC where that is not known."""
+    """Returns a moment in the reader's time zone, in UTC on platforms that do not know it.
+
+    Args:
+        unix: Seconds since 1970.
+    """
     return Timestamp(unix, "f", moment_in_utc(unix))
 
 
 def stack_columns(node: Columns) -> Nodes:
-    """One column below the other."""
+    """Returns the nodes of all columns, one column below the other."""
     return tuple(node for column in node.columns for node in column.nodes)
 
 
 def is_decorative(node: Node) -> bool:
-    """Whether it is a small picture that says nothing: an icon between texts."""
+    """Whether the node is a small picture without text, link or description: an icon between
+    texts."""
     if not isinstance(node, Image) or node.size not in ("icon", "small"):
         return False
     return not (node.title or node.link or node.asset.alt.strip() or node.asset.spoiler)
 
 
 def short_texts(columns: Sequence[Nodes]) -> list[Prose | None]:
-    """For each column the short text that is all of it: one line, and no large heading, except
-    where all columns have the same size. What is larger than usual is bold."""
+    """Returns for each column the short text that is its whole content, or None.
+
+    Such a text is one line, and no large heading, unless all columns have the same size. Text that
+    is larger than usual becomes bold.
+    """
     sizes = {_size(nodes) for nodes in columns}
     alike = len(columns) > 1 and len(sizes) == 1 and None not in sizes
     return [
@@ -159,8 +170,8 @@ _USUAL_SIZES = ("small", "normal", "medium")
 
 
 def _size(nodes: Nodes) -> str | None:
-    """How large a single line is shown; None for all else. A heading of the third level is
-    hardly larger than a text."""
+    """The size of a single line; None for everything else. A heading of the third level is hardly
+    larger than text."""
     match nodes:
         case (Prose((Paragraph(),), size=size),):
             return size
@@ -187,7 +198,8 @@ def _short_text(nodes: Nodes) -> Prose | None:
 
 
 def columns_as_line(texts: Sequence[Prose]) -> Line:
-    """Short texts side by side as one line: the first of two is the label of the second."""
+    """Returns short texts side by side as one line; of two texts, the first becomes the label of
+    the second."""
     lines = [blocks_as_line(text.text) for text in texts]
     if len(lines) == 2:
         label, value = lines
@@ -197,7 +209,8 @@ def columns_as_line(texts: Sequence[Prose]) -> Line:
 
 
 def is_row_of_texts(node: Columns) -> bool:
-    """Whether it can be a row of a table in a fixed-width font: short texts without links."""
+    """Whether the columns can be a row of a table in a fixed-width font: short texts without
+    links."""
     if len(node.columns) < 2 or any(column.link for column in node.columns):
         return False
     texts = short_texts([column.nodes for column in node.columns])
@@ -205,14 +218,14 @@ def is_row_of_texts(node: Columns) -> bool:
 
 
 def columns_as_table(rows: Sequence[Columns]) -> Table:
-    """Neighbouring rows of short texts as one table. A first row that is all bold is its head."""
+    """Returns neighbouring rows of short texts as one table; a first row in bold is its header."""
     texts = [short_texts([column.nodes for column in row.columns]) for row in rows]
     cells = tuple(tuple((text,) if text else () for text in row) for row in texts)
     return Table(cells, header=all(map(_is_bold, cells[0])), at=rows[0].at)
 
 
 def _is_unlinked(cell: Prose) -> bool:
-    """Whether a block of code says all of it."""
+    """Whether a code block can represent the whole cell."""
     return all(isinstance(inline, Text | Strong | Emphasis) for inline in blocks_as_line(cell.text))
 
 
@@ -222,10 +235,12 @@ def _is_bold(cell: Nodes) -> bool:
 
 
 def stack_section(node: Section) -> Nodes:
+    """Returns a section's nodes with its accessory before or after them."""
     return (node.accessory, *node.nodes) if node.leading else (*node.nodes, node.accessory)
 
 
 def stack_carousel(node: Carousel) -> Nodes:
+    """Returns the cards of a carousel, one below the other."""
     return node.cards
 
 
@@ -233,11 +248,12 @@ def stack_carousel(node: Carousel) -> Nodes:
 
 
 def fields_as_prose(node: Fields) -> Prose:
-    """`**label** value` lines; a value of several blocks stands below its label."""
+    """Returns `**label** value` lines; a value of several blocks is below its label."""
     return Prose(tuple(block for item in node.items for block in labelled(item)), at=node.at)
 
 
 def labelled(field: LabelledValue) -> Iterator[Block]:
+    """Yields the blocks of one field: the label in bold, followed by the value."""
     label: Line = (Strong(field.label),) if field.label else ()
     first, *rest = field.value or (Paragraph(()),)
     if isinstance(first, Paragraph):
@@ -250,18 +266,19 @@ def labelled(field: LabelledValue) -> Iterator[Block]:
 
 
 def alert_as_prose(node: Alert) -> Prose:
-    """A quote behind the sign of its level."""
+    """Returns an alert as a quote that begins with the emoji of its level."""
     return Prose((Quote(lead(_sign(_ALERT_SIGNS[node.level]), node.text)),), at=node.at)
 
 
 def badge_as_prose(node: Badge) -> Prose:
+    """Returns a badge as bold text, its tooltip in brackets."""
     text: Line = (Strong(node.text),) if node.text else ()
     hint: Line = (Text(" ("), *node.hint, Text(")")) if node.hint and text else node.hint
     return line_prose((*text, *hint), node.at)
 
 
 def progress_as_prose(node: Progress) -> Prose:
-    """`label ▓▓▓░░░░░░░ 30 %`."""
+    """Returns a progress bar in characters: `label ▓▓▓░░░░░░░ 30 %`."""
     label: Line = (*node.label, Text(" ")) if node.label else ()
     if node.value is None or not node.most:
         return line_prose((*label, *_sign("⏳")), node.at)
@@ -272,7 +289,7 @@ def progress_as_prose(node: Progress) -> Prose:
 
 
 def rating_as_prose(node: Rating) -> Prose:
-    """`★★★★☆ 4.2/5 (37)`."""
+    """Returns a rating in characters: `★★★★☆ 4.2/5 (37)`."""
     total = min(max(node.most, 1), 10)
     filled = min(max(round(node.value / max(node.most, 1) * total), 0), total)
     count = "" if node.count is None else f" ({node.count})"
@@ -281,7 +298,7 @@ def rating_as_prose(node: Rating) -> Prose:
 
 
 def tasks_as_nodes(node: Tasks) -> Nodes:
-    """A title, then each task behind the sign of its status, its details below it."""
+    """Returns a title, then each task with the emoji of its status and its details below it."""
     title = (line_prose((Strong(node.title),), node.at),) if node.title else ()
     return (*title, *(task_node for task in node.tasks for task_node in _task(task)))
 
@@ -293,7 +310,7 @@ def _task(task: Task) -> Nodes:
 
 
 def poll_as_nodes(node: Poll) -> Nodes:
-    """The question and its answers, with the votes where they are known."""
+    """Returns the question and its answers, with the votes where they are known."""
     items = tuple(
         ListItem((Paragraph(_answer(answer.emoji, answer.text, answer.votes)),))
         for answer in node.answers
@@ -315,7 +332,7 @@ def _answer(emoji: str, text: Line, votes: int | None) -> Line:
 
 
 def chart_as_table(node: Chart) -> Table:
-    """A row for each label, a column for each series."""
+    """Returns a chart's data: a row for each label, a column for each series."""
     labels = list(dict.fromkeys(p.label for series in node.series for p in series.points))
     head = [node.x_title, *(series.name or node.y_title for series in node.series)]
     rows: list[list[str]] = [head]
@@ -335,7 +352,7 @@ def _cell(text: str, at: str) -> Nodes:
 
 
 def text_table(node: Table) -> tuple[TextTable, Nodes]:
-    """The table of its cells' texts, and the nodes that no text says (pictures, actions)."""
+    """Returns the text of a table's cells, and the nodes that are no text (pictures, actions)."""
     rest: list[Node] = []
     rows: list[tuple[Line, ...]] = []
     width = max((len(row) for row in node.rows), default=0)
@@ -375,7 +392,15 @@ def _line_in_cell(node: Node) -> Line | None:
 
 
 def table_as_code(table: TextTable, width: int = 60) -> CodeBlock | None:
-    """Columns in a fixed-width block; None when they would be wider than `width` cells."""
+    """Returns a table as columns in a fixed-width block.
+
+    Args:
+        table: The table.
+        width: The maximum width of the block, in cells of the font.
+
+    Returns:
+        The block; None if the table is wider than `width`.
+    """
     rows = [
         [plain_inlines(cell).replace("\n", " ") for cell in row]
         for row in (table.header, *table.rows)
@@ -402,15 +427,15 @@ def _padded(row: Sequence[str], columns: Sequence[int], align: Sequence[str | No
 
 
 def table_as_prose(table: TextTable) -> Document:
-    """A table that is too wide: its heads in bold, then each row as an item of a list, with bars
-    between the cells."""
+    """Returns a table as text: the header in bold, then each row as a list item with bars between
+    its cells."""
     head: Line = _barred([(Strong(cell),) if cell else () for cell in table.header])
     items = tuple(ListItem((Paragraph(row),)) for cells in table.rows if (row := _barred(cells)))
     return (*((Paragraph(head),) if head else ()), *((List(items),) if items else ()))
 
 
 def _barred(cells: Sequence[Line]) -> Line:
-    """Cells with bars between them; none after the last that says anything."""
+    """Cells with bars between them; no bar follows the last cell that has text."""
     line: list[Inline] = []
     end = 0
     for index, cell in enumerate(cells):
@@ -424,19 +449,21 @@ def _barred(cells: Sequence[Line]) -> Line:
 
 
 def image_as_prose(node: Image, url: str) -> Prose:
-    """`🖼 title (what it shows)`, a link where there is one."""
+    """Returns a picture as text: `🖼 title (description)`, linked if there is a URL."""
     title = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text("image"),)
     linked_title = _linked(title, url or node.asset.page)
     return line_prose((*_sign("🖼"), *linked_title, *_beside(title, node.asset.alt)), node.at)
 
 
 def file_as_prose(node: File, url: str) -> Prose:
+    """Returns a file as text: `📎 title`, linked if there is a URL."""
     title = node.title or _text(node.asset.name) or _text(node.asset.alt) or (Text("file"),)
     return line_prose((*_sign("📎"), *_linked(title, url or node.asset.page)), node.at)
 
 
 def player_as_nodes(node: Player, url: str) -> Nodes:
-    """A link behind a sign, its author and description; its picture above."""
+    """Returns a video or sound as a link behind an emoji, with author and description; its poster
+    above."""
     sign = "🎬" if node.kind == "video" else "🔊"
     name = node.title or _text(node.asset.alt) or _text(node.asset.name) or (Text(node.kind),)
     linked_name, beside = _linked(name, node.link or url), (node.asset.alt, node.asset.name)
@@ -447,7 +474,7 @@ def player_as_nodes(node: Player, url: str) -> Nodes:
 
 
 def _beside(title: Line, *names: str) -> Line:
-    """What else it is known by, in brackets."""
+    """The other names of the asset, in brackets."""
     title_text = plain_inlines(title).strip()
     more = [name for name in dict.fromkeys(names) if name.strip() and name.strip() != title_text]
     return (Text(f" ({', '.join(more)})"),) if more else ()
@@ -462,7 +489,7 @@ def _linked(title: Line, url: str) -> Line:
 
 
 def lead(sign: Line, document: Document) -> Document:
-    """The document with a sign before its first words."""
+    """Returns the document with an emoji before its first text."""
     match document:
         case (Paragraph(children), *rest):
             return (Paragraph((*sign, *children)), *rest)

@@ -1,4 +1,5 @@
-"""How the values of a card are written in JSON: text as UACS Markdown, a string for prose. Pure."""
+"""The JSON form of a card's values: text as UACS Markdown, a plain string for a prose node.
+Pure."""
 
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ def _read_line(markdown: str) -> tuple[Inline, ...]:
 
 
 def write_line(line: tuple[Inline, ...]) -> str:
+    """Writes a run of inlines as UACS Markdown; an empty run as an empty string."""
     return text_to_markdown((Paragraph(line),)) if line else ""
 
 

@@ -1,4 +1,4 @@
-"""A file and what a destination takes -> it travels along, as a link, or by its name. Pure."""
+"""How a destination shows a file: as an upload, as a link, or by its name. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _any_type(_media_type: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """What a destination takes along with a message: files of at most `limit` bytes (0: none),
-    of the media types that it `takes`."""
+    """The files that a destination accepts with a message: at most `limit` bytes each (0: none), of
+    the media types that it `takes`."""
 
     limit: int
     takes: Callable[[str], bool] = _any_type
@@ -27,8 +27,11 @@ class Uploads:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """`upload`: the bytes of `file_id` go along; `link`: `url` does; `name`: nothing but what the
-    file is called. A file that is not all there is a `loss`, which never quotes the address."""
+    """How one file is shown: as an `upload` of the bytes of `file_id`, as a `link` to `url`, or by
+    its `name` alone.
+
+    `loss` is set if the destination does not show the whole file; it never quotes the address.
+    """
 
     way: Literal["upload", "link", "name"]
     file_id: str = ""
@@ -43,12 +46,20 @@ def place_file(
     url_of: Callable[[Asset], str] = public_url,
     at: str = "",
 ) -> Placement:
-    """The best way for a file that we hold (`file_id`) or only know the address of.
+    """Chooses how to show a file that the bridge has stored (`file_id`) or knows the address of.
+
+    The kinds of its Loss:
 
     - `file_too_large`, `file_type_not_taken`, `file_size_unknown`, `file_not_taken` (the
-      destination takes none): we hold it, and it cannot go along.
-    - `file_not_held`: we could not fetch it, and its own address is shown.
-    - `file_not_reachable`: there is no address either that its readers could open.
+      destination accepts none): the bridge has the file and cannot upload it.
+    - `file_not_held`: the bridge could not fetch it and shows its own address.
+    - `file_not_reachable`: it has no address that its readers could open, either.
+
+    Args:
+        asset: The file.
+        uploads: What the destination accepts.
+        url_of: Returns an address that readers can open; empty if there is none.
+        at: The place of the file in the message, for the Loss.
     """
     reason = _why_not(asset, uploads)
     if not reason:
@@ -63,15 +74,15 @@ def place_file(
 
 
 def file_label(asset: Asset) -> str:
-    """What a file is called where it cannot be shown: its name (else what it shows, else its
-    type), with its size where that is known."""
+    """Returns the text for a file that cannot be shown: its name, else its description, else its
+    type; with its size if known."""
     names = (asset.name, asset.alt, asset.media_type)
     name = next((" ".join(text.split()) for text in names if text.strip()), "file")
     return ", ".join(filter(None, (name, readable_size(asset.size))))
 
 
 def _why_not(asset: Asset, uploads: Uploads) -> str:
-    """Why a file cannot go along with a message; empty when it can."""
+    """Why a file cannot be uploaded with a message; empty if it can."""
     if not asset.file_id.startswith("blob:"):
         return "file_not_held"
     if uploads.limit <= 0:

@@ -1,4 +1,4 @@
-"""What a submit button sends, and what an input is called that has no label of its own. Pure."""
+"""The inputs that a submit button sends, and the names of inputs without labels. Pure."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from bridge.content.text.tree import Heading, Paragraph
 
 _Path = tuple[int, ...]
 
-_MAX_NAME = 60  # characters of a text that can be taken for the name of what follows it
-_MAX_WORDS = 4  # of a name that is preferred to what stands in the empty field
+_MAX_NAME = 60  # characters of a text that may name the input after it
+_MAX_WORDS = 4  # words of a name that is preferred to the placeholder
 
 
 @dataclass(frozen=True, slots=True)
 class Forms:
     """The inputs of a card by the buttons that send them.
 
-    A submit button sends the inputs of its own card and of the cards around it. What a `reveal`
-    button shows is a card of its own; so is each container of the form `card`, for the buttons
-    that stand in one.
+    A submit button sends the inputs of its own card and of the cards around it. The nodes of a
+    `reveal` button are a card of their own; so is each container of the form `card`, for the
+    buttons inside it.
     """
 
     _inputs: Mapping[_Path, tuple[tuple[int, Input], ...]]
     _inputs_of_any_card: Mapping[_Path, tuple[tuple[int, Input], ...]]
-    _around: Mapping[int, tuple[Node, ...]]  # of each button that has something around it
+    _around: Mapping[int, tuple[Node, ...]]  # the cards around each button, if any
 
     def sent_by(self, button: Button) -> tuple[Input, ...]:
-        """The inputs whose values this button sends, in the order of reading."""
+        """Returns the inputs whose values this button sends, in the order of reading."""
         if button.does != "submit":
             return ()
         around = self._around.get(id(button), ())
@@ -42,13 +42,13 @@ class Forms:
         return tuple(node for _, node in sorted(entries, key=lambda entry: entry[0]))
 
     def revealed_by(self, button: Button) -> Button | None:
-        """The button that shows the card in which this one stands; None for all others."""
+        """Returns the button that reveals the card around this one; None if no button does."""
         around = self._around.get(id(button), ())
         return next((outer for outer in reversed(around) if isinstance(outer, Button)), None)
 
 
 def forms_of(card: Card) -> Forms:
-    """Which button of the card sends which inputs. One walk over the card."""
+    """Finds which button of the card sends which inputs, in one walk over the card."""
     inputs: dict[_Path, list[tuple[int, Input]]] = {}
     of_any_card: dict[_Path, list[tuple[int, Input]]] = {}
     around_buttons: dict[int, tuple[Node, ...]] = {}
@@ -71,7 +71,7 @@ def _frozen(
 
 
 def _placed(nodes: Nodes) -> Iterator[tuple[Node, tuple[Node, ...]]]:
-    """Every node in the order of reading, and the cards around it, from the outermost on."""
+    """Every node in the order of reading, with the cards around it, outermost first."""
     stack: list[tuple[Iterator[Node], tuple[Node, ...]]] = [(iter(nodes), ())]
     while stack:
         siblings, around = stack[-1]
@@ -88,10 +88,10 @@ def _placed(nodes: Nodes) -> Iterator[tuple[Node, tuple[Node, ...]]]:
 
 
 def texts_that_name(nodes: Nodes) -> Mapping[int, Prose]:
-    """The text directly before an input that has no label, where it names it: by `id(input)`.
+    """Returns the texts that name an input without a label, by `id(input)`.
 
-    Cards of Adaptive Cards 1.0 to 1.2 have no labels: a text above the field, or in the column
-    before it, says what it asks.
+    Such a text is directly before the input. Cards of Adaptive Cards 1.0 to 1.2 have no labels: a
+    text above the field, or in the column before it, names it.
     """
     names: dict[int, Prose] = {}
     for siblings in (nodes, *(within(node) for node in walk(nodes))):

@@ -1,4 +1,5 @@
-"""What an input of a card takes, and why a value is wrong. Pure; linear in the value."""
+"""The values that an input of a card accepts, and why it refuses others. Pure; linear in the
+value."""
 
 from __future__ import annotations
 
@@ -36,12 +37,12 @@ _MOMENTS = {
 
 
 def is_empty(value: JsonValue) -> bool:
-    """Whether nothing was filled in, of a value as its author receives it."""
+    """Whether nothing was filled in; `value` is as the card's author receives it."""
     return value in (None, [], False) or (isinstance(value, str) and not value.strip())
 
 
 def why_missing(field: Input) -> str:
-    """What is said of an input that must be filled in, and is not."""
+    """Returns the message for a required input that is empty."""
     match field:
         case Toggle():
             return "must be ticked"
@@ -52,7 +53,7 @@ def why_missing(field: Input) -> str:
 
 
 def why_wrong(field: Input, value: JsonValue) -> str:
-    """Why the input does not take a value that is not empty; nothing where it does."""
+    """Returns why the input refuses a value that is not empty; an empty string if it accepts it."""
     return next(_reasons(field, value), "")
 
 
@@ -73,7 +74,8 @@ def _reasons(field: Input, value: JsonValue) -> Iterator[str]:
 
 
 def _text_reasons(field: TextInput, value: str) -> Iterator[str]:
-    """Platforms count characters or UTF-16 units: what is right by one way of counting is right."""
+    """Platforms count characters or UTF-16 units: a length that is right in one of them is
+    right."""
     units = len(value.encode("utf-16-le", "surrogatepass")) // 2
     yield from _bounds(units, field.least, None, "must have {} or more characters", "")
     yield from _bounds(len(value), None, field.most, "", "must have {} or fewer characters")
@@ -86,7 +88,7 @@ def _text_reasons(field: TextInput, value: str) -> Iterator[str]:
 
 
 def _matches_pattern(pattern: str, value: str) -> bool:
-    """What is no pattern in linear time (look-arounds, back-references) rules nothing out."""
+    """A pattern that RE2 does not support (look-around, back-references) refuses nothing."""
     try:
         return pattern_of(pattern).is_in(value)
     except InvalidData:
@@ -124,7 +126,7 @@ def _moment_reasons(field: DateInput, value: str) -> Iterator[str]:
 
 
 def _moment(field: DateInput, value: str) -> float | None:
-    """Something that can be compared with others of its kind; None for what is none."""
+    """A number that compares with others of its kind; None for a value that is no date or time."""
     try:
         match field.of:
             case "date":

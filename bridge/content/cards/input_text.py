@@ -1,4 +1,4 @@
-"""What an input of a card asks, as blocks of text, where nobody can fill anything in. Pure."""
+"""An input of a card as text, for places where nobody can fill it in. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Line = tuple[Inline, ...]
 
 
 def input_as_blocks(node: Input) -> Document:
-    """`**label** what is filled in`, its options as a list, its hint below."""
+    """Returns `**label** value`, its options as a list, its hint below."""
     label: Line = (Strong(node.label),) if node.label else ()
     filled = _filled(node)
     gap: Line = (Text(" "),) if label and filled else ()
@@ -64,7 +64,7 @@ def _filled(node: Input) -> Line:
 
 
 def _options(options: Sequence[Option], ticked: Set[str] | None) -> list[Block]:
-    """A list for each group, below its name."""
+    """A list for each group, below the group's name."""
     blocks: list[Block] = []
     for group, members in groupby(options, lambda option: option.group):
         blocks += [Paragraph(words(group))] if group.strip() else []
@@ -87,7 +87,7 @@ def _tick(option: Option, ticked: Set[str] | None) -> bool | None:
 
 
 def kind_of_input(node: Input) -> str:
-    """What an input is called that nothing else names."""
+    """Returns a name for an input that has no other."""
     match node:
         case DateInput(of=of):
             return {"date": "Date", "time": "Time", "datetime": "Date and time"}[of]
@@ -103,7 +103,7 @@ _KINDS = {"text_input": "Text", "toggle": "Yes or no", "choice": "Choice", "file
 
 
 def words(text: str) -> Line:
-    """Plain text as inlines; nothing for nothing."""
+    """Returns plain text as inlines; none for blank text."""
     if not text.strip():
         return ()
     lines = [Text(line) for line in text.splitlines()]

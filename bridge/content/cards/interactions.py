@@ -1,7 +1,7 @@
 """A press or a submission on any platform -> one interaction for the card's author. Pure.
 
-Actions are known by tokens: a keyed digest of the message and the action's path in it, the same
-whenever the card is rendered again, so that nothing needs to be kept per button.
+Tokens identify actions: a keyed digest of the message and of the action's path in it. The digest is
+the same whenever the card is rendered again, so the bridge stores nothing per button.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ Action = Button | Input
 
 
 class Interaction(BaseModel):
-    """What somebody did with a card, in its author's own words.
+    """What a person did with a card, in the terms of its author.
 
-    - `id`, `value`: the author's id of the action (a verb, action id, custom id) and its value; of
-      a menu the chosen values.
-    - `inputs`: everything filled in beside it, by the author's ids of the inputs: text, numbers,
-      `true` or `false`, a list where several may be chosen.
-    - `message`, `path`: the card's message, and where in it the action stands (JSON pointer).
-    - `native`: what the author would have received at home, where the card is one of a platform.
+    - `id`, `value`: the author's id of the action (a verb, action id, custom id) and its value; for
+      a menu, the chosen values.
+    - `inputs`: the values of the inputs beside it, by the author's ids: text, numbers, `true` or
+      `false`, a list for a multiple choice.
+    - `message`, `path`: the card's message, and the JSON pointer of the action in it.
+    - `native`: what the author would have received on the card's own platform, if it is a
+      platform's card.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,8 +63,17 @@ class Interaction(BaseModel):
 
 
 def action_token(key: bytes, message: str, path: str) -> str:
-    """The token of the action that stands at this path of the message."""
-    keyed = _keyed(key).copy()  # half the time of a digest from the key on
+    """Returns the token of the action at this path of the message.
+
+    Args:
+        key: The bridge's secret for tokens.
+        message: The id of the message.
+        path: The JSON pointer of the action in the message.
+
+    Returns:
+        `TOKEN_LENGTH` URL-safe characters.
+    """
+    keyed = _keyed(key).copy()  # takes half the time of a digest with a new key
     keyed.update(f"{message}\0{path}".encode("utf-8", "replace"))
     return urlsafe_b64encode(keyed.digest()[:16]).decode().rstrip("=")
 
@@ -76,8 +86,18 @@ def _keyed(key: bytes) -> hmac.HMAC:
 def find_action(
     card: Card, token_of: Callable[[str], str], token: str, *, by_id: bool = True
 ) -> Action | None:
-    """The action that carries this token, or, `by_id`, has it as its id: a payload that went home
-    as it was has no tokens."""
+    """Returns the action with this token.
+
+    Args:
+        card: The card of the message.
+        token_of: Returns the token of a path.
+        token: What the platform reports.
+        by_id: Whether an action with this id counts, too: a payload that is shown unchanged has no
+            tokens.
+
+    Returns:
+        The action; None if the card has none with this token.
+    """
     action_by_id: Action | None = None
     for action in actions_of(card):
         if _is_token(token_of(action.at), token):
@@ -98,8 +118,16 @@ def interaction_with(
     token_of: Callable[[str], str],
     message: str,
 ) -> Interaction:
-    """`values` are what the platform tells, by token (or id, as for `find_action`): text, or the
-    list of what was chosen; None where the input was left empty."""
+    """Builds the interaction of one action.
+
+    Args:
+        card: The card of the message.
+        action: The action that was pressed or chosen.
+        values: What the platform reports, by token (or id, as for `find_action`): text, or the list
+            of chosen values; None for an empty input.
+        token_of: Returns the token of a path.
+        message: The id of the message.
+    """
     inputs: dict[str, JsonValue] = {}
     for field in actions_of(card):
         if not isinstance(field, Button):
@@ -120,8 +148,8 @@ def interaction_with(
 
 @dataclass(frozen=True, slots=True)
 class WrongInput:
-    """An input that does not take what was filled in: `label` is what people call it, `reason` the
-    bridge's words for what is wrong, `error` its author's."""
+    """An input that refuses its value: `label` is its name for people, `reason` the bridge's
+    message."""
 
     field: Input
     label: str
@@ -129,6 +157,7 @@ class WrongInput:
 
     @property
     def error(self) -> str:
+        """The message for people: the card author's own, else the bridge's."""
         return self.field.error.strip() or self.reason
 
 
@@ -138,13 +167,17 @@ def wrong_inputs(
     values: Mapping[str, JsonValue],
     token_of: Callable[[str], str],
     *,
-    all_told: bool,
+    all_present: bool,
 ) -> list[WrongInput]:
-    """What must be filled in otherwise before this submit button counts, in the order of reading;
-    nothing for all other actions.
+    """Returns the inputs that must change before a submit button counts, in the order of reading.
 
-    `values` are those of `interaction_with`. An input that is not among them was not shown where
-    somebody pressed, unless `all_present`: then it is empty.
+    Args:
+        card: The card of the message.
+        action: The pressed action; actions other than submit buttons have no wrong inputs.
+        values: As for `interaction_with`.
+        token_of: Returns the token of a path.
+        all_present: Whether an input that is missing in `values` is empty; otherwise the platform
+            did not show it, and it is not checked.
     """
     if not isinstance(action, Button):
         return []
@@ -153,7 +186,7 @@ def wrong_inputs(
     names = texts_that_name(card.nodes)
     for field in forms_of(card).sent_by(action):
         name = _name_in(values, field, token_of)
-        if field.disabled or (name is None and (field.dispatches or not all_told)):
+        if field.disabled or (name is None and (field.dispatches or not all_present)):
             continue
         value = None if name is None else typed_value(field, values[name])
         if not is_empty(value):
@@ -179,7 +212,7 @@ def _can_be_answered(field: Input) -> bool:
 
 
 def _hidden_inputs(card: Card) -> frozenset[int]:
-    """Those in containers that nobody sees until a button shows them."""
+    """The inputs in containers that nobody sees until a button shows them."""
     containers = (
         container
         for container in walk(card.nodes)
@@ -202,7 +235,8 @@ def _label_of(field: Input, names: Mapping[int, Prose]) -> str:
 
 
 def typed_value(field: Input, value: JsonValue) -> JsonValue:
-    """What was filled in, as its author expects it: one value or several, a number, a yes."""
+    """Returns a reported value in the type that the card's author expects: one or several values, a
+    number, true or false."""
     chosen = [choice for choice in value if choice != ""] if isinstance(value, list) else None
     match field:
         case Toggle():
@@ -216,7 +250,7 @@ def typed_value(field: Input, value: JsonValue) -> JsonValue:
 
 
 def describe_interaction(interaction: Interaction) -> str:
-    """What happened, as one line of plain text: `“Approve”, comment: fine`."""
+    """Returns an interaction as one line of plain text: `“Approve”, comment: fine`."""
     name = interaction.label or interaction.id or "a button"
     is_choice = interaction.kind == "chosen" and interaction.value not in (None, [], "")
     phrases = [f"“{name}”" + (f": {_value_text(interaction.value)}" if is_choice else "")]
@@ -231,7 +265,7 @@ def _is_on(field: Toggle, value: JsonValue) -> bool:
 
 
 def _number(value: JsonValue) -> JsonValue:
-    """A number where it reads as one, else what was typed: its author decides."""
+    """A number if the text is one, else the text: the card's author decides."""
     if not isinstance(value, str):
         return value
     try:

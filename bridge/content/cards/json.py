@@ -25,25 +25,33 @@ _WRITERS = {"Line": write_line, "Prosaic": text_to_markdown}
 
 
 def card_from_json(value: object, at: str = "") -> Card:
-    """A card from parsed JSON; each node knows where it stood, `at` being the place of the card.
-    Raises CodecError, nothing else; its pointer begins at the card."""
+    """Reads a card from parsed JSON; each node knows its place.
+
+    Args:
+        value: Parsed JSON from any source.
+        at: The JSON pointer of the card in its message.
+
+    Raises:
+        CodecError: The JSON is no card; its pointer begins at the card. Nothing else is raised.
+    """
     check_nesting(value, MAX_DEPTH)
     try:
         card_read = _CARD.validate_python(value)
     except ValidationError as error:
         raise _codec_error(error) from None
     for place, node in _located(card_read, ""):
-        object.__setattr__(node, "at", at + place)  # nobody else has seen it yet
+        object.__setattr__(node, "at", at + place)  # the node is new and not shared yet
     return card_read
 
 
 def card_to_json(written: Card) -> dict[str, JsonValue]:
-    """The card as JSON without what is as it is by default; read again it is the same card."""
+    """Writes the card as JSON without default values; `card_from_json` reads the same card
+    from it."""
     return _write(written)
 
 
 def card_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a card."""
+    """Returns the JSON Schema (2020-12) of a card."""
     schema: dict[str, Any] = _clean(_CARD.json_schema())
     for kind in schema["$defs"].values():
         if "type" in kind.get("properties", ()):
@@ -55,7 +63,7 @@ def card_schema() -> dict[str, Any]:
 
 
 def _clean(value: Any) -> Any:
-    """What pydantic writes, in JSON's words, and with strings where they stand for prose."""
+    """pydantic's schema in JSON's terms, with strings where a string is short for a prose node."""
     if isinstance(value, list):
         return [_clean(inner) for inner in value]
     if not isinstance(value, dict):
@@ -91,7 +99,7 @@ def _codec_error(error: ValidationError) -> CodecError:
 
 @cache
 def _kinds() -> frozenset[str]:
-    """The names of node types, which pydantic puts among the steps of a path."""
+    """The names of node types, which pydantic includes in the steps of a path."""
     classes = (member for member in vars(card).values() if is_dataclass(member))
     return frozenset(
         str(field.default)
@@ -129,7 +137,7 @@ def _write(value: Any) -> Any:
 
 @cache
 def _fields(kind: type) -> list[tuple[str, object, Any]]:
-    """Name, default, and for text how it is written; `type` comes first."""
+    """Name, default and, for text, writer of each field; `type` is first."""
     described: list[tuple[str, object, Any]] = []
     for field in sorted(fields(kind), key=lambda field: field.name != "type"):
         writer = _WRITERS.get(str(field.type))

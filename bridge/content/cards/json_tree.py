@@ -1,4 +1,5 @@
-"""Questions about any JSON before it is read: how deep it is, what stands where. Pure, no hang."""
+"""Properties of any JSON before it is read: its depth, and the value at a place. Pure; without
+recursion."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ _LEAVES: frozenset[type] = frozenset((str, int, float, bool, type(None)))
 
 
 def check_nesting(value: object, max_depth: int = MAX_NESTING) -> None:
-    """Raises CodecError for lists and objects that lie more than `most` within one another."""
+    """Checks the depth of any JSON.
+
+    Args:
+        value: Parsed JSON.
+        max_depth: How many lists and objects may be inside one another.
+
+    Raises:
+        CodecError: The value is nested more deeply.
+    """
     level: list[object] = [value]
     for _ in range(max_depth + 1):
         level = [
@@ -29,7 +38,7 @@ def check_nesting(value: object, max_depth: int = MAX_NESTING) -> None:
 
 
 def pointer(at: str, *steps: str | int) -> str:
-    """The JSON pointer `at`, some steps further down (RFC 6901)."""
+    """Returns the JSON pointer `at`, some steps further down (RFC 6901)."""
     for step in steps:
         text = step if isinstance(step, int) else step.replace("~", "~0").replace("/", "~1")
         at = f"{at}/{text}"
@@ -37,7 +46,7 @@ def pointer(at: str, *steps: str | int) -> str:
 
 
 def at_pointer(value: JsonValue, place: str) -> JsonValue:
-    """What stands at this JSON pointer; None where nothing does."""
+    """Returns the value at this JSON pointer; None if there is none."""
     for step in place.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict):
@@ -50,8 +59,8 @@ def at_pointer(value: JsonValue, place: str) -> JsonValue:
 
 
 def _members(value: object) -> Iterable[object]:
-    """What is directly within a list or an object."""
-    if type(value) is dict:  # as nearly all are; asking for a Mapping takes ten times longer
+    """The values directly within a list or an object."""
+    if type(value) is dict:  # as nearly all are; isinstance of Mapping takes ten times longer
         return cast("dict[str, object]", value).values()
     if isinstance(value, list):
         return cast("list[object]", value)

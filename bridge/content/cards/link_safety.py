@@ -1,7 +1,8 @@
-"""Cards that say where they lead, and have nothing fetched that carries words away. Pure.
+"""Cards whose links and pictures are safe: each link shows its address, and no picture carries
+data. Pure.
 
 An agent may pass on what somebody talked it into, in any form: a button, a title or a picture with
-an address of its own. What others post may look like one address and lead to another.
+an address of its own. Other people's cards may show one address and open another.
 """
 
 from __future__ import annotations
@@ -41,21 +42,30 @@ from bridge.model import Loss
 Line = tuple[Inline, ...]
 _MAX_LABEL = 70  # characters: no platform cuts a label that is shorter
 _MAX_HOST = 40
-_MAX_PATH = 120  # of a picture's address: a longer one carries more than a name
+_MAX_PATH = 120  # characters of a picture's path: a longer path may carry data
 _DIRECTION_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>|\"'`)\]}]+")
 
 
 def with_visible_links(card: Card, *, of_agent: bool) -> tuple[Card, tuple[Loss, ...]]:
-    """The card with the addresses that it hid, the same object where it hid none, and the pictures
-    that it may not have. Of others than agents only names that are other addresses are mended."""
+    """Returns the card with the addresses that it hid, and without pictures whose addresses may
+    carry data.
+
+    Args:
+        card: The card.
+        of_agent: Whether an agent wrote it. In other cards only labels that look like another
+            address change.
+
+    Returns:
+        The card, the same object if nothing changes, and a Loss for each removed picture.
+    """
     writing = _LinkRewriter(of_agent)
     safe_card: Card = writing.value(with_visible_targets(card, always=of_agent))
     return safe_card, tuple(writing.losses)
 
 
 def addresses_in(value: object) -> Iterator[str]:
-    """Every address in the strings of a payload, but for what names its schema."""
+    """Yields every address in the strings of a payload, except the address of its schema."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -68,8 +78,11 @@ def addresses_in(value: object) -> Iterator[str]:
 
 
 def shows_all_addresses(card: Card, payloads: Iterable[object]) -> bool:
-    """Whether each address of the payloads stands in the card that was read of them: what a reader
-    left out would still be opened or fetched where the payload is shown as it came."""
+    """Whether the card contains each address of the payloads that it was read from.
+
+    An address that the reader left out would still be opened or fetched if the payload were shown
+    unchanged.
+    """
     card_addresses = {text for text in _strings(card) if "://" in text}
     joined = " ".join(card_addresses)
     return all(
@@ -98,7 +111,7 @@ class _LinkRewriter:
         self._of_agent = of_agent
 
     def value(self, value: Any) -> Any:
-        """With all that is within it; the same object where nothing changes."""
+        """The value with everything inside it rewritten; the same object if nothing changes."""
         if isinstance(value, tuple):
             before: tuple[Any, ...] = value
             items = [self.value(item) for item in before]
@@ -138,7 +151,7 @@ class _LinkRewriter:
                 return self._without_icon(value)
 
     def _box(self, box: Any) -> Any:
-        """A title or a name that is clicked on: the address stands below, or beside it."""
+        """The address of a linked title or name goes below the box, or beside the name."""
         box = self._without_icon(box)
         if isinstance(box, Container):
             pictures: list[Node] = []
@@ -160,7 +173,8 @@ class _LinkRewriter:
         return replace(box, link="", nodes=(*box.nodes, Prose((Paragraph((bare,)),))))
 
     def _media(self, node: Image | Player) -> Any:
-        """What is fetched as soon as it is seen may carry what was said in its address."""
+        """The address of a picture, which is fetched as soon as it is seen, may carry data from the
+        room."""
         if _may_carry_data(node.asset.url):
             self._report(node.at, node.asset.url)
             title = node.title or _text(node.asset.alt)
@@ -190,7 +204,8 @@ class _LinkRewriter:
 
 
 def _split_gallery(gallery: Gallery) -> Container:
-    """Words do not stand between pictures side by side."""
+    """A gallery without the items that became text: text cannot be between pictures side by
+    side."""
     nodes: list[Node] = []
     for is_shown, run in groupby(gallery.items, lambda item: isinstance(item, Image | Player)):
         items = tuple(run)
@@ -218,7 +233,7 @@ def _prose_with_address(title: Line, address: str, at: str) -> Prose:
 
 
 def _may_carry_data(url: str) -> bool:
-    """Whether a picture's address holds more than where the picture is."""
+    """Whether a picture's address holds more than the location of the picture."""
     if not url or url.startswith("data:"):
         return False
     try:
@@ -229,7 +244,8 @@ def _may_carry_data(url: str) -> bool:
 
 
 def _with_host(value: Any, label: Line, url: str) -> Any:
-    """`Open (evil.example)`; of a long host its end, which says whose it is."""
+    """The label with the host: `Open (evil.example)`. A long host is cut at its start, because its
+    end names the owner."""
     host = host_of(url)
     text = plain_inlines(label)
     if safe_url(url) == url and (text in (host, url) or text.endswith(f"({host})")):
@@ -244,7 +260,8 @@ def _with_host(value: Any, label: Line, url: str) -> Any:
 
 
 def host_of(url: str) -> str:
-    """Whose address it is, as it is asked for; the address where it has no host."""
+    """Returns the host of an address in ASCII, at most 40 characters; the address itself if it has
+    no host."""
     try:
         host = urlsplit(safe_url(url) or url).hostname or url
         host = host.encode("idna").decode() if not host.isascii() else host

@@ -1,6 +1,5 @@
-"""Cards in UACS messages. In: the payloads of a native message with what they say; out: content.
-In: any message; out: one card. Pure: codecs come as arguments.
-"""
+"""Cards in UACS messages: native payloads with their cards -> content, and any message -> one card.
+Pure; codecs are arguments."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ MediaPart = ImagePart | VideoPart | AudioPart | FilePart
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a message holds, the additions that belong to it, and what no part could hold."""
+    """The content of a message, its metadata of the bridge, and what no part could hold."""
 
     parts: tuple[ContentPart, ...]
     additions: BridgeMetadata
@@ -65,11 +64,15 @@ class Content:
 def content_of(
     read: Iterable[tuple[Payload, Card]], is_quoted: Callable[[Payload], bool] = lambda _: False
 ) -> Content:
-    """Each payload untouched, followed by its fallback; a text payload is its text alone.
+    """Returns content in which each payload is followed by its fallback; a text payload becomes
+    text alone.
 
-    `path` in the details of a payload is its JSON pointer in the native message. A payload that
-    UACS cannot hold (more than 128 levels deep) is its fallback alone, and a Loss. `is_quoted`:
-    whether a payload is what somebody else said, passed on.
+    The `path` in a payload's details is its JSON pointer in the native message. A payload that UACS
+    cannot hold (more than 128 levels deep) becomes its fallback alone, and a Loss.
+
+    Args:
+        read: The payloads of a native message with their cards, in order.
+        is_quoted: Whether a payload is somebody else's, passed on by the author.
     """
     writing = _ContentWriter(is_quoted)
     for payload, card in read:
@@ -107,7 +110,7 @@ class _ContentWriter:
         return Content(tuple(self.parts), BridgeMetadata(**additions), tuple(self.losses))
 
     def _structured(self, payload: Payload) -> int | None:
-        data = cast("JsonTree", payload.data)  # judged below, as all that is built in code
+        data = cast("JsonTree", payload.data)  # validated below, like every object built in code
         try:
             part = StructuredDataPart(schema_id=payload.schema_id, data=data)
         except InvalidUacs as error:
@@ -139,11 +142,15 @@ def _quoted(detailed: DetailedPart) -> DetailedPart:
 
 
 def card_of(message: Message, readers: Mapping[str, Reader]) -> tuple[Card, tuple[Loss, ...]]:
-    """The whole message as one card; nodes stand at JSON pointers into the message.
+    """Returns the whole message as one card; nodes have JSON pointers into the message.
 
-    A payload of a schema in `readers`, and a card of our own, is read; one that is unknown or
-    cannot be read is shown as its fallback, and without one as named JSON, which is a Loss: as a
-    file where we keep it (see `with_json_files`), else as text.
+    Payloads of a schema in `readers`, and cards of the bridge's own schema, are read. An unknown or
+    unreadable payload becomes its fallback; without one it becomes named JSON, which is a Loss: a
+    file if the bridge stored it, else text.
+
+    Args:
+        message: Any message.
+        readers: The function that reads a payload, by schema id.
     """
     return _MessageReader(message, readers).card()
 
@@ -229,8 +236,14 @@ class _MessageReader:
 
 
 def unknown_parts(message: Message, schema_ids: Set[str]) -> Iterator[tuple[str, ContentPart]]:
-    """The parts that no card can show, with the places at which `card_of` finds them kept: of a
-    type or a schema that nobody knows (`schema_ids` are those with readers), without a fallback."""
+    """Yields the parts that no card can show, with their places in the metadata (`kept`).
+
+    They are parts of an unknown type or schema without a fallback.
+
+    Args:
+        message: Any message.
+        schema_ids: The schema ids that have readers.
+    """
     known_ids = schema_ids | {SCHEMA_ID}
     for index, part in select_parts(message, known_ids):
         payload = part.schema_id if isinstance(part, StructuredDataPart) else None
@@ -240,12 +253,12 @@ def unknown_parts(message: Message, schema_ids: Set[str]) -> Iterator[tuple[str,
 
 
 def part_json(part: ContentPart) -> str:
-    """The whole part, for people to read."""
+    """Returns the whole part as indented JSON for people."""
     return json.dumps(json.loads(write(part)), ensure_ascii=False, indent=2)
 
 
 def _plain(text: str) -> Document:
-    """Plain text as it stands, line by line."""
+    """Plain text unchanged, line by line."""
     if not text.strip():
         return ()
     line: list[Inline] = []

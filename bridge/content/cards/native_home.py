@@ -1,7 +1,7 @@
-"""A native message without its payloads, and put together again: what goes home goes as it came.
+"""A native message without its payloads, and put together again, byte for byte. Pure.
 
-In: a native message and where its payloads stood. Out: the rest, for the metadata of the UACS
-message, and from both the native message again, byte for byte. Pure.
+The bridge keeps the rest of a native message in the metadata of the UACS message, so that a message
+that returns to its own platform returns unchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from pydantic import JsonValue
 
 
 def without_payloads(native: JsonValue, places: Iterable[str]) -> JsonValue:
-    """The message with null where payloads stood (JSON pointers); it shares the rest."""
+    """Returns the message with null in place of its payloads; the result shares everything else.
+
+    Args:
+        native: A native message.
+        places: The JSON pointers of its payloads.
+    """
     rest = native
     for place in places:
         rest = _replaced(rest, _steps(place), None)
@@ -20,7 +25,12 @@ def without_payloads(native: JsonValue, places: Iterable[str]) -> JsonValue:
 
 
 def with_payloads(rest: JsonValue, payloads: Mapping[str, JsonValue]) -> JsonValue:
-    """The message again. Places that are not there any more change nothing."""
+    """Returns the message with its payloads again; places that no longer exist change nothing.
+
+    Args:
+        rest: What `without_payloads` returned.
+        payloads: The payloads by JSON pointer.
+    """
     native = rest
     for place, payload in payloads.items():
         native = _replaced(native, _steps(place), payload)
@@ -28,7 +38,7 @@ def with_payloads(rest: JsonValue, payloads: Mapping[str, JsonValue]) -> JsonVal
 
 
 def at_place(native: JsonValue, place: str) -> JsonValue:
-    """What stands at a JSON pointer; None where nothing does."""
+    """Returns the value at a JSON pointer; None if there is none."""
     value = native
     for step in _steps(place):
         value = _step(value, step)
@@ -50,7 +60,7 @@ def _step(value: JsonValue, step: str) -> JsonValue:
 
 
 def _replaced(value: JsonValue, steps: list[str], new: JsonValue) -> JsonValue:
-    """The value with `new` at that place: containers on the way are copied, no others."""
+    """The value with `new` at that place: only the containers on the way are copied."""
     if not steps:
         return new
     first, *rest = steps

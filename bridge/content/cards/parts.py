@@ -1,6 +1,6 @@
-"""Nodes of a card -> UACS parts that say the same, for a model or a place that shows text only.
+"""Nodes of a card -> UACS parts with the same content, for a model or a place that shows text only.
 
-In: nodes. Out: Text (UACS Markdown), Image, Video, Audio and File parts, in the order of reading,
+The output has Text (UACS Markdown), Image, Video, Audio and File parts, in the order of reading,
 each with its details. Pure, and safe for nesting of any depth.
 """
 
@@ -80,7 +80,7 @@ MediaKind = Literal["image", "video", "audio", "file"]
 _DATA_URL = re.compile(r"data:([a-z]+/[\w.+-]+)?(?:;[\w=.-]+)*;base64,", re.IGNORECASE)
 _RESERVED = "%:/?#[]@!$&'()*+,;=~"
 _PARTS = {"image": ImagePart, "video": VideoPart, "audio": AudioPart, "file": FilePart}
-# By the end of a name: the mimetypes module asks the machine, and machines differ.
+# By file name extension: the mimetypes module reads the machine's configuration, which differs.
 _TYPES = {
     "gif": "image/gif",
     "jpeg": "image/jpeg",
@@ -101,18 +101,19 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class DetailedPart:
-    """A part, and what the seed has no field for."""
+    """A part, and the details for which the seed has no field."""
 
     part: ContentPart
     details: PartDetails | None = None
 
 
 class _EndOfSpoiler:
-    """What stands before it on the stack is hidden until somebody asks."""
+    """Marks the end of a spoiler on the stack: the nodes before it are hidden until a reader opens
+    them."""
 
 
 def card_parts(nodes: Iterable[Node]) -> tuple[DetailedPart, ...]:
-    """What the nodes say, in order; nothing where they say nothing."""
+    """Returns the content of the nodes as parts, in order; none if the nodes have no content."""
     return _PartWriter(nodes).parts()
 
 
@@ -195,7 +196,7 @@ class _PartWriter:
         self._blocks = []
 
     def _context(self, items: Iterable[Prose | Image]) -> None:
-        """Texts between pictures are one line."""
+        """Texts between pictures become one line."""
         line: list[Inline] = []
         for item in items:
             if isinstance(item, Prose):
@@ -214,7 +215,7 @@ class _PartWriter:
         self._push((*degrade.open_container(node), *(() if node.title else _address(node.link))))
 
     def _table(self, node: Table) -> None:
-        """Text where all cells are text or pictures, else what is in the cells, row by row."""
+        """Text if all cells are text or pictures, else the nodes of the cells, row by row."""
         self._add_text(*_paragraph((Strong(node.title),) if node.title else ()))
         rows = tuple(tuple(tuple(map(_in_cell, cell)) for cell in row) for row in node.rows)
         table, rest = degrade.text_table(Table(rows, header=node.header, align=node.align))
@@ -226,7 +227,7 @@ class _PartWriter:
     # --- actions ----------------------------------------------------------------------------
 
     def _button(self, node: Button) -> None:
-        """`[label]`, or a link; neighbours share a line, what one reveals stands below it."""
+        """`[label]`, or a link; neighbours share a line, and revealed nodes follow below it."""
         sign: Line = (Text(f"{node.emoji} "),) if node.emoji else ()
         label = (*sign, *node.label) if node.label else (*sign, *words(node.hint))
         url = safe_url(node.url) if node.does == "open" else None
@@ -295,7 +296,7 @@ def _with_address(column: Column) -> Nodes:
 
 
 def _address(link: str) -> Nodes:
-    """Where a press on a part without a title leads: a line of its own."""
+    """The link of a part without a title, as a line of its own."""
     return (degrade.line_prose(linked((), link), ""),) if link else ()
 
 
@@ -337,7 +338,8 @@ def _paragraph(line: Line) -> Document:
 
 
 def _source(asset: Asset) -> MediaSource | None:
-    """Where a reader may take the bytes from; None where only text can say what it is."""
+    """The source from which a reader may take the bytes; None if only text can describe the
+    asset."""
     if asset.file_id:
         return MediaSource(file_id=asset.file_id)
     if data := _DATA_URL.match(asset.url):
@@ -350,7 +352,7 @@ def _source(asset: Asset) -> MediaSource | None:
 
 
 def _alt_part(kind: MediaKind, asset: Asset, *, hidden: bool) -> DetailedPart:
-    """`[image: what it shows]`, for readers that do not know our details of parts."""
+    """`[image: description]`, for readers that do not know the bridge's details of parts."""
     text_node = Text(f"[{kind}: {' '.join(asset.alt.split())}]")
     line: Inline = Spoiler((text_node,)) if asset.spoiler or hidden else text_node
     text = text_to_markdown((Paragraph((line,)),))

@@ -1,4 +1,4 @@
-"""Rich messages for everybody who shows or hears them: one reader over all codecs. Pure."""
+"""Rich messages for every part of the bridge: one reader over all codecs. Pure."""
 
 from __future__ import annotations
 
@@ -49,24 +49,31 @@ _IN_PART = re.compile(r"/content/(\d{1,9})/data")
 
 @dataclass(frozen=True)
 class Cards:
-    """Reads any message as a card; `key` makes the tokens of its actions."""
+    """Reads any message as a card.
+
+    Args:
+        codecs: The codec for each schema id.
+        key: The secret from which the tokens of actions derive.
+    """
 
     codecs: Mapping[str, Codec]
     key: bytes
 
     @staticmethod
     def over(codecs: Iterable[Codec], key: bytes) -> Cards:
-        """With every schema id that one of the codecs reads."""
+        """Returns a reader with every schema id that one of the codecs reads."""
         return Cards({schema_id: codec for codec in codecs for schema_id in codec.SCHEMA_IDS}, key)
 
     def read(self, message: Message) -> tuple[Card, tuple[Loss, ...]]:
-        """The whole message as one card that says where it leads, and what could not be read."""
+        """Returns the whole message as one card with visible links, and a Loss for each part that
+        it cannot show."""
         card, losses = self._read(message)
         safe_card, link_losses = with_visible_links(card, of_agent=agent_of(message) is not None)
         return safe_card, (*losses, *link_losses)
 
     def can_pass_unchanged(self, message: Message) -> bool:
-        """Whether its payloads, shown as they came, say where each of their links leads."""
+        """Whether the message's payloads show the address of each of their links, so that they may
+        be shown unchanged."""
         card, _ = self._read(message)
         agent = agent_of(message) is not None
         if with_visible_links(card, of_agent=agent)[0] is not card:
@@ -89,21 +96,30 @@ class Cards:
 
     @staticmethod
     def rule(message: Message, known: Counterparts) -> Rule:
-        """What its mentions become where `known` is what they may be."""
+        """Returns the rule for the message's mentions: `known` says what they become at a
+        destination."""
         return reference_rule(known, read_bridge_metadata(message)[0].names)
 
     def rendering(
         self, message: Message, *, url_of: Callable[[Asset], str] = public_url, uploads: bool
     ) -> Rendering:
-        """How the message is to be shown away from home: its actions live where an agent said it,
-        else links to where it was said."""
+        """Returns how to show the message on another platform.
+
+        Its actions work if an agent or a program wrote it; otherwise they become links to the
+        original message.
+
+        Args:
+            message: The message.
+            url_of: Returns the public address of an asset; empty if there is none.
+            uploads: Whether stored assets may travel with the message as files.
+        """
         origin = read_bridge_metadata(message)[0].origin or ""
         token = self.live_tokens(message)
         return Rendering(token=token, origin=origin, url_of=url_of, uploads=uploads)
 
     def with_fallbacks(self, message: Message) -> Message:
-        """The message with the parts that say the same behind each payload that has none; an
-        agent need not write them."""
+        """Returns the message with a fallback behind each payload that has none; agents need not
+        write them."""
         additions, _ = read_bridge_metadata(message)
         if additions.fallbacks or not any(
             isinstance(part, StructuredDataPart) for part in message.content
@@ -131,7 +147,7 @@ class Cards:
         return with_bridge_metadata(with_parts, additions.model_copy(update=changes))
 
     def unknown_parts(self, message: Message) -> Iterator[tuple[str, ContentPart]]:
-        """The parts that nothing here can show, and their places."""
+        """Yields the parts that no codec can show, with their places."""
         return unknown_parts(message, self.codecs.keys())
 
     def _fallback_parts(self, part: ContentPart) -> tuple[DetailedPart, ...]:
@@ -151,9 +167,11 @@ class Cards:
         return ()
 
     def faults(self, parts: Iterable[ContentPart]) -> Iterator[CodecError]:
-        """What is wrong with the cards among the parts of a message that is posted: of each that
-        cannot be read, or that its platform would refuse, the first mistake, with its pointer into
-        the message. Parts of unknown schemas have none."""
+        """Yields the first mistake of each card among the parts of a posted message.
+
+        A mistake is what makes the card unreadable, or what its platform would refuse; its pointer
+        begins at the message. Parts of unknown schemas have no mistakes.
+        """
         for index, part in enumerate(parts):
             if not isinstance(part, StructuredDataPart):
                 continue
@@ -170,20 +188,30 @@ class Cards:
                 yield CodecError(f"{at}{error.pointer.removeprefix(at)}", error.reason)
 
     def tokens(self, message: Message) -> Callable[[str], str]:
-        """The token of the action at a path of this message."""
+        """Returns the function from a path to the token of the action at that path of this
+        message."""
         return partial(action_token, self.key, message.message_id)
 
     def live_tokens(self, message: Message) -> Callable[[str], str] | None:
-        """The same, where somebody behind this bridge hears a press."""
+        """Returns the same function if somebody behind this bridge receives presses of this
+        message; else None."""
         return self.tokens(message) if receives_presses(message) else None
 
     def interaction(
         self, message: Message, token: str, values: Mapping[str, JsonValue]
     ) -> Interaction | None:
-        """What a press of this token means; None when no action of the message carries it.
+        """Returns the meaning of a press of this token.
 
-        The bridge's own cards, which ask for leave to call tools, are known by tokens alone: the
-        ids on them are the same on each and known to everybody.
+        Only tokens identify actions of the bridge's own cards, which ask for permission to call
+        tools: the ids on them are the same on each card and known to everybody.
+
+        Args:
+            message: The message of the card.
+            token: What the platform reports.
+            values: The values of the inputs, by token or id.
+
+        Returns:
+            The interaction; None if no action of the message has this token.
         """
         card, _ = self.read(message)
         token_of = self.tokens(message)
@@ -195,9 +223,9 @@ class Cards:
 
     def wrong_inputs(
         self, message: Message, interaction: Interaction, values: Mapping[str, JsonValue], *,
-        all_told: bool,
+        all_present: bool,
     ) -> list[WrongInput]:  # fmt: skip
-        """What this submission must have otherwise before it counts; see
+        """Returns the inputs that must change before this submission counts; see
         `interactions.wrong_inputs`."""
         if interaction.kind != "submitted":
             return []
@@ -207,10 +235,10 @@ class Cards:
         )
         if action is None:
             return []
-        return wrong_inputs(card, action, values, self.tokens(message), all_told=all_told)
+        return wrong_inputs(card, action, values, self.tokens(message), all_present=all_present)
 
     def _native_press(self, message: Message, interaction: Interaction) -> JsonValue:
-        """What the author would have received where the payload is at home."""
+        """What the author would have received on the payload's own platform."""
         place = _IN_PART.match(interaction.path)
         part = message.content[int(place.group(1))] if place else None
         if place is None or not isinstance(part, StructuredDataPart):
@@ -227,7 +255,8 @@ def _read_payload(codec: Codec, workspace: str, payload: Payload) -> Card:
 
 
 def _with_names_in(summary: str, names: Mapping[str, str]) -> str:
-    """A summary is plain text: ids stand in it as `@U1` and `#C1`."""
+    """The summary with names in place of ids: a summary is plain text, with ids as `@U1` and
+    `#C1`."""
     names_by_id = {split_key(key)[-1]: name for key, name in names.items()}
     return _ID_IN_SUMMARY.sub(
         lambda match: f"{match[1]}{names_by_id.get(match[2], match[2])}", summary
@@ -235,7 +264,7 @@ def _with_names_in(summary: str, names: Mapping[str, str]) -> str:
 
 
 def _with_stored_bytes(files: Mapping[str, KeptFile], asset: Asset) -> Asset:
-    """The asset as we hold it, where we do."""
+    """The asset with its stored copy, if the bridge has one."""
     file = files.get(key_of(asset))
     if file is None:
         return asset
@@ -249,6 +278,6 @@ NO_CARDS = Cards({}, b"")
 
 
 def is_rich(message: Message) -> bool:
-    """Whether there is more to show than text, or a notification says something else."""
+    """Whether the message has more to show than text, or a notification text of its own."""
     has_more = any(part.type != "text" and not is_hidden(part) for part in message.content)
     return has_more or has_summary(message)

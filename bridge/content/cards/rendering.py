@@ -1,4 +1,4 @@
-"""What a codec is told when it writes a card, and what it gives back. Pure values."""
+"""The input and the output of a codec that writes a card. Pure values."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ _MAX_ADDRESS = 500  # characters of an address in a Loss
 
 
 def public_url(asset: Asset) -> str:
-    """Where anybody may fetch the bytes; empty when nobody knows such a place."""
+    """Returns the address at which anybody may fetch the bytes; empty if there is none."""
     return "" if asset.private else asset.url
 
 
 def address_in_loss(url: str) -> str:
-    """An address as a Loss names it; nothing for one that holds the bytes themselves."""
+    """Returns an address as a Loss quotes it; empty for an address that holds the bytes
+    themselves."""
     return "" if url.lower().startswith("data:") else url[:_MAX_ADDRESS]
 
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How a card is to be shown at one destination.
+    """How to show a card at one destination.
 
-    - `token(path)`: the token of the action that stood at this path of the source; None where
-      nobody would hear a press: buttons are links to `origin` (the original) then, and a Loss.
-    - `url_of(asset)`: where anybody may fetch an asset; empty when there is no such place.
-    - `uploads`: assets that we hold (`file_id`) may travel with the message as files.
+    - `token(path)`: the token of the action at this path of the source; None if nobody receives
+      presses: buttons then become links to `origin` (the original message), which is a Loss.
+    - `url_of(asset)`: the public address of an asset; empty if there is none.
+    - `uploads`: whether stored assets (`file_id`) may travel with the message as files.
     """
 
     token: Callable[[str], str] | None = None
@@ -40,13 +41,13 @@ class Rendering:
     uploads: bool = False
 
     def travels(self, asset: Asset) -> bool:
-        """Whether this asset goes along as a file: a platform's own id is no file of ours."""
+        """Whether this asset travels as a file; a platform's own file id is no stored file."""
         return self.uploads and asset.file_id.startswith(_STORED_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class NativeMessage:
-    """One message as the platform's API takes it, and the files that go with it, in order."""
+    """One message as the platform's API accepts it, and the files that travel with it, in order."""
 
     body: Mapping[str, JsonValue]
     files: tuple[Asset, ...] = ()
@@ -54,7 +55,8 @@ class NativeMessage:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A card as messages of a platform, in order, and all that they could not show."""
+    """A card as messages of a platform, in order, and a Loss for everything that they cannot
+    show."""
 
     messages: tuple[NativeMessage, ...]
     losses: tuple[Loss, ...] = ()
@@ -62,7 +64,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """One rich payload of a native message: `at` is its JSON pointer there."""
+    """One rich payload of a native message; `at` is its JSON pointer there."""
 
     schema_id: str
     data: JsonValue

@@ -1,8 +1,8 @@
-"""JSON that a platform is to take -> what it lacks and what is wrong in it, by tables. Pure; one
-walk without recursion.
+"""JSON for a platform -> what it lacks and what is wrong in it, by tables. Pure; one walk without
+recursion.
 
-Only for cards that are posted through the bridge: what is said on a platform is read by readers
-that take everything (`shapes` names what they found in a wrong place).
+The tables check only cards that are posted through the bridge. Readers of messages from a platform
+accept everything, and `shapes` reports values in the wrong place.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from bridge.content.cards.shapes import is_list, is_object, is_scalar, is_text
 from bridge.errors import CodecError
 
 _MAX_MISTAKES = 20  # mistakes of one payload
-_MAX_VALUE = 60  # characters of a value that is named
+_MAX_VALUE = 60  # characters of a value in an error
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A value that `fits`, as `says` puts it into words; `items` are those of a list; objects are
-    of the `family`."""
+    """A value that `fits`; `says` describes it in an error. `items` is the requirement of a list's
+    items, `family` that of an object."""
 
     says: str
     fits: Callable[[object], bool]
@@ -37,8 +37,11 @@ Members = Mapping[str, Requirement]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What objects of one type have: all that it `needs`, at least one of `one_of`, and `may`.
-    Other members are not looked at. `then` is a family to which the object belongs as well."""
+    """The members of objects of one type: all of `needs`, at least one of `one_of`, and any of
+    `may`.
+
+    Other members are not checked. `then` is a further family to which the object belongs.
+    """
 
     needs: Members = field(default_factory=dict[str, Requirement])
     may: Members = field(default_factory=dict[str, Requirement])
@@ -48,8 +51,10 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Objects whose member `by` tells their kind; `untyped` is what those are without one. Of a
-    type that nobody knows an object may be that has the member `fallback`."""
+    """Objects whose member `by` names their kind; `untyped` is the kind of objects without it.
+
+    An object of an unknown kind is accepted if it has the member `fallback`.
+    """
 
     says: str
     kinds: Mapping[str | int, Kind] = field(default_factory=dict[str | int, Kind])
@@ -62,6 +67,7 @@ Families = Mapping[str, Family]
 
 
 def is_non_empty_text(value: object) -> bool:
+    """Whether the value is text that is not empty."""
     return isinstance(value, str) and bool(value)
 
 
@@ -71,19 +77,26 @@ SCALAR = Requirement("text or a number", is_scalar)
 
 
 def object_of(family: str, says: str) -> Requirement:
+    """Returns the requirement of an object of a family; `says` describes it in an error."""
     return Requirement(says, is_object, family=family)
 
 
 def list_of(family: str, says: str) -> Requirement:
-    """A list; `says` is what one of its items is."""
+    """Returns the requirement of a list of objects of a family; `says` describes one item."""
     return Requirement("a list", is_list, object_of(family, says))
 
 
 def mistakes_in(
     value: object, wanted: Requirement, families: Families, at: str = ""
 ) -> tuple[CodecError, ...]:
-    """The first ones of a value that stands at the pointer `at`, in the order of the value. A
-    member that is null counts as one that is not there."""
+    """Returns the first mistakes of a value, in its order; a null member counts as missing.
+
+    Args:
+        value: Parsed JSON.
+        wanted: The requirement of the value.
+        families: All families by name.
+        at: The JSON pointer of the value.
+    """
     try:
         check_nesting(value)
     except CodecError as error:
@@ -94,9 +107,7 @@ def mistakes_in(
 # --- the walk -------------------------------------------------------------------------------
 
 _Step = str | int
-_Place = tuple[
-    _Step, object, Requirement, bool
-]  # the last: a fallback stands for what is around it
+_Place = tuple[_Step, object, Requirement, bool]  # the last: an object around it has a fallback
 _Fault = tuple[tuple[_Step, ...], str]  # the steps from the value on, and the reason
 
 
@@ -134,7 +145,7 @@ def _items(values: Iterable[object], wanted: Requirement, is_covered: bool) -> I
 def _kinds(
     members: Mapping[str, object], name: str, families: Families, is_covered: bool
 ) -> tuple[list[Kind], list[_Fault]]:
-    """The kinds of an object in its family and those that follow, and what is wrong with it."""
+    """The kinds of an object in its family and the families that follow, and its faults."""
     kinds: list[Kind] = []
     faults: list[_Fault] = []
     while name:
@@ -185,7 +196,7 @@ def _members(
     kinds: Iterable[Kind],
     is_covered: bool,
 ) -> Iterator[_Place]:
-    """In the order of the object."""
+    """The members with a requirement, in the order of the object."""
     table: dict[str, Requirement] = {}
     for kind in kinds:
         table |= {**kind.may, **kind.needs}
@@ -199,7 +210,7 @@ def _members(
 
 
 def _value_text(value: object) -> str:
-    """What stands there, in a few words."""
+    """The value in a few words."""
     match value:
         case dict():
             return "an object"
@@ -216,5 +227,5 @@ def _value_text(value: object) -> str:
 
 
 def _number(value: object) -> str:
-    is_short = isinstance(value, int) and abs(value) < 10**18  # longer ones take time to write
+    is_short = isinstance(value, int) and abs(value) < 10**18  # long integers take time to print
     return str(value) if is_short else "a number"

@@ -1,5 +1,5 @@
-"""JSON in which something stands where its platform has another kind of value -> a Loss for each
-place, with its words. Pure; one walk without recursion."""
+"""JSON with values of another kind than its platform has there -> a Loss for each, with its text.
+Pure; one walk without recursion."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bridge.model import Loss
 KIND = "wrong_shape"
 
 _MAX_LOSSES = 100
-_MAX_CHARACTERS = 2000  # characters of what stands there
-_MAX_VALUES = 1000  # values of what stands there
+_MAX_CHARACTERS = 2000  # characters of a Loss
+_MAX_VALUES = 1000  # values whose text a Loss quotes
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What may stand somewhere: a value that `fits`; where it is a list, `items` in it."""
+    """A value that may be at some place: one that `fits`; `items` describes the items of a list."""
 
     fits: Callable[[object], bool]
     items: Expected | None = None
@@ -32,27 +32,32 @@ Tables = Callable[[Mapping[str, object], str], Table]
 
 
 def is_anything(_value: object) -> bool:
+    """Accepts any value."""
     return True
 
 
 def is_text(value: object) -> bool:
+    """Whether the value is a string."""
     return isinstance(value, str)
 
 
 def is_number(value: object) -> bool:
+    """Whether the value is a number, which a boolean is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_scalar(value: object) -> bool:
-    """Text, or a number, which is as good."""
+    """Whether the value is text or a number."""
     return is_text(value) or is_number(value)
 
 
 def is_object(value: object) -> bool:
+    """Whether the value is an object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> bool:
+    """Whether the value is a list."""
     return isinstance(value, list)
 
 
@@ -65,7 +70,7 @@ TEXTS = Expected(is_list, TEXT)
 
 
 def either(*alternatives: Expected) -> Expected:
-    """What fits one of them."""
+    """Returns an expectation that a value meets if it meets one of the alternatives."""
     items = next(
         (alternative.items for alternative in alternatives if alternative.items is not None), None
     )
@@ -77,8 +82,18 @@ def either(*alternatives: Expected) -> Expected:
 def shape_losses(
     value: object, expected: Expected, tables: Tables, at: str = "", key: str = ""
 ) -> tuple[Loss, ...]:
-    """Of a value that stands at the pointer `at`, at the `key` of an object. At most a hundred,
-    and one more that says so. What is null or empty is no loss."""
+    """Returns a Loss for each value of an unexpected kind; null and empty values are no loss.
+
+    Args:
+        value: Parsed JSON.
+        expected: What the value itself may be.
+        tables: Returns what the members of an object may be.
+        at: The JSON pointer of the value.
+        key: The member at which the value is.
+
+    Returns:
+        At most 100 losses, and one more that says that there are others.
+    """
     places = list(islice(_wrong_values(value, expected, tables, key), _MAX_LOSSES + 1))
     losses = [
         Loss(path=pointer(at, *way), kind=KIND, what=_value_text(wrong_value))
@@ -90,8 +105,13 @@ def shape_losses(
 
 
 def unread_losses(losses: Iterable[Loss], places: Iterable[str]) -> Iterator[Loss]:
-    """The losses but those of values that were read all the same: a node stands at their place,
-    or within it."""
+    """Returns the losses without those of values that were read all the same.
+
+    Args:
+        losses: What `shape_losses` returned.
+        places: The JSON pointers of all nodes of the card; a value with a node at its place, or
+            inside it, was read.
+    """
     read_places = set[str]()
     for place in places:
         while place and place not in read_places:
@@ -150,7 +170,7 @@ def _is_nothing(value: object) -> bool:
 
 
 def _value_text(value: object) -> str:
-    """The texts and numbers of it, in order; else what it is."""
+    """The texts and numbers of the value, in order; else its kind."""
     words = list(islice(_leaves(value), _MAX_VALUES))
     what = "a list" if isinstance(value, list) else "an object"
     return " ".join(words)[:_MAX_CHARACTERS].strip() or what

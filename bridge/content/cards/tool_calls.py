@@ -1,7 +1,7 @@
-"""An answer with calls of tools -> what people see of them: nothing, names, or all. Pure.
+"""An answer with tool calls -> what people see of them: nothing, names, or everything. Pure.
 
-Parts keep their places, so that what else is noted of a message still fits. Whatever tools are
-called, are given and say is others' text: it becomes text, never markup, and mentions nobody.
+Parts keep their places, so that the metadata of parts still fits. The names, arguments and results
+of tools are untrusted: they become text, never markup, and mention nobody.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ _HIDDEN_PART = StructuredDataPart(schema_id=STATE, data={})
 
 
 def has_tools(message: Message) -> bool:
+    """Whether the message has calls of tools or their results."""
     return any(isinstance(part, ToolCallPart | ToolResultPart) for part in message.content)
 
 
 def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
-    """The message as its readers are to see it."""
+    """Returns the message with tool calls as its readers see them."""
     if not has_tools(message):
         return message
     content: list[ContentPart] = list(message.content)
@@ -64,7 +65,7 @@ def with_tools_shown(message: Message, shown: ToolsShown) -> Message:
 
 
 def tool_steps(message: Message, shown: ToolsShown) -> tuple[PlanStep, ...]:
-    """The calls as steps of work, for platforms that show such in a place of their own."""
+    """Returns the calls as steps of work, for platforms that show such steps separately."""
     results = {
         part.tool_call_id: part for part in message.content if isinstance(part, ToolResultPart)
     }
@@ -88,7 +89,7 @@ def _step(call: ToolCallPart, result: ToolResultPart | None, *, whole: bool) -> 
 
 
 def _runs(parts: Sequence[ContentPart]) -> Iterator[list[int]]:
-    """Places of calls and results with nothing that is shown between them."""
+    """Places of calls and results without visible parts between them."""
     run: list[int] = []
     for index, part in enumerate(parts):
         if isinstance(part, ToolCallPart | ToolResultPart):
@@ -101,7 +102,7 @@ def _runs(parts: Sequence[ContentPart]) -> Iterator[list[int]]:
 
 
 def _call_names(calls: Sequence[ToolCallPart]) -> TextPart:
-    """`🔧 calendar: list events ×2 · tracker: search`, which grows while they are called."""
+    """`🔧 calendar: list events ×2 · tracker: search`, which grows with each call."""
     counts: dict[str, int] = {}
     for call in calls:
         name = readable_tool(call.name)
@@ -111,7 +112,7 @@ def _call_names(calls: Sequence[ToolCallPart]) -> TextPart:
 
 
 def _call_card(call: ToolCallPart, result: ToolResultPart | None) -> StructuredDataPart:
-    """A box that can be folded: the arguments, and the result where there is one."""
+    """A box that can be folded: the arguments, and the result if there is one."""
     sign = "⏳" if result is None else "⚠️" if result.is_error else "🔧"
     blocks = [CodeBlock(_cut(_pretty(dict(call.arguments))), "json")] if call.arguments else []
     if result is not None:

@@ -264,6 +264,8 @@ class Carousel(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Alert(_Located):
+    """A highlighted message with a level."""
+
     level: Literal["info", "success", "warning", "error"]
     text: Prosaic
     type: Literal["alert"] = field(default="alert", kw_only=True)
@@ -304,6 +306,8 @@ class Rating(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Task(_Located):
+    """One step of `Tasks`, with its details, output and sources."""
+
     title: Line
     status: Literal["pending", "running", "done", "failed"] = "pending"
     details: Nodes = ()
@@ -330,6 +334,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
+    """The named values of one series of a chart."""
+
     name: str
     points: tuple[Point, ...]
     color: str = ""
@@ -353,6 +359,8 @@ class Chart(_Located):
 
 @dataclass(frozen=True, slots=True)
 class PollAnswer(_Located):
+    """One answer of a poll; `votes` is None while they are not known."""
+
     text: Line
     emoji: str = ""
     votes: int | None = None
@@ -428,6 +436,8 @@ class _Asked(_Located):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextInput(_Asked):
+    """A text field; the bounds are lengths, `pattern` is a regular expression."""
+
     value: str = ""
     multiline: bool = False
     format: Literal["text", "email", "url", "tel", "password", "rich"] = "text"
@@ -439,6 +449,8 @@ class TextInput(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberInput(_Asked):
+    """A number field, shown as stars if `stars` is set."""
+
     value: float | None = None
     least: float | None = None
     most: float | None = None

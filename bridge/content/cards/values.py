@@ -1,7 +1,7 @@
-"""A structured value -> nodes that people can read: fields, tables and lists. Pure.
+"""A structured value -> nodes for people: fields, tables and lists. Pure.
 
-For answers in a format (`VALUE`, or the schema's own `$id`): never raw JSON, unless it is so deep
-that nothing else is left.
+Answers in a requested format (`VALUE`, or the schema's own `$id`) are shown this way; raw JSON
+appears only for values that are nested too deeply.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from bridge.content.text.urls import safe_url
 
 _MAX_DEPTH = 4
 _MAX_COLUMNS, _MAX_ROWS, _MAX_ITEMS = 8, 100, 200
-_SHORT = 40  # characters of a value that may stand beside another
+_SHORT = 40  # characters of a value that fits beside another
 
 Scalar = str | int | float | bool | None
 
 
 def is_value(schema_id: str) -> bool:
-    """Whether a payload of this schema is a plain value: the address of a JSON Schema names one."""
+    """Whether a payload of this schema is a plain value; the address of a JSON Schema names one."""
     return schema_id == VALUE or schema_id.startswith(("http://", "https://"))
 
 
 def value_nodes(value: object) -> tuple[Node, ...]:
-    """Nodes that say all of the value; `{"value": X}` says X."""
+    """Returns nodes with the whole value; `{"value": X}` is shown as X."""
     if isinstance(value, Mapping) and list(value) == ["value"]:
         value = value["value"]
     return tuple(_nodes(value, 1)) or (_prose(_line("(nothing)")),)
@@ -60,7 +60,7 @@ def _nodes(value: object, depth: int) -> list[Node]:
 
 
 def _object(value: Mapping[str, JsonValue], depth: int) -> list[Node]:
-    """Scalars as fields, in their order; what has an inside under a heading of its own."""
+    """Scalars as fields, in order; members with members of their own under a heading each."""
     nodes: list[Node] = []
     fields: list[LabelledValue] = []
     for key, inner in value.items():
@@ -123,7 +123,7 @@ def _is_scalar(value: object) -> TypeGuard[Scalar]:
 
 
 def _is_short_list(value: object) -> bool:
-    """A few short scalars, which read well in one line."""
+    """Whether the value is a list of a few short scalars, which fit in one line."""
     if not isinstance(value, list) or len(value) > 10:
         return False
     return all(_is_scalar(item) and len(_plain(item)) <= _SHORT for item in value)
@@ -156,7 +156,7 @@ def _line(text: str) -> Paragraph:
 
 
 def _label(key: str) -> str:
-    """`due_date` -> `due date`; as it is where it has words of its own."""
+    """`due_date` -> `due date`."""
     return " ".join(key.replace("_", " ").split()) or "–"
 
 

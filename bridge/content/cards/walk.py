@@ -1,4 +1,4 @@
-"""Walks over a card in the order of reading: what is within a node, all nodes, actions. Pure."""
+"""Walks over a card in the order of reading: children of a node, all nodes, actions. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bridge.content.cards.tree import (
 
 
 def within(node: Node) -> Iterator[Node]:  # noqa: C901  # one flat match over the kinds
-    """The nodes directly within this one, in the order of reading."""
+    """Yields the nodes directly within this one, in the order of reading."""
     match node:
         case Table(rows):
             for row in rows:
@@ -52,7 +52,7 @@ def within(node: Node) -> Iterator[Node]:  # noqa: C901  # one flat match over t
 
 
 def walk(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Every node, each before those within it."""
+    """Yields every node, each before the nodes within it."""
     stack = [iter(nodes)]
     while stack:
         node = next(stack[-1], None)
@@ -64,14 +64,14 @@ def walk(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def actions_of(card: Card) -> Iterator[Button | Input]:
-    """Buttons and inputs, in order; `at` is the path that their tokens are made of."""
+    """Yields buttons and inputs, in order; their tokens derive from the path `at`."""
     for node in walk(card.nodes):
         if isinstance(node, Button | Input):
             yield node
 
 
 def is_interactive(nodes: Nodes) -> bool:
-    """Whether somebody can press or fill in anything, links apart."""
+    """Whether the nodes have anything to press or fill in, apart from links."""
     return any(
         isinstance(node, Input) or (isinstance(node, Button) and node.does != "open")
         for node in walk(nodes)

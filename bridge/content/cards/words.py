@@ -1,4 +1,4 @@
-"""A card -> all that it says, as one UACS Markdown text. Pure."""
+"""A card -> its whole content as one UACS Markdown text. Pure."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from bridge.content.messages.parts import parts_text
 
 
 def card_words(card: Card) -> str:
-    """Media are links or their names, buttons what stands on them."""
+    """Returns the card as text; media become links or their names, buttons their labels."""
     return parts_text((detailed.part, detailed.details) for detailed in card_parts(card.nodes))

@@ -1,8 +1,9 @@
-"""The skeleton of a card writer: the walk over a card's nodes, and what it gathers on the way.
+"""The skeleton of a card writer: the walk over a card's nodes, and its output.
 
-A platform fills a `WriterTable` (which function writes which type of node, and its limits) and
-derives its own `Writing` from `CardWriting`. The walk is the same for all: neighbours that share a
-row are written together, what nests too deep is opened, and every loss is named with its place.
+A platform fills a `WriterTable` (the function that writes each type of node, and its limits) and
+derives its own `Writing` from `CardWriting`. The walk is the same for all: it writes neighbours
+that share a row together, opens nodes that are nested too deeply, and names every loss with its
+place.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ NODE_TYPES: frozenset[type] = frozenset(get_args(get_args(Node)[0]))
 
 
 def _opened_table(_writing: object, node: Table) -> Nodes:
-    """The title, then what the cells hold, row by row."""
+    """The title, then the nodes of the cells, row by row."""
     title = (degrade.line_prose(node.title, node.at),) if node.title else ()
     return (*title, *(inner for row in node.rows for cell in row for inner in cell))
 
@@ -66,13 +67,14 @@ class WriterTable:
     """How one platform writes each type of node, and its limits.
 
     - `writers`: a function for each type of node.
-    - `max_depth`: how deep nodes may nest. The nodes below that depth are opened by `openers`.
+    - `max_depth`: how deeply nodes may nest; `openers` open the nodes below that depth.
     - `row_types`, `write_row`: neighbours of these types are written together, as one row; they
       need no writer of their own.
     - `merge_neighbours`: changes the nodes of one level before they are written.
-    - `id_separator`: stands before the number of an id that repeats.
+    - `id_separator`: precedes the number of an id that repeats.
 
-    Raises TypeError where a type of node has no writer.
+    Raises:
+        TypeError: A type of node has no writer.
     """
 
     writers: Mapping[type, NodeWriter]
@@ -91,7 +93,7 @@ class WriterTable:
 
 @dataclass(slots=True)
 class CardWriting(Generic[Piece]):
-    """One card on its way to a platform: the pieces written and the losses so far."""
+    """The writing of one card: its pieces and its losses so far."""
 
     card: Card
     rendering: Rendering
@@ -138,14 +140,15 @@ class CardWriting(Generic[Piece]):
             write_row(self, row)
 
     def collect(self, nodes: Iterable[Node]) -> list[Piece]:
-        """The pieces of these nodes, apart from those written before."""
+        """Returns the pieces of these nodes, apart from those written before."""
         outer, self.pieces = self.pieces, list[Piece]()
         self.write(nodes)
         pieces, self.pieces = self.pieces, outer
         return pieces
 
     def opened(self, nodes: Iterable[Node]) -> Iterator[Node]:
-        """The nodes with those that hold others replaced by what they say, at any depth."""
+        """Yields the nodes with those that contain others replaced by their content, at any
+        depth."""
         openers = self.table.openers
         stack = [iter(nodes)]
         while stack:
@@ -167,11 +170,11 @@ class CardWriting(Generic[Piece]):
         self.losses.append(Loss(path=at, kind=kind, what=what, shown_as=shown_as))
 
     def mark(self) -> Mark:
-        """Where `back_to` returns to, when an attempt fails."""
+        """Returns the state to which `back_to` returns when an attempt fails."""
         return len(self.losses), dict(self._uses)
 
     def back_to(self, mark: Mark) -> None:
-        """Forgets the losses and ids since the mark."""
+        """Drops the losses and ids since the mark."""
         count, self._uses = mark
         del self.losses[count:]
 
@@ -183,22 +186,22 @@ class CardWriting(Generic[Piece]):
         return self.rendering.token is not None
 
     def token(self, at: str) -> str:
-        """The token of the action at the path `at`; empty where nobody receives a press."""
+        """Returns the token of the action at the path `at`; empty if nobody receives a press."""
         token = self.rendering.token
         return "" if token is None else token(at)
 
     def numbered_id(self, name: str) -> str:
-        """The id, with a number where an earlier element has it already."""
+        """Returns the id, with a number if an earlier element has the same id."""
         count = self._uses.get(name, 0) + 1
         self._uses[name] = count
         return name if count == 1 else f"{name}{self.table.id_separator}{count}"
 
     def travels(self, asset: Asset) -> bool:
-        """Whether the asset goes with the message as a file."""
+        """Whether the asset travels with the message as a file."""
         return self.rendering.travels(asset)
 
     def url_of(self, asset: Asset) -> str:
-        """Where anybody may fetch the asset; empty when there is no such place."""
+        """Returns the public address of the asset; empty if there is none."""
         return self.rendering.url_of(asset)
 
 
@@ -211,8 +214,12 @@ Lost = tuple[str, str, str]
 def degraded(
     simpler: Callable[[Any], Node | Nodes], lost: Callable[[Any], Lost | None] | None = None
 ) -> NodeWriter:
-    """A writer for a type of node that the platform lacks: it writes the `simpler` nodes, after it
-    names what `lost` returns for the node."""
+    """Returns a writer for a type of node that the platform lacks.
+
+    Args:
+        simpler: Returns the nodes to write instead.
+        lost: Returns the loss of a node, if any; it is named before the nodes are written.
+    """
 
     def write(writing: CardWriting[Any], node: Any) -> None:
         if lost is not None and (loss := lost(node)) is not None:
@@ -231,10 +238,15 @@ Item = TypeVar("Item")
 def runs_within(
     items: Iterable[Item], limits: tuple[int, ...], cost: Callable[[Item], tuple[int, ...]]
 ) -> Iterator[list[Item]]:
-    """The items in runs, in order, as few as the `limits` allow.
+    """Yields the items in as few runs as the limits allow, in order.
 
-    The costs of a run's items stay within each limit in sum; an item that is too much by itself is
-    a run of its own.
+    The sum of the costs of a run stays within each limit; an item that exceeds a limit is a run of
+    its own.
+
+    Args:
+        items: The items.
+        limits: The limits, each in its own unit.
+        cost: Returns the costs of an item, in the units of the limits.
     """
     run: list[Item] = []
     used = [0] * len(limits)

@@ -1,5 +1,7 @@
-"""UACS Markdown <-> the text tree. CommonMark and GFM, read as chats read them: a line break is
-a line break, a bare URL is a link. Our own nodes are links of the scheme `uacs:`. Pure."""
+"""UACS Markdown <-> the text tree: CommonMark and GFM, read as chats read them. Pure.
+
+A line break is a line break, a bare URL is a link. Our own nodes are links of the scheme `uacs:`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Markdown -> the text tree by way of the parser's HTML, which is read several times as fast as
-its events. None where that HTML leaves a doubt: raw HTML, spoilers, styles that touch."""
+"""Markdown -> the text tree by way of the parser's HTML, which is several times as fast as its
+events.
+
+It returns None if the HTML is ambiguous: raw HTML, spoilers, styles that touch.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,18 @@ MARKDOWN_OPTIONS = (
     | pyromark.Options.ENABLE_STRIKETHROUGH
     | pyromark.Options.ENABLE_TASKLISTS
 )
-# What HTML would not tell: raw HTML, white space that is spelled out, spoilers, pictures.
+# The HTML does not show these: raw HTML, spelled-out white space, spoilers, pictures.
 _RAW_HTML = re.compile(r"<(?!https?://[^\s<>]*>)[A-Za-z/!?]")
 _SPELLED_OUT = ("&#", "&Tab;", "&NewLine;")
 _ENCODED = re.compile(r"%(?:2[02]|3[CE]|5[B-E]|60|7[B-DF]|[0189A-F])")  # perhaps by the parser
 
 
 def read_by_html(clean: str) -> Document | None:
-    """What the parser's events say too, or None. `clean` is as `normal.cleaned` gives it."""
+    """Returns the document that the parser's events give, too; None if the HTML is ambiguous.
+
+    Args:
+        clean: Markdown as `normal.cleaned` returns it.
+    """
     if "||" in clean or "![" in clean or ("<" in clean and _RAW_HTML.search(clean)):
         return None
     if "&" in clean and any(sign in clean for sign in _SPELLED_OUT):

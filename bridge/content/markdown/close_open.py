@@ -1,8 +1,9 @@
-"""UACS Markdown that is still being written -> as much of it as may be shown already. Pure, linear.
+"""UACS Markdown that is still being written -> the part of it that people may see already. Pure,
+linear.
 
-What is open at its end is closed (styles, a code fence) or waits for its end (links, mentions, code
-in a line, tags, a table's row, what may yet become a list or a heading): nobody sees half an
-address, and nothing that the whole text would not show.
+Open styles and code fences are closed. Links, mentions, code in a line, tags, rows of tables, and
+lines that may become a list or a heading wait for their ends. So nobody sees half an address, or
+text that the whole text would not show.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bridge.content.text.cut_points import open_fence
 _BLANK = re.compile(r"\n[ \t>]*(?=\n)")
 _TICKS = re.compile(r"`+")
 _BEFORE = r"(?:[ \t>]|[-+*][ \t]+|[0-9]{1,9}[.)][ \t]+)*"
-# A last line that holds nothing but signs may be the start of anything.
+# A last line of punctuation alone may be the start of any construct.
 _ONLY_SIGNS = re.compile(
     rf"{_BEFORE}(?:[-+*=_~`|]+|[0-9]{{1,9}}[.)]?|\#{{1,6}}|\[[ xX]?\]?|)[ \t]*"
 )
@@ -26,7 +27,7 @@ _DELIMITER_ROW = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?
 _MAY_DELIMIT = re.compile(r"[ \t>]*[|:\- \t]*")
 _ROW = re.compile(r"[ \t>]*\|(?!\|)")
 _NEW_BLOCK = re.compile(r"[ \t>]*(?:[-+*][ \t]+\S|1[.)][ \t]+\S|#{1,6}[ \t])")
-# At the very end: an escape, an entity, an address, the name of an emoji.
+# At the end of the text: an incomplete escape, entity, address or emoji name.
 _UNFINISHED = re.compile(
     r"(?:\\|&[#A-Za-z0-9]{0,31}|(?<![A-Za-z0-9])(?:https?:|www\.)[^\s]*"
     r"|(?<![A-Za-z0-9:]):[A-Za-z0-9_+-]{0,64}|!)\Z"
@@ -52,20 +53,20 @@ _TARGET = re.compile(
 )
 _TAG = re.compile(r"<(/?)(u|ins|b|strong|i|em|s|del|spoiler|code|sub|small)>", re.IGNORECASE)
 _MAX_LINK = 300  # characters for which an open bracket may be the start of a link
-_MAX_HIDDEN = 4000  # for what is surely hidden where it ends: code, an address, a tag
+_MAX_HIDDEN = 4000  # the same for code, addresses and tags, which certainly end invisibly
 _MAX_PASSES = 40
 
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """A style that is open: its sign, and where that stands."""
+    """An open style: its sign, and its place."""
 
     sign: str
     start: int
 
 
 def close_open_markup(markdown: str) -> str:
-    """A text that is whole: what it shows is the beginning of what the finished text will show."""
+    """Returns a complete text that shows the beginning of what the finished text will show."""
     visible, styles, fence = _read(markdown)
     if fence:
         return visible.removesuffix("\n") + fence
@@ -73,8 +74,11 @@ def close_open_markup(markdown: str) -> str:
 
 
 def settled_markdown(markdown: str) -> str:
-    """The beginning of the text that reads the same whatever follows, for platforms that only add
-    to what they show; code in an open fence is part of it, without an end."""
+    """Returns the beginning of the text that reads the same whatever follows.
+
+    Platforms that only append to a message need it. Code in an open fence is part of it, without an
+    end.
+    """
     while True:
         visible, styles, fence = _read(markdown)
         if fence or not styles:
@@ -83,7 +87,7 @@ def settled_markdown(markdown: str) -> str:
 
 
 def _read(text: str) -> tuple[str, list[_Style], str]:
-    """What may be shown, the styles open at its end, and what would close an open fence."""
+    """The visible text, the styles open at its end, and the end of an open fence."""
     for _ in range(_MAX_PASSES):
         fence = open_fence(text)
         if fence and _goes_on(text, fence.start, fence.body):
@@ -107,7 +111,7 @@ def _read(text: str) -> tuple[str, list[_Style], str]:
 
 
 def _goes_on(text: str, start: int, body: int) -> bool:
-    """Whether all lines since stand within the item or the quote that the fence stands in."""
+    """Whether all further lines belong to the item or the quote around the fence."""
     first = text[start:body]
     depth = len(first) - len(first.lstrip(" \t>-+*0123456789.)"))
     if "\n" in first[:depth] or not depth:
@@ -121,7 +125,7 @@ def _goes_on(text: str, start: int, body: int) -> bool:
 
 
 def _within_fence(text: str, start: int, body: int) -> str | None:
-    """The text up to its last line that is surely code; None while there is none."""
+    """The text up to its last line that is certainly code; None while there is none."""
     if body >= len(text):
         return None
     line = text.rfind("\n", body - 1) + 1
@@ -131,7 +135,7 @@ def _within_fence(text: str, start: int, body: int) -> str | None:
 
 
 def _last_block(text: str) -> int:
-    """Where the lines begin that belong together with the last one."""
+    """The start of the lines that belong together with the last one."""
     start = 0
     for blank in _BLANK.finditer(text, max(0, len(text) - 100_000)):
         start = blank.end()
@@ -139,7 +143,7 @@ def _last_block(text: str) -> int:
 
 
 def _unfinished_lines(text: str, start: int) -> int | None:
-    """Where a last line begins that may yet become something else; None where there is none."""
+    """The start of a last line that may yet become something else; None if there is none."""
     line = max(text.rfind("\n") + 1, start)
     last = text[line:]
     if not last:
@@ -157,7 +161,7 @@ def _may_define(last: str) -> bool:
 
 
 def _unfinished_table(text: str, start: int, line: int) -> int | None:
-    """A row that is not whole, or a head without the line below it that makes it a table."""
+    """An incomplete row, or a head without the line below it that makes it a table."""
     above = text[start:line].split("\n")[:-1]
     for index in range(1, len(above)):
         if _DELIMITER_ROW.fullmatch(above[index]) and "|" in above[index - 1]:
@@ -172,8 +176,8 @@ def _unfinished_table(text: str, start: int, line: int) -> int | None:
 
 
 def _unfinished_words(text: str, start: int) -> tuple[int | None, list[_Style]]:
-    """Where something begins that is not whole yet (None: nowhere), and the styles that are open
-    at the end."""
+    """The start of an incomplete construct (None: there is none), and the styles open at the
+    end."""
     if match := _UNFINISHED.search(text, max(start, len(text) - _MAX_HIDDEN)):
         return match.start(), []
     words = _Words(text, start)
@@ -190,7 +194,7 @@ class _Words:
         self._start = start
         self._brackets: list[int] = []
         self._tags: list[tuple[str, int]] = []
-        self._addresses: list[int] = []  # where styles began that an address stands in
+        self._addresses: list[int] = []  # the starts of styles that contain an address
 
     def cut(self) -> int | None:
         at = self._start
@@ -227,7 +231,7 @@ class _Words:
         return len(self._text) - start <= limit
 
     def _left_open(self) -> int | None:
-        """The first bracket or tag that may yet become something."""
+        """The first bracket or tag that may yet become a construct."""
         waiting = [start for start in self._brackets if self._may_end(start)]
         waiting += [start for _, start in self._tags if self._may_end(start, _MAX_HIDDEN)]
         in_address = {style.start for style in self.styles} & {*self._addresses}
@@ -235,23 +239,24 @@ class _Words:
         return min(waiting, default=None)
 
     def _new_line(self, at: int) -> None:
-        """A list's item or a heading ends what was open in the line before."""
+        """A list item or a heading ends what was open in the line before."""
         if _NEW_BLOCK.match(self._text, at):
             self._brackets.clear()
             self.styles.clear()
             self._tags.clear()
 
     def _code(self, ticks: re.Match[str]) -> int | None:
-        """Where code ends that begins here; the place itself when it never may; None: not yet."""
+        """The end of the code that begins here; the place itself if it is no code; None if it is
+        incomplete."""
         for closing in _TICKS.finditer(self._text, ticks.end()):
             if closing.end() == len(self._text):
-                break  # more of them may follow
+                break  # more ticks may follow
             if len(closing[0]) == len(ticks[0]):
                 return closing.end()
         return None if self._may_end(ticks.start(), _MAX_HIDDEN) else ticks.end()
 
     def _link(self, after: int) -> int | None:
-        """Where the reading goes on; None while the address is not whole."""
+        """Where the reading continues; None while the address is incomplete."""
         if not self._brackets:
             return after
         following = self._text[after : after + 1]
@@ -265,7 +270,7 @@ class _Words:
         return after
 
     def _may_be_address(self, after: int) -> bool:
-        """Whether what follows `](` may still become an address."""
+        """Whether the text after `](` may still become an address."""
         rest = self._text[after + 1 :]
         open_still = ")" not in rest or rest.count("(") >= rest.count(")")
         return open_still and self._may_end(after, _MAX_HIDDEN)
@@ -286,11 +291,12 @@ class _Words:
                 return
 
     def _style(self, token: re.Match[str]) -> bool:
-        """Open it or close it; whether it must wait, because more of it may follow."""
+        """Opens or closes the style; returns whether it must wait, because more of its sign may
+        follow."""
         sign, start, end = token.group(), token.start(), token.end()
         before, after = self._text[start - 1 : start] or " ", self._text[end : end + 1]
         if after == "":
-            return True  # what it closes is closed all the same
+            return True  # the style that it closes is closed in any case
         closes = not before.isspace() and not (sign[0] == "_" and after.isalnum())
         opens = not after.isspace() and (sign == "||" or not before.isalnum())
         if sign != "|" and not (closes and self._closed(sign)) and opens:
@@ -311,8 +317,15 @@ class _Words:
 
 
 def stable_output(markdown: str, write: Callable[[str], str]) -> str:
-    """What `write` gives for the settled text, without what it will write otherwise when more
-    follows (the end of a fence): the same beginning, whatever comes."""
+    """Returns what `write` returns for the settled text, without what it would write otherwise if
+    more followed.
+
+    The result is a prefix of every later result.
+
+    Args:
+        markdown: The text so far.
+        write: Writes UACS Markdown for a platform.
+    """
     text = settled_markdown(markdown)
     now, later = write(text), write(f"{text}\nZ")
     difference = next(

@@ -1,6 +1,8 @@
-"""A run of inlines in its normal form -> UACS Markdown. What looks like markup and is none is
-escaped; where Markdown's own delimiters would not be read as meant, HTML tags that our reader knows
-are written."""
+"""A run of inlines in its normal form -> UACS Markdown.
+
+Text that looks like markup is escaped. Where Markdown's delimiters would be read otherwise, the
+writer uses HTML tags that our reader knows.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ DELIMITERS: dict[type[Inline], tuple[str, str]] = {
     Underline: ("", "u"),
     Spoiler: ("||", "spoiler"),
 }
-# A `_` within a word is text in Markdown too, a `<` or `&` is unless a tag or entity follows.
-# One set of characters in front: to look for the next sign is then to compare, not to match.
+# A `_` within a word is text in Markdown, too, and so is a `<` or `&` without a tag or entity.
+# With one set of characters in front, the search for the next sign compares and does not match.
 _SIGNS = re.compile(
     r"[\\`*\[\]~|_<&!](?:(?<=[\\`*\[\]~|])|(?<=_)_*|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#?\w+;)|(?<=!)\Z)"
 )
@@ -44,7 +46,15 @@ def run_to_markdown(
     nodes: Sequence[Inline], before: str = "", after: str = "", *, line: bool = False,
     cell: bool = False,
 ) -> str:  # fmt: skip
-    """A run between the characters `before` and `after`; on one `line`, in a table's `cell`."""
+    """Writes a run of inlines.
+
+    Args:
+        nodes: A run in its normal form.
+        before: The character before the run.
+        after: The character after the run.
+        line: Whether the run is on one line.
+        cell: Whether the run is in a cell of a table.
+    """
     written: list[str] = []
     last = before
     for index, node in enumerate(nodes):
@@ -68,13 +78,18 @@ def run_to_markdown(
 
 
 def own_node_to_markdown(node: OwnNode) -> str:
-    """A mention, channel link, custom emoji or time as a link of the scheme `uacs:`."""
+    """Writes a mention, channel link, custom emoji or time as a link of the scheme `uacs:`."""
     label, url = own_node_to_link(node)
     return f"[{escape(label, ']')}]({url})"
 
 
 def escape(text: str, after: str = "") -> str:
-    """Text so that nothing in it is read as markup, before the character `after`."""
+    """Escapes text so that nothing in it is read as markup.
+
+    Args:
+        text: Plain text without line breaks.
+        after: The character after the text.
+    """
     if not _SIGNS.search(text):
         return text
     return _SIGNS.sub(lambda match: _escaped(match, after), text)
@@ -141,7 +156,8 @@ def _reads_back(delimiter: str, body: str, before: str, after: str) -> bool:
 
 
 def _is_free(char: str) -> bool:
-    """White space, punctuation, or nothing: what CommonMark wants outside of delimiters."""
+    """Whether CommonMark allows delimiters beside this character: white space, punctuation, or
+    nothing."""
     return not char or char in FREE
 
 

@@ -1,5 +1,4 @@
-"""Who and what is mentioned in UACS Markdown, and giving them the names by which they are known.
-Pure."""
+"""The people and channels that UACS Markdown mentions, and their names. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ _KINDS = (_ACTOR, f"{SCHEME}group/", f"{SCHEME}channel/")
 
 
 def mentioned_actors(markdown: str) -> tuple[ActorId, ...]:
-    """Every actor mentioned, each once, in order. Code and escaped text mention nobody."""
+    """Returns every mentioned actor, each once, in order; code and escaped text mention nobody."""
     if _ACTOR not in markdown:
         return ()
     mentions = _references(markdown_to_text(markdown))
@@ -42,15 +41,21 @@ def mentioned_actors(markdown: str) -> tuple[ActorId, ...]:
 
 
 def mentions_named(markdown: str) -> tuple[Named, ...]:
-    """Every person, group and channel that is mentioned, in order."""
+    """Returns every mention of a person, a group or a channel, in order."""
     if not any(kind in markdown for kind in _KINDS):
         return ()
     return tuple(_references(markdown_to_text(markdown)))
 
 
 def rename_mentions(markdown: str, names: Mapping[str, str]) -> str:
-    """Mentions of these people carry these names, and so do groups and channels that had only an
-    id; everything else stays as it is. `names` are by actor id or key."""
+    """Returns the Markdown with new names in its mentions; everything else stays as it is.
+
+    Groups and channels change only if they had a bare id.
+
+    Args:
+        markdown: UACS Markdown.
+        names: The names by actor id or key.
+    """
     if not names or not any(kind in markdown for kind in _KINDS):
         return markdown
     source = cleaned(markdown).encode()
@@ -67,7 +72,7 @@ def rename_mentions(markdown: str, names: Mapping[str, str]) -> str:
 
 
 def key_of(node: Named) -> str:
-    """The actor id, or the key of the group or channel."""
+    """Returns the actor id, or the key of the group or channel."""
     match node:
         case Mention(key) | GroupMention(key) | ChannelLink(key):
             return key
@@ -80,12 +85,12 @@ def _new_name(node: Named, names: Mapping[str, str]) -> str | None:
 
 
 def mention_markdown(actor: ActorId, name: str) -> str:
-    """A mention as UACS Markdown."""
+    """Returns a mention as UACS Markdown."""
     return own_node_to_markdown(Mention(actor, name))
 
 
 def _links_to_named(markdown: str) -> Iterator[tuple[int, int]]:
-    """Where they stand, in bytes: the parser knows what is code and what is escaped."""
+    """The places of mentions, in bytes: the parser knows what is code and what is escaped."""
     for event, place in pyromark.events_with_range(markdown, options=MARKDOWN_OPTIONS):
         match event:
             case {"Start": {"Link": {"dest_url": str(url)}}} if url.startswith(_KINDS):

@@ -1,5 +1,7 @@
-"""A plain run of inlines -> UACS Markdown in one pass: what messages mostly hold. It writes what
-the whole writer would write of the run's normal form, and raises NotPlain at every doubt."""
+"""A plain run of inlines, as most messages have, -> UACS Markdown in one pass.
+
+The output equals that of `inline_writer` for the run's normal form; any doubt raises NotPlain.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +39,29 @@ _AFTER = {sign: FREE - {sign} for sign in "*_~"}
 
 
 class NotPlain(Exception):
-    """The whole writer has to write it."""
+    """The run needs the complete writer, `inline_writer`."""
 
 
 def plain_run_to_markdown(  # noqa: C901 - one branch a kind of node
     nodes: Sequence[Inline], before: str = "", after: str = "", *, line: bool = False,
     cell: bool = False, within: tuple[type[Inline], ...] = (),
 ) -> str:  # fmt: skip
-    """The run between the characters `before` and `after`; on one `line`, in a table's `cell`,
-    `within` some styles. Raises NotPlain."""
+    """Writes a plain run of inlines.
+
+    Args:
+        nodes: Any run.
+        before: The character before the run.
+        after: The character after the run.
+        line: Whether the run is on one line.
+        cell: Whether the run is in a cell of a table.
+        within: The styles around the run.
+
+    Raises:
+        NotPlain: The run needs the complete writer.
+    """
     out: list[str] = []
     last: type[Inline] | None = None
-    may_follow: frozenset[str] | None = None  # what may follow the last piece
+    may_follow: frozenset[str] | None = None  # the characters that may follow the last piece
     edge = before
     for node in nodes:
         kind = type(node)
@@ -104,7 +117,7 @@ def _styled(
     cell: bool,
     within: tuple[type[Inline], ...],
 ) -> tuple[str, frozenset[str] | None]:
-    """The style, and what may follow it: beside a letter its signs count whatever is outside."""
+    """The style, and the characters that may follow it: beside a letter its signs always count."""
     kind = type(node)
     sign = _SIGNS[kind]
     edge = sign[0]

@@ -1,4 +1,4 @@
-"""UACS Markdown -> the text tree. Total: any string gives a tree, however deep or broken."""
+"""UACS Markdown -> the text tree. Any string gives a tree, however deep or malformed."""
 
 from __future__ import annotations
 
@@ -52,15 +52,21 @@ _STYLES: dict[str, type[Style]] = {
 _CONTAINERS = frozenset(("BlockQuote", "List"))
 _BLOCKS = _CONTAINERS | {"Paragraph", "Heading", "CodeBlock", "Table", "HtmlBlock", "Item"}
 _ALIGN: dict[str, Any] = {"Left": "left", "Center": "center", "Right": "right"}
-_CACHED_LENGTH = 4096  # characters up to which a text that was read is not read again
-_MAX_OPEN_TAGS = 16  # HTML tags open at once; further ones are text
-# A line in which nothing is markup: no sign anywhere, no sign or space at its start.
+_CACHED_LENGTH = 4096  # characters: results for longer texts are not cached
+_MAX_OPEN_TAGS = 16  # HTML tags open at once; any further tag is text
+# A line without markup has no sign anywhere, and no sign or space at its start.
 _SIGN = re.compile(r"[\\`*_\[\]<>~&|\r\t\n:]")
 _START = re.compile(r"[#+=-]|[ ]|[0-9]{1,9}[.)]")
 
 
 def markdown_to_text(markdown: str) -> Document:
-    """Read UACS Markdown. Links keep http, https and mailto; others become their own text."""
+    """Reads UACS Markdown.
+
+    Links to http, https and mailto stay links; others become text.
+
+    Returns:
+        A document in its normal form.
+    """
     clean = normal.cleaned(markdown)
     if not _SIGN.search(clean) and not _START.match(clean):
         visible = clean.rstrip(" ")
@@ -74,14 +80,18 @@ def _read(clean: str) -> Document:
 
 
 def read_events(clean: str) -> Document:
-    """The whole reader: whatever there is in Markdown, by the parser's events."""
+    """Reads any Markdown from the parser's events.
+
+    Args:
+        clean: Markdown as `normal.cleaned` returns it.
+    """
     reader = _Reader()
     for event in _events(clean):
         reader.take(event)
     return reader.document()
 
 
-# One message is written for several platforms, one after the other.
+# The bridge writes one message for several platforms, one after the other.
 _read_cached = lru_cache(maxsize=256)(_read)
 
 
@@ -92,10 +102,10 @@ def _events(markdown: str) -> Iterable[Any]:
 
 
 def _events_with_spoilers(markdown: str) -> Iterator[Any]:
-    """The parser's events, `||` that nobody escaped as "Bars".
+    """The parser's events, with "Bars" for each `||` that is not escaped.
 
-    A text that begins after a backslash begins with an escaped sign; one that is an entity is
-    not spelled as it stands in the source.
+    A text that begins after a backslash begins with an escaped sign. A text that is an entity is
+    spelled otherwise in the source.
     """
     source = markdown.encode()
     for event, place in pyromark.events_with_range(markdown, options=MARKDOWN_OPTIONS):
@@ -113,8 +123,11 @@ def _events_with_spoilers(markdown: str) -> Iterator[Any]:
 
 @dataclass(slots=True)
 class _Frame:
-    """What is open and what it holds so far. `kind` is the parser's name, "<" before an HTML tag,
-    or empty for what is read as if it were not there: then the lists are those around it."""
+    """An open construct and its content so far.
+
+    `kind` is the parser's name, "<" before an HTML tag, or empty for a construct that is ignored:
+    then the lists are those of the construct around it.
+    """
 
     kind: str
     detail: Any = None
@@ -131,7 +144,8 @@ class _Bars:
 
 @dataclass(frozen=True, slots=True)
 class _Small:
-    """A tag of small print: around a whole paragraph it says what that is, elsewhere it is text."""
+    """A tag of small print: around a whole paragraph it makes the paragraph small, elsewhere it is
+    text."""
 
     html: str
 
@@ -270,7 +284,7 @@ class _Reader:
     # --- inlines ----------------------------------------------------------------------------
 
     def _flush(self, frame: _Frame) -> None:
-        """Loose inlines among blocks (a tight list item) are a paragraph."""
+        """Makes a paragraph of loose inlines among blocks (a tight list item)."""
         if frame.inlines:
             frame.blocks += self._paragraphs(frame)
             frame.inlines.clear()
@@ -292,7 +306,7 @@ class _Reader:
         return normal.joined(nodes, linked=self._links > 0)
 
     def _with_spoilers(self, nodes: list[Any]) -> list[Inline]:
-        """Bars around something that begins and ends with no white space hide it."""
+        """Bars around text without white space at its edges make a spoiler."""
         nodes_out: list[Inline] = []
         hidden: list[Inline] | None = None
         for node in nodes:
@@ -365,7 +379,7 @@ class _Reader:
 
 
 def _is_literal(frame: _Frame) -> bool:
-    """Code, and links that are spelled out: nothing in them is markup."""
+    """Whether nothing inside is markup: code, and links that are spelled out."""
     if frame.kind == "Link":
         return frame.detail["link_type"] in ("Autolink", "Email")
     return frame.kind == "CodeBlock"
@@ -391,7 +405,7 @@ def _name_and_detail(tag: Any) -> tuple[str, Any]:
 
 
 def _lines(html: str, *, block: bool = True) -> list[Inline]:
-    """Raw HTML is text: what it would have shown is not ours to guess."""
+    """Raw HTML as text: the bridge does not render it."""
     nodes: list[Inline] = []
     for line in html.removesuffix("\n").split("\n"):
         nodes += [BREAK, Text(line)] if nodes else [Text(line)]

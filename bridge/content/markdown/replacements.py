@@ -1,4 +1,4 @@
-"""Replacements that people configure, made in UACS Markdown. Pure."""
+"""Configured replacements in UACS Markdown. Pure."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from bridge.content.text.tree import (
 
 
 def replaced_in_markdown(markdown: str, replacements: Sequence[Replacement]) -> str:
-    """UACS Markdown with all replacements made in its words: never in code, addresses, mentions
-    or names of channels, and what is put in is never markup."""
+    """Returns the Markdown with all replacements made in its words.
+
+    Code, addresses, mentions and channel names stay as they are, and the inserted text is never
+    markup.
+    """
     before = markdown_to_text(markdown)
     after = tuple(_block(block, replacements) for block in before)
     return markdown if after == before else text_to_markdown(normal(after))

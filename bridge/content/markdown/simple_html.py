@@ -1,5 +1,8 @@
-"""Simple, well-formed HTML -> the text tree, fast: what a Markdown parser writes, and most of what
-people write in chats. A line break in text is one; what is not simple is refused (NotSimple)."""
+"""Simple, well-formed HTML -> the text tree, fast: what a Markdown parser writes, and most chat
+messages.
+
+A line break in text is a line break. HTML that is not simple raises NotSimple.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,12 @@ from bridge.content.text.tree import (
     Underline,
 )
 
-# Tags of blocks (a table as a whole); what stands between them is inline.
+# Tags of blocks (a table as a whole); everything between them is inline.
 _block_tags = re.compile(
     r"<(table>[^<]*(?:<(?!/?table>)[^<]*)*+</table"
     r"|/?(?:p|div|li|ul|ol|h[1-6]|blockquote|pre|hr|input)\b[^>]*)>"
 ).split
-# An element that holds nothing but text, which most are, or a single tag.
+# An element that contains only text, as most do, or a single tag.
 _inline_tags = re.compile(r"<((?:strong|em|del|code|a [^>]*|[bisu])>[^<]*</[a-z]+|[^>]*)>").split
 _STYLES: dict[str, type[Style]] = {
     "strong": Strong, "b": Strong, "em": Emphasis, "i": Emphasis, "u": Underline,
@@ -44,27 +47,36 @@ _CELL = re.compile(r'<t[dh](?: style="text-align: ([a-z]+)")?>(.*?)</t[dh]>', re
 _ROWS = re.compile(r"table>(?:\s|</?t(?:head|body)>|<tr>[\0\s]*</tr>)*</table")  # \0: a cell
 _START = re.compile(r'ol start="([0-9]{1,9})"')
 _BLANK = " \t"
-_SPECIAL = re.compile(r"[<&\n\t]|://")  # without these a paragraph is the text that it seems
+_SPECIAL = re.compile(r"[<&\n\t]|://")  # a paragraph without these is literal text
 _Align = Literal["left", "center", "right"]
 
 
 class NotSimple(Exception):
-    """Another reader has to read it."""
+    """The HTML needs another reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimpleHtml:
-    """`link` makes nodes of an address and its label; `bare_links`: addresses in text are links."""
+    """A reader of simple HTML.
+
+    Args:
+        link: Returns the nodes of a link with this address and label.
+        bare_links: Whether addresses in text become links.
+    """
 
     link: Callable[[str, tuple[Inline, ...]], Sequence[Inline]]
     bare_links: bool
 
     def read(self, html: str) -> Document:  # noqa: C901 - one loop, one branch a kind of tag
-        """Raises NotSimple."""
+        """Reads a whole document.
+
+        Raises:
+            NotSimple: The HTML needs another reader.
+        """
         blocks: list[Any] = []
-        around: list[Any] = []  # of each list its tag, of each item its box; before it the blocks
+        around: list[Any] = []  # the tag of each list or the box of each item, after its blocks
         checked: bool | None = None
-        expected_end = ""  # the end of a heading or paragraph: no block stands in one
+        expected_end = ""  # the end tag of a heading or paragraph, which contains no block
         pieces = iter(_block_tags(html))
         blocks += self._paragraphs(next(pieces))
         for tag, piece in zip(pieces, pieces, strict=True):
@@ -116,7 +128,7 @@ class SimpleHtml:
     # --- blocks -----------------------------------------------------------------------------
 
     def _paragraphs(self, piece: str) -> Sequence[Block]:
-        """A run that begins or ends with white space is a special case."""
+        """A run with white space at its start or end is a special case."""
         html = piece.strip(" \n")
         if html and _SPECIAL.search(html) is None:
             return (Paragraph((Text(html),)),)
@@ -152,7 +164,15 @@ class SimpleHtml:
     def run(  # noqa: C901 - one loop, one branch a kind of tag
         self, html: str, *, linked: bool = False
     ) -> tuple[Inline, ...]:
-        """What stands within a block."""
+        """Reads the inlines of one block.
+
+        Args:
+            html: The HTML within the block.
+            linked: Whether a link is around it.
+
+        Raises:
+            NotSimple: The HTML needs another reader.
+        """
         if "<" not in html:
             return self._text(html, linked=linked)
         run: list[Inline] = []
@@ -194,7 +214,7 @@ class SimpleHtml:
     def _ended(
         self, run: list[Inline], head: str, around: list[Any], *, linked: bool
     ) -> tuple[list[Inline], bool]:
-        """What was open is closed: it is added to what was before it."""
+        """Adds the closed element to the run before it."""
         before = cast("list[Inline]", around.pop())
         if head[:2] == "a ":
             before += self.link(_address(head), tuple(run))
@@ -227,7 +247,7 @@ _LIST_ENDS = frozenset(("/u", "/o", "/b"))
 
 
 def _popped(around: list[Any], kind: type) -> Any:
-    """What was opened last; it must be of the kind that is closed."""
+    """The element that was opened last, which must be of the kind that is closed."""
     if len(around) < 2 or isinstance(around[-1], str) is not (kind is str):
         raise NotSimple
     return around.pop()
@@ -268,7 +288,7 @@ def _address(tag: str) -> str:
 
 
 def _add(run: list[Inline], node: Inline) -> None:
-    """Neighbours of one kind would be one node."""
+    """Adds a node; neighbours of one kind would be one node."""
     if run and type(run[-1]) is type(node):
         raise NotSimple
     run.append(node)

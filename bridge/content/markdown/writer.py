@@ -1,5 +1,8 @@
-"""The text tree -> UACS Markdown. Blocks are written here; runs of inlines by one of two: what
-messages mostly hold as it is and in one pass, everything else in its normal form."""
+"""The text tree -> UACS Markdown.
+
+This module writes blocks. Plain runs of inlines, which most messages have, are written in one pass;
+others in their normal form.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,13 @@ from bridge.content.text.tree import (
 __all__ = ["own_node_to_markdown", "text_to_markdown"]
 
 _LINE_START = re.compile(r"(?:[#+=:>-]|[0-9]{1,9}[.)](?=[\s<&]|$)|[ \t])")
-_EMPTY_PARAGRAPH = "&#32;"  # a paragraph that is empty when it is read
+_EMPTY_PARAGRAPH = "&#32;"  # a paragraph that is read as empty
 _ENTITY = {" ": "&#32;", "\t": "&#9;"}
 _MAX_NUMBER = 999_999_999
 
 
 class _Runs(Protocol):
-    """Writes any run in its normal form, or plain ones as they are (else: NotPlain)."""
+    """Writes a run of inlines: any run in its normal form, or plain runs only (else: NotPlain)."""
 
     def __call__(
         self, nodes: Sequence[Inline], *, line: bool = False, cell: bool = False
@@ -41,7 +44,7 @@ class _Runs(Protocol):
 
 
 def text_to_markdown(document: Document) -> str:
-    """Write UACS Markdown; `markdown_to_text` reads `normal(document)` from it again."""
+    """Writes UACS Markdown, from which `markdown_to_text` reads `normal(document)`."""
     written: list[str] = []
     mark = ""
     for block in document:
@@ -53,8 +56,8 @@ def text_to_markdown(document: Document) -> str:
 
 
 def _write(blocks: Sequence[Block], written: list[str], mark: str, runs: _Runs, depth: int) -> str:
-    """`mark` is that of the list just before, or of the item around these blocks; the mark of a
-    list at their end is given back."""
+    """Writes blocks. `mark` is that of the list just before, or of the item around them; returns
+    the mark of a list at their end."""
     in_item = depth > 0 and mark != ""
     for block in blocks:
         if isinstance(block, List):
@@ -67,7 +70,7 @@ def _write(blocks: Sequence[Block], written: list[str], mark: str, runs: _Runs, 
 
 
 def _other_mark(node: List, previous: str) -> str:
-    """A mark that tells this list from the one before it or around it."""
+    """A mark that separates this list from the one before it or around it."""
     marks = ("-", "*") if node.start is None else (".", ")")
     return marks[1] if previous == marks[0] else marks[0]
 
@@ -131,11 +134,10 @@ def _item(item: ListItem, bullet: str, mark: str, runs: _Runs, depth: int) -> st
     if item.checked is not None:
         body = "[x] " if item.checked else "[ ] "
         if item.blocks and not isinstance(item.blocks[0], Paragraph):
-            body += f"{_EMPTY_PARAGRAPH}\n\n"  # a box stands before a paragraph only
+            body += f"{_EMPTY_PARAGRAPH}\n\n"  # a box needs a paragraph after it
     if not item.blocks:
-        body += (
-            _EMPTY_PARAGRAPH  # pulldown-cmark 0.13 loses quotes and code after items without text
-        )
+        # pulldown-cmark 0.13 loses quotes and code after items without text.
+        body += _EMPTY_PARAGRAPH
     parts: list[str] = []
     _write(item.blocks, parts, mark, runs, depth)
     for index, part in enumerate(parts):
@@ -150,7 +152,7 @@ def _item(item: ListItem, bullet: str, mark: str, runs: _Runs, depth: int) -> st
 
 
 def _is_close(before: Block, block: Block) -> bool:
-    """Whether a block may stand on the next line: after a paragraph a list that starts at 1."""
+    """Whether a block may follow on the next line: after a paragraph, a list that starts at 1."""
     follows = isinstance(before, Paragraph)
     return follows and isinstance(block, List) and block.start in (None, 1)
 
@@ -185,5 +187,5 @@ def _escape_start(line: str) -> str:
 
 
 def _escape_end(line: str) -> str:
-    """A heading's last `#` would be taken for its closing sequence."""
+    """Escapes the last `#` of a heading, which would be read as its closing sequence."""
     return f"{line[:-1]}\\#" if line.endswith("#") else line

@@ -1,4 +1,4 @@
-"""A file's name as somebody gave it -> one that is safe on any disk, in any header. Pure."""
+"""A file's name from any source -> a name that is safe on any disk and in any header. Pure."""
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ _ENDINGS = {
 
 
 def safe_file_name(name: str, media_type: str = "") -> str:
-    """The last part of the path, in one line, without what hides, turns or ends a name; never
-    empty, at most `MAX_LENGTH` characters. A file without a name gets its kind's."""
+    """Returns a safe name of at most `MAX_LENGTH` characters, never empty.
+
+    It is the last part of the path in one line, without characters that hide, reverse or end a
+    name. A file without a name is named after its kind.
+    """
     last = re.split(r"[/\\]", name[: 64 * MAX_LENGTH].rstrip("/\\ "))[-1]
     visible = "".join(char for char in last if _is_visible(char))
     clean = _FORBIDDEN.sub("_", " ".join(visible.split())).strip(". ")
@@ -53,7 +56,7 @@ def safe_file_name(name: str, media_type: str = "") -> str:
 
 
 def _is_visible(char: str) -> bool:
-    """Spaces stay; controls, halves of characters, unassigned ones and hidden signs do not."""
+    """Spaces stay; controls, lone surrogates, unassigned and hidden characters do not."""
     return char in _JOINERS or not unicodedata.category(char).startswith("C")
 
 
@@ -63,7 +66,7 @@ def _kind_word(media_type: str) -> str:
 
 
 def _shortened(name: str) -> str:
-    """From its middle: the ending says what opens it."""
+    """The name, shortened in its middle: the ending says what opens the file."""
     stem, dot, ending = name.rpartition(".")
     if not stem or " " in ending or len(ending) > _MAX_ENDING:
         stem, dot, ending = name, "", ""

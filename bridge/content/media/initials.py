@@ -1,8 +1,8 @@
-"""Somebody's name and id -> the picture that stands for them where they have none: their initials
-on a colour of their own. Pure; the same bytes for the same input.
+"""A person's name and id -> a picture for people without one: initials on a colour of their own.
+Pure; the same bytes for the same input.
 
-Pictures are PNG because no platform takes SVG for authors. Letters are drawn with round strokes:
-a font would be the only reason for a picture library. Names that begin in no letter of `_STROKES`
+Pictures are PNG because no platform accepts SVG for authors. Letters are drawn with round strokes,
+because a font would need a picture library. Names that begin with a letter outside of `_STROKES`
 get a figure instead.
 """
 
@@ -76,8 +76,8 @@ Point = tuple[float, float]
 
 
 def initials(name: str) -> str:
-    """Two letters at most: of the first and the last word, or of the only one; empty where none
-    can be drawn."""
+    """Returns at most two letters: of the first and the last word, or of the only one; empty if
+    none can be drawn."""
     words = _WORD.findall(_BESIDE_NAME.sub("", name)) or _WORD.findall(name)
     chosen = words[:1] if len(words) == 1 else [*words[:1], *words[-1:]]
     letters = [_drawable(word) for word in chosen]
@@ -85,12 +85,13 @@ def initials(name: str) -> str:
 
 
 def color_of(key: str) -> int:
-    """The place in `COLORS` that belongs to an actor: the same in every process."""
+    """Returns the index in `COLORS` of an actor; it is the same in every process."""
     return zlib.crc32(key.encode("utf-8", "surrogatepass")) % len(COLORS)
 
 
 def draw_initials(letters: str, color: int) -> bytes:
-    """A PNG of `SIDE` pixels square; a figure where there are no letters."""
+    """Returns a square PNG, `SIDE` pixels wide, with the letters, or with a figure if there are
+    none."""
     drawable = [letter for letter in letters.upper() if letter in _STROKES][:2]
     cover = _figure() if not drawable else _letters(drawable)
     return _png(cover, COLORS[color % len(COLORS)])

@@ -1,4 +1,4 @@
-"""What a file is: its first bytes, and what others say of it -> a media type and its kind. Pure."""
+"""The first bytes of a file, and its declared type -> its media type and its kind. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import filetype
 
 Kind = Literal["image", "video", "audio", "file"]
 
-HEAD = 8192  # bytes of a file that are looked at
+HEAD = 8192  # bytes at the start of a file that are inspected
 UNKNOWN = "application/octet-stream"
 TEXT = "text/plain"
 HTML = "text/html"
@@ -18,12 +18,12 @@ SVG = "image/svg+xml"
 XML = "text/xml"
 _MARKUP = (HTML, SVG, XML)
 
-# Pictures made of pixels. Nothing else is an image: SVG may hold programs.
+# Raster pictures. Nothing else is an image: SVG may contain scripts.
 IMAGES = frozenset(
     f"image/{name}"
     for name in ("png", "jpeg", "gif", "webp", "avif", "heic", "heif", "bmp", "tiff", "x-icon")
 )
-# What every browser shows by itself, without running anything.
+# Types that every browser shows without running anything.
 SHOWN = frozenset(f"image/{name}" for name in ("png", "jpeg", "gif", "webp", "avif", "bmp"))
 # The names in use -> the registered ones (IANA, 2026-06).
 _NAMES = {
@@ -55,7 +55,7 @@ _NAMES = {
     "application/x-download": UNKNOWN,
     "application/force-download": UNKNOWN,
 }
-# One container holds films and sounds: its first bytes do not tell which.
+# A container may hold video or sound: its first bytes do not tell which.
 _CONTAINERS = (
     {"video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "audio/3gpp", "video/3gpp2",
      "audio/3gpp2"},
@@ -64,13 +64,13 @@ _CONTAINERS = (
     {"video/x-ms-wmv", "audio/x-ms-wma", "video/x-ms-asf"},
     {"video/mpeg", "video/mp2t"},
 )  # fmt: skip
-# Formats whose files may be text throughout.
+# Formats whose files may consist of text.
 _WRITTEN = ("application/pdf", "application/rtf", "application/postscript")
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-# As browsers recognise it (WHATWG, MIME Sniffing, 7.1).
+# Browsers recognise HTML by these tags (WHATWG, MIME Sniffing, 7.1).
 _HTML = re.compile(
     r"(?:<!doctype html|<(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)"
     r"(?=[\s/>])|<!--)",
@@ -81,7 +81,11 @@ _LATER_HTML = re.compile(r"<(?:!doctype\s+)?html(?=[\s/>])", re.IGNORECASE)
 
 
 def kind_of(media_type: str) -> Kind:
-    """How a file of this type is shown; the type as `sniffed_type` or `agreed_type` give it."""
+    """Returns how a file of this type is shown.
+
+    Args:
+        media_type: A type that `sniffed_type` or `agreed_type` returned.
+    """
     if media_type in IMAGES:
         return "image"
     if media_type.startswith("video/"):
@@ -90,26 +94,37 @@ def kind_of(media_type: str) -> Kind:
 
 
 def registered_type(declared: str) -> str:
-    """A type as somebody wrote it -> its registered name without parameters; `UNKNOWN` for what
-    says nothing or is no type."""
+    """Returns the registered name of a declared type, without parameters; `UNKNOWN` if it is no
+    type."""
     name = declared.partition(";")[0].strip().lower()
     return _NAMES.get(name, name) if _TYPE.fullmatch(name) else UNKNOWN
 
 
 def sniffed_type(head: bytes) -> str:
-    """The type that the first bytes of a file (`HEAD` of them, or all) are proof of."""
+    """Returns the type that the first bytes of a file prove.
+
+    Args:
+        head: The first `HEAD` bytes of the file, or all of it.
+    """
     if markup := _markup_type(_characters(head[:HEAD])):
         return markup
     guess = filetype.guess(head[:HEAD]) if head else None
     name = UNKNOWN if guess is None else registered_type(str(guess.mime))
     if is_text(head[:HEAD]) and name not in _WRITTEN:
-        return TEXT  # two letters such as BM or MZ begin words, too
+        return TEXT  # magic numbers such as BM or MZ also begin words
     return name
 
 
 def agreed_type(declared: str, sniffed: str) -> str:
-    """The type to go by. What is declared counts unless the bytes contradict it: a picture, film
-    or sound is one only if its bytes are not something else, and a page is never anything else."""
+    """Returns the type to use for a file.
+
+    The declared type counts unless the bytes contradict it: a picture, video or sound is one only
+    if its bytes are nothing else, and a web page is never anything else.
+
+    Args:
+        declared: The type that the source declares.
+        sniffed: What `sniffed_type` returned.
+    """
     declared_type = registered_type(declared)
     if declared_type in (UNKNOWN, sniffed):
         return sniffed
@@ -126,7 +141,7 @@ def agreed_type(declared: str, sniffed: str) -> str:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether these first bytes of a file are UTF-8 (or say that they are UTF-16) and hold no
+    """Whether the first bytes of a file are UTF-8 (or begin with the mark of UTF-16) without
     control characters."""
     encoding = "utf-16" if head.startswith(_UTF16) else "utf-8"
     try:
@@ -137,13 +152,13 @@ def is_text(head: bytes) -> bool:
 
 
 def _is_source(media_type: str) -> bool:
-    """Types that a file which begins with a tag may rightly have; all of them are shown as text
-    or kept, never run."""
+    """Whether a file of this type may begin with a tag; all such types are shown as text or stored,
+    and never run."""
     return media_type.startswith("text/") or media_type.endswith(("+xml", "json", "javascript"))
 
 
 def _characters(head: bytes) -> str:
-    """Enough of the text to see tags in it, whatever its encoding."""
+    """Enough of the text to recognise tags, whatever its encoding."""
     if head.startswith(_UTF16):
         return head.decode("utf-16", "replace")
     return head.removeprefix(codecs.BOM_UTF8).decode("latin-1")

@@ -1,1 +1,1 @@
-"""UACS messages: their parts, our additions, and how much of them fits. Pure."""
+"""UACS messages: their parts, the bridge's metadata, and the budget of a model. Pure."""

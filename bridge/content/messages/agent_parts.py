@@ -1,16 +1,17 @@
-"""Structured data of ours that agents say: reasoning, state, citations, documents, values. Pure.
+"""The bridge's own structured data in messages of agents: reasoning, state, citations, documents,
+values. Pure.
 
 Schema ids -> the shape of `data`:
 
-- `REASONING` `{"text": ...}`: what a model thought before it answered; not shown to people.
-- `STATE` `{"api": ..., "fields" | "item" | "message": ...}`: what only the API that said it can
-  read (signatures, ids, encrypted reasoning); not shown, and given back to that API alone.
-  `fields` belong to the part before it, `message` to the message, `item` stands in its own place.
+- `REASONING` `{"text": ...}`: the reasoning of a model before its answer; people do not see it.
+- `STATE` `{"api": ..., "fields" | "item" | "message": ...}`: data that only one API can read
+  (signatures, ids, encrypted reasoning). People do not see it, and only that API gets it back.
+  `fields` belong to the part before it, `message` to the message, `item` has its own place.
 - `CITATIONS` `{"citations": [{"title", "url", "quote"}, ...]}`: sources of the part before it.
-- `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was looked up.
-- `HAND_OVER` `{"to": ..., "why": ...}`: another agent of the room by its name, or `person`, goes
-  on from here; the bridge says so itself.
-- `VALUE` `{"value": ...}` or any JSON: an answer in a format that was asked for.
+- `DOCUMENT` `{"title": ..., "text": ...}`: knowledge that was retrieved.
+- `HAND_OVER` `{"to": ..., "why": ...}`: another agent of the room by its name, or `person`,
+  continues the conversation; the bridge tells the room so.
+- `VALUE` `{"value": ...}` or any JSON: an answer in a requested format.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ STATE = "application/vnd.uacs.agent-state+json"
 CITATIONS = "application/vnd.uacs.citations+json"
 DOCUMENT = "application/vnd.uacs.document+json"
 HAND_OVER = "application/vnd.uacs.hand-over+json"
-PERSON = "person"  # whom an agent hands over to that is no agent
+PERSON = "person"  # the receiver of a hand-over to people
 VALUE = "application/vnd.uacs.value+json"
 
 HIDDEN_SCHEMAS = frozenset((REASONING, STATE, HAND_OVER))
 _MAX_REASON = 200  # characters of a reason
-_MAX_CITATIONS = 20  # citations that are shown of one part
+_MAX_CITATIONS = 20  # citations shown per part
 
 
 def is_hidden(part: ContentPart) -> bool:
-    """Whether this is for agents alone; people are shown nothing in its place."""
+    """Whether only agents see this part; people see nothing in its place."""
     return isinstance(part, StructuredDataPart) and part.schema_id in HIDDEN_SCHEMAS
 
 
 def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
-    """To whom an agent hands over, and why (in one line); None for any other part."""
+    """Returns the receiver of a hand-over and its reason (in one line); None for any other part."""
     if not isinstance(part, StructuredDataPart) or part.schema_id != HAND_OVER:
         return None
     if not isinstance(part.data, Mapping) or not (to := _one_line(part.data.get("to"))):
@@ -51,7 +52,7 @@ def hand_over_of(part: ContentPart) -> tuple[str, str] | None:
 
 
 def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:
-    """The sources that a part cites, as one line each; None for any other part."""
+    """Returns the cited sources as one line each; None for a part that is no citation."""
     sources = cited_by(part)
     if sources is None:
         return None
@@ -61,7 +62,8 @@ def citations(part: ContentPart) -> tuple[Paragraph, ...] | None:
 
 
 def cited_by(part: ContentPart) -> list[tuple[str, str, str]] | None:
-    """Title, address and quote of each source that can be shown; None for any other part."""
+    """Returns title, address and quote of each source that can be shown; None for a part that is no
+    citation."""
     if not isinstance(part, StructuredDataPart) or part.schema_id != CITATIONS:
         return None
     entries = part.data.get("citations") if isinstance(part.data, Mapping) else None

@@ -1,6 +1,6 @@
 """A delivery -> native calls: the part that is the same on every platform. Pure.
 
-A connector gives methods, bodies and rate limits; slots, copies and threads are filled in here.
+A connector provides methods, bodies and rate limits; this module adds slots, copies and threads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Body = TypeVar("Body")
 
 
 def standing_copies(delivery: Delivery) -> list[Receipt]:
-    """The native copies that nobody has deleted, by rising slot."""
+    """Returns the native copies that nobody has deleted, by increasing slot."""
     return [copy for copy in delivery.copies if not copy.deleted]
 
 
@@ -25,8 +25,18 @@ def post_call(
     rate_limits: tuple[RateLimitKey, ...], thread: str | None, native_id: str | None = None,
     files: tuple[Upload, ...] = (),
 ) -> Call:  # fmt: skip
-    """The call that posts a new copy in this slot. `native_id`: what the post answers, where the
-    method asks for it."""
+    """Returns the call that posts a new copy in this slot.
+
+    Args:
+        delivery: The delivery.
+        slot: The number of the copy.
+        method: The platform's name of the request.
+        body: The request in the platform's own format.
+        rate_limits: The limits that the call counts against.
+        thread: The thread of the copy.
+        native_id: The message that the post answers, if the method needs it.
+        files: The files to upload before the call.
+    """
     operation = delivery.operation
     return Call(
         kind="post",
@@ -47,7 +57,17 @@ def copy_call(
     body: dict[str, JsonValue], rate_limits: tuple[RateLimitKey, ...],
     files: tuple[Upload, ...] = (),
 ) -> Call:  # fmt: skip
-    """The call that edits, deletes or marks a copy that stands there."""
+    """Returns the call that edits, deletes or marks an existing copy.
+
+    Args:
+        delivery: The delivery.
+        copy: The copy.
+        kind: What the call does with the copy.
+        method: The platform's name of the request.
+        body: The request in the platform's own format.
+        rate_limits: The limits that the call counts against.
+        files: The files to upload before the call.
+    """
     operation = delivery.operation
     return Call(
         kind=kind,
@@ -67,10 +87,17 @@ def calls_in_slots(
     delivery: Delivery, bodies: Sequence[Body], *, post: Callable[[int, Body], Call],
     edit: Callable[[Receipt, Body], Call], delete: Callable[[Receipt], Call],
 ) -> Iterator[Call]:  # fmt: skip
-    """The calls after which the bodies stand in slots 0, 1, ...
+    """Yields the calls after which the bodies are in slots 0, 1, ...
 
-    A slot without a copy is posted. An edit also changes the copies that stand and deletes those
-    beyond the last body; a post that goes on after a failure leaves them as they are.
+    A slot without a copy is posted. An edit also changes the existing copies and deletes those
+    beyond the last body; a post that continues after a failure leaves them as they are.
+
+    Args:
+        delivery: The delivery.
+        bodies: The content of the copies, in order.
+        post: Returns the call that posts a body in a slot.
+        edit: Returns the call that edits a copy.
+        delete: Returns the call that deletes a copy.
     """
     copies = {copy.slot: copy for copy in standing_copies(delivery)}
     is_edit = isinstance(delivery.operation, EditMessage)

@@ -1,4 +1,4 @@
-"""An answer whose parts cite sources -> numbers in its words, and what they stand for. Pure.
+"""Citations of an answer -> numbers in its text, and the sources by number. Pure.
 
 Parts keep their places. A source that several parts cite has one number.
 """
@@ -16,18 +16,27 @@ from bridge.model.operations import Source
 from bridge.uacs import ContentPart, Message, StructuredDataPart, TextPart
 
 _HIDDEN_PART = StructuredDataPart(schema_id=STATE, data={})
-_OWN_LINE = ("```", "~~~", "|", "    ", "\t", "<", "#", "---", "***", "___")  # where blocks end so
+_OWN_LINE = ("```", "~~~", "|", "    ", "\t", "<", "#", "---", "***", "___")  # last lines of blocks
 
 
 def has_sources(message: Message) -> bool:
+    """Whether the message cites sources."""
     return any(cited_by(part) is not None for part in message.content)
 
 
 def with_source_numbers(
     message: Message, mark: Callable[[int], str]
 ) -> tuple[Message, tuple[Source, ...], tuple[Loss, ...]]:
-    """The message with `mark(number)` behind what cites each source, and the sources by number;
-    of a source that is quoted several times the first quote counts."""
+    """Returns the message with a mark behind the text that cites each source.
+
+    Args:
+        message: The message.
+        mark: Returns the mark of a number.
+
+    Returns:
+        The message; the sources by number, each with the first quote of it; a Loss for each further
+            quote.
+    """
     content: list[ContentPart] = list(message.content)
     sources: dict[tuple[str, str], Source] = {}
     losses: list[Loss] = []
@@ -50,8 +59,8 @@ def with_source_numbers(
 def with_source_list(
     message: Message, sources: Sequence[Source]
 ) -> tuple[Message, tuple[Loss, ...]]:
-    """The message with these sources below it, each as a link under its number; what was quoted
-    of them is left out."""
+    """Returns the message with a list of sources below it, each as a link; a Loss names omitted
+    quotes."""
     if not sources:
         return message, ()
     items = tuple(ListItem((Paragraph((_link_to(source),)),)) for source in sources)
@@ -63,7 +72,8 @@ def with_source_list(
 
 
 def _insert(content: list[ContentPart], index: int, marks: str) -> None:
-    """Behind the words before it; in its own place where there are none."""
+    """Puts the marks behind the text before the citation; in the citation's own place if there is
+    none."""
     at = index - 1
     while at >= 0 and is_hidden(content[at]):
         at -= 1

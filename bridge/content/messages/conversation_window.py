@@ -1,7 +1,7 @@
-"""The newest of what was said that fits a budget of tokens, taken message by message. Pure.
+"""The newest messages that fit a budget of tokens. Pure.
 
-Calls of tools and their results stay together; a message that is larger than the whole budget is
-cut, with a mark that says so.
+Tool calls and their results stay together. A message that is larger than the whole budget is cut,
+with a mark.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-_MIN_TOKENS = 100  # tokens that must be left for a message to be worth cutting
-_MARK_TOKENS = 25  # tokens of a mark, about
+_MIN_TOKENS = 100  # tokens: with fewer left, a message is dropped and not cut
+_MARK_TOKENS = 25  # tokens of a mark, approximately
 _RESULT_CUT = "[This result is cut here.]"
 
 _Placed = tuple[int, ContentPart]
@@ -36,10 +36,10 @@ _Details = Mapping[str, PartDetails]
 
 @dataclass
 class Window:
-    """Take messages newest first, until one does not fit; the first is taken always.
+    """Takes messages, newest first, until one does not fit; it always takes the first one.
 
-    `reader` is the id of the actor that will read it. `tokens` are those of `messages`, about;
-    `cut` says that something of what was offered is not in them.
+    `reader` is the id of the actor that reads the window. `tokens` is the approximate size of the
+    messages; `cut` tells whether something was left out.
     """
 
     budget: int
@@ -50,10 +50,11 @@ class Window:
 
     @property
     def is_empty(self) -> bool:
+        """Whether no message was taken."""
         return not self._messages
 
     def take(self, message: Message) -> bool:
-        """Whether there is room for more."""
+        """Takes one message if it fits; returns whether there is room for more."""
         needed = tokens_of(message, self.reader)
         left = self.budget - self.tokens
         if needed > left:
@@ -67,8 +68,10 @@ class Window:
         return not self.cut
 
     def messages(self) -> tuple[Message, ...]:
-        """Oldest first. A result whose call is not among them is not either; that of a call whose
-        result never came stays."""
+        """Returns the messages, oldest first.
+
+        A tool result without its call is left out; a call without a result stays.
+        """
         calls = {
             part.id
             for message in self._messages
@@ -80,8 +83,10 @@ class Window:
 
 
 def cut_message(message: Message, most: int, reader: str = "") -> Message:
-    """As much of its beginning as `most` tokens hold, and a mark. What only an agent's own API
-    reads of it goes: it belongs to the message as a whole."""
+    """Returns the beginning of a message in at most `most` tokens, and a mark.
+
+    Parts that only an agent's own API reads are left out: they belong to the whole message.
+    """
     details = read_bridge_metadata(message)[0].parts
     visible = [placed for placed in select_parts(message, ()) if not is_hidden(placed[1])]
     left = most - PER_MESSAGE - _MARK_TOKENS
@@ -97,7 +102,7 @@ def cut_message(message: Message, most: int, reader: str = "") -> Message:
 
 
 def _groups(parts: Sequence[_Placed]) -> list[list[_Placed]]:
-    """What is kept or left together: a call with its result, any other part alone."""
+    """Parts that are kept or dropped together: a call with its result, any other part alone."""
     units: list[list[_Placed]] = []
     calls: dict[str, list[_Placed]] = {}
     for placed in parts:
@@ -116,7 +121,7 @@ def _group_tokens(unit: Sequence[_Placed], details: _Details) -> int:
 
 
 def _fitted(unit: Sequence[_Placed], details: _Details, left: int) -> dict[int, ContentPart]:
-    """The unit as it fits into what is left; nothing where it does not."""
+    """The group as it fits into the remaining tokens; empty if it does not."""
     fitted: dict[int, ContentPart] = {}
     for index, part in unit:
         fits = part_tokens(part, details.get(str(index))) <= left
@@ -129,14 +134,14 @@ def _fitted(unit: Sequence[_Placed], details: _Details, left: int) -> dict[int, 
 
 
 def _shorter(part: ContentPart, most: int) -> ContentPart | None:
-    """A text or a result with the beginning of what it says; None for what cannot be cut."""
+    """The beginning of a text or a result; None for a part that cannot be cut."""
     if isinstance(part, TextPart):
         beginning = first_tokens(part.text, most)
         return part.model_copy(update={"text": beginning}) if beginning.strip() else None
     if isinstance(part, ToolResultPart):
         text = part.content if isinstance(part.content, str) else _json(part.content)
         empty = part.model_copy(update={"content": _RESULT_CUT})
-        room = (most - part_tokens(empty)) // 2  # what JSON must escape counts more
+        room = (most - part_tokens(empty)) // 2  # characters that JSON escapes count more
         return None if room <= 0 else empty.model_copy(
             update={"content": f"{first_tokens(text, room)}\n{_RESULT_CUT}"}
         )  # fmt: skip
@@ -148,7 +153,7 @@ def _json(value: object) -> str:
 
 
 def _with_parts(message: Message, parts: Mapping[int, ContentPart], *more: ContentPart) -> Message:
-    """With these of its parts, by their places, and more; what the bridge noted of them goes
+    """The message with only these of its parts, by their places, and more; their metadata moves
     along."""
     places = sorted(parts)
     content = (*(parts[index] for index in places), *more)
@@ -164,7 +169,7 @@ def _with_parts(message: Message, parts: Mapping[int, ContentPart], *more: Conte
 
 
 def _with_calls(message: Message, calls: set[str]) -> Message | None:
-    """Without results whose call is not there; None where nothing is left."""
+    """The message without results whose call is missing; None if nothing is left."""
 
     def is_lost(part: ContentPart) -> bool:
         return isinstance(part, ToolResultPart) and part.tool_call_id not in calls

@@ -1,15 +1,16 @@
-"""How many tokens a model will read for a message: an estimate, rather too high than too low. Pure.
+"""The number of tokens that a model reads for a message: an estimate, rather too high than too low.
+Pure.
 
-Each vendor counts its own way, and hardly one tells before it is asked:
+Each vendor counts differently, and few report the count in advance:
 
-- text: 4 characters a token where it is ASCII, else 3 bytes (scripts without letters of one byte
-  cost more tokens for each character);
-- a picture 1,500, as the large tiles of all three vendors come to; a sound 32 for each second, a
-  video 300 (as Gemini counts both), a PDF 2,500 for each 100 kB, another file as the text in it;
-  where nobody knows how long or large it is: 1,500;
-- calls of tools, their results and structured data: their JSON as text;
-- 8 for each message: its name, and what stands around it; 5 and the words for its thread, and for
-  what it answers.
+- text: 4 characters a token where it is ASCII, else 3 bytes (other scripts cost more tokens for
+  each character);
+- a picture 1,500, as the large tiles of three vendors do; a sound 32 for each second, a video 300
+  (as Gemini counts both), a PDF 2,500 for each 100 kB, another file as the text in it; 1,500 if its
+  length or size is unknown;
+- tool calls, their results and structured data: their JSON as text;
+- 8 for each message: its name and its envelope; 5 and the words for its thread, and for the message
+  that it answers.
 """
 
 from __future__ import annotations
@@ -43,8 +44,15 @@ MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
 
 def tokens_of(message: Message, reader: str = "") -> int:
-    """What this message costs a reader (the id of an actor): its own private parts are read by it,
-    those of others are not; of a payload and its fallback one counts."""
+    """Returns the estimated tokens of a message for one reader.
+
+    The reader's own private parts count, those of others do not. Of a payload and its fallback, one
+    counts.
+
+    Args:
+        message: The message.
+        reader: The actor id of the reader.
+    """
     own = message.actor.id == reader
     additions = read_bridge_metadata(message)[0]
     details = additions.parts
@@ -57,7 +65,7 @@ def tokens_of(message: Message, reader: str = "") -> int:
 
 
 def _where_tokens(additions: BridgeMetadata) -> int:
-    """Of what is told of its thread and of what it answers."""
+    """The tokens of the text about its thread and the message that it answers."""
     thread, reply = additions.in_thread, additions.replies_to
     total = 0 if thread is None else _PER_PLACE + text_tokens(thread.words)
     if reply is not None:
@@ -66,6 +74,7 @@ def _where_tokens(additions: BridgeMetadata) -> int:
 
 
 def part_tokens(part: ContentPart, details: PartDetails | None = None) -> int:
+    """Returns the estimated tokens of one part."""
     details = details or _NO_DETAILS
     if isinstance(part, TextPart):
         return text_tokens(part.text)
@@ -80,12 +89,12 @@ def part_tokens(part: ContentPart, details: PartDetails | None = None) -> int:
 
 
 def text_tokens(text: str) -> int:
+    """Returns the estimated tokens of a text."""
     return (len(text) + 3) // 4 if text.isascii() else (len(text.encode()) + 2) // 3
 
 
 def first_tokens(text: str, most: int) -> str:
-    """The beginning of a text that is at most so many tokens, up to the end of a word where there
-    is one."""
+    """Returns the beginning of a text in at most `most` tokens, cut after a word if possible."""
     if text_tokens(text) <= most:
         return text
     low, high = 0, min(len(text), max(most, 0) * 4)

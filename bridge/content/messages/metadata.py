@@ -1,7 +1,6 @@
-"""What we add to UACS, in the seed's own extension point `Message.metadata.uacs_bridge`.
+"""The bridge's additions to UACS, in the seed's own extension point `Message.metadata.uacs_bridge`.
 
-In: a message. Out: the typed additions, a message with them, or the parts that a reader takes.
-Malformed additions are ignored with a warning and stay in the message as they are.
+Malformed additions are ignored with a warning and stay in the message unchanged.
 """
 
 from __future__ import annotations
@@ -32,10 +31,13 @@ Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
 
 class PartDetails(BaseModel):
-    """What the seed's parts have no field for; `size` in bytes. What is `quoted` was said by
-    somebody else than the message's author, who passes it on. A `notice` is the bridge's own: that
-    an answer failed or was stopped; its agent did not say it. A text that `repeats_alt` says the
-    `alt` of the part before it once more, for readers that do not know this metadata."""
+    """Details of a part for which the seed has no field; `size` is in bytes.
+
+    - `quoted`: somebody else wrote it, and the message's author passes it on.
+    - `notice`: the bridge added it: an answer failed or was stopped.
+    - `repeats_alt`: the text repeats the `alt` of the part before it, for readers that do not know
+      this metadata.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -51,7 +53,7 @@ class PartDetails(BaseModel):
 
 
 class KeptFile(BaseModel):
-    """Bytes that we hold: their id in the blob store, what they are, and how many."""
+    """Stored bytes: their id in the blob store, their type, and their number."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -61,7 +63,7 @@ class KeptFile(BaseModel):
 
 
 class Reactions(BaseModel):
-    """Who reacts with one emoji, wherever the message is shown: actor ids, in their order."""
+    """The people who react with one emoji, on any platform: actor ids, in order."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -70,8 +72,8 @@ class Reactions(BaseModel):
 
 
 class InThread(BaseModel):
-    """The thread that a message stands in: its root, and the root's first words, which are empty
-    where the reader may not see it."""
+    """The thread of a message: its root, and the root's first words, which are empty if the reader
+    may not see it."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -80,8 +82,8 @@ class InThread(BaseModel):
 
 
 class RepliesTo(BaseModel):
-    """The message that a message answers, who said it, and its first words; both are empty where
-    the reader may not see it."""
+    """The message that a message answers, its author and its first words; both are empty if the
+    reader may not see it."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -91,7 +93,7 @@ class RepliesTo(BaseModel):
 
 
 class Feedback(BaseModel):
-    """What one person thinks of an answer; `at` is an RFC 3339 time."""
+    """One person's opinion of an answer; `at` is an RFC 3339 time."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -102,20 +104,21 @@ class Feedback(BaseModel):
 
 
 class BridgeMetadata(BaseModel):
-    """Version 1. Unknown fields are kept, so that an older bridge loses nothing of a newer one.
+    """Version 1 of the additions. Unknown fields are kept, so that an older bridge loses nothing of
+    a newer one.
 
-    `summary` is what a notification says of the message, in place of its first words.
-    `origin` is a link to the message where it was said. `kept` are the files of payloads that we
-    fetched, by the id or address that the payload has for them, and of parts that nothing can show
-    the JSON, by the place of the part (`/content/0`). `fallbacks` names for the content index of a
-    payload the parts that say the same, in order.
-    `names` are the names of people, groups and channels that payloads mention by their ids, by
-    actor id or key.
-    `person` is whose account the author is, where they have several.
-    `home` is the rest of a native message, where its payloads are taken out: see `native_home`.
-    `in_thread` and `replies_to` say where it belongs, to agents alone; nothing keeps them.
-    `reactions` are those that stand, `feedback` is what people think of an answer, the latest of
-    each; only the archive knows them.
+    - `summary`: the text of the message's notification, in place of its first words.
+    - `origin`: a link to the original message.
+    - `kept`: the stored files of payloads, by the id or address in the payload, and the stored JSON
+      of parts that nothing can show, by the place of the part (`/content/0`).
+    - `fallbacks`: for the content index of a payload, the parts with the same content, in order.
+    - `names`: names of the people, groups and channels that payloads mention by id, by actor id or
+      key.
+    - `person`: the person of the author's account, if they have several accounts.
+    - `home`: the rest of a native message without its payloads; see `native_home`.
+    - `in_thread`, `replies_to`: where the message belongs; only agents get it, and nothing stores
+      it.
+    - `reactions`, `feedback`: the current reactions and opinions; only the archive adds them.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -140,7 +143,8 @@ _NO_ADDITIONS = BridgeMetadata()
 
 
 def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
-    """The additions that hold, and a warning for each that does not (shown in logs, never text)."""
+    """Returns the valid additions, and a warning for each invalid one (for logs; without message
+    text)."""
     raw = (message.metadata or {}).get(KEY)
     if raw is None:
         return _NO_ADDITIONS, []
@@ -156,13 +160,13 @@ def read_bridge_metadata(message: Message) -> tuple[BridgeMetadata, list[str]]:
 
 
 def has_summary(message: Message) -> bool:
-    """Whether notifications say something else of it than its first words."""
+    """Whether notifications of the message have a text of their own."""
     raw = (message.metadata or {}).get(KEY)
     return isinstance(raw, dict) and isinstance(raw.get("summary"), str)
 
 
 def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message:
-    """The message with these additions in place of its own; other metadata stays."""
+    """Returns the message with these additions in place of its own; other metadata stays."""
     dumped = additions.model_dump(mode="json", exclude_unset=True)
     value: dict[str, Any] = {"version": VERSION, **dumped}
     metadata = {**(message.metadata or {}), KEY: value}
@@ -172,8 +176,8 @@ def with_bridge_metadata(message: Message, additions: BridgeMetadata) -> Message
 def with_reactions_and_feedback(
     message: Message, *, reactions: JsonValue = None, feedback: JsonValue = None
 ) -> Message:
-    """The message with these in place of the reactions and feedback that it has; None takes them
-    out."""
+    """Returns the message with these reactions and this feedback in place of its own; None removes
+    them."""
     raw = (message.metadata or {}).get(KEY)
     current = raw if isinstance(raw, dict) else {"version": VERSION}
     marks = {"reactions": reactions, "feedback": feedback}
@@ -188,7 +192,7 @@ def with_reactions_and_feedback(
 def with_thread_and_reply(
     message: Message, thread: InThread | None, reply: RepliesTo | None
 ) -> Message:
-    """The message with these in place of the thread and of the answered message that it has."""
+    """Returns the message with this thread and this answered message in place of its own."""
     raw = (message.metadata or {}).get(KEY)
     current = raw if isinstance(raw, dict) else {"version": VERSION}
     places = {"in_thread": thread, "replies_to": reply}
@@ -204,7 +208,7 @@ def with_thread_and_reply(
 
 
 def with_person(message: Message, person: str | None) -> Message:
-    """The message of somebody with several accounts; as it is where `person` is None."""
+    """Returns the message with the person of its author; unchanged if `person` is None."""
     if person is None:
         return message
     additions, _ = read_bridge_metadata(message)
@@ -214,13 +218,16 @@ def with_person(message: Message, person: str | None) -> Message:
 def select_parts(
     message: Message, accepts: Callable[[ContentPart], bool] | Collection[str]
 ) -> list[tuple[int, ContentPart]]:
-    """One side of each fallback, in order, each part with its index in the content.
+    """Returns one side of each fallback, in order, each part with its index in the content.
 
-    A payload that the reader `accepts` (a predicate, or the schema ids it knows) stands for its
-    fallback; instead of one that it does not accept, the fallback is taken, which may be a
-    payload with a fallback again. A part that is the fallback of several payloads is taken when
-    one of them is not accepted. A payload without fallback is taken: the reader says what then.
-    A text of a fallback that only repeats an `alt` is not taken: the part before it has that.
+    A payload that the reader accepts replaces its fallback; otherwise the fallback is selected,
+    which may contain payloads with fallbacks. A part that is the fallback of several payloads is
+    selected if one of them is not accepted. A payload without fallback is always selected. A text
+    of a fallback that only repeats an `alt` is not selected: the part before it has that.
+
+    Args:
+        message: The message.
+        accepts: A predicate, or the schema ids that the reader knows.
     """
     takes = accepts if callable(accepts) else _by_schema_id(accepts)
     additions, _ = read_bridge_metadata(message)
@@ -242,8 +249,7 @@ def select_parts(
 
 
 def without_notices(message: Message) -> Message | None:
-    """The message without what the bridge added to it in its author's place; None where nothing
-    else is in it."""
+    """Returns the message without the bridge's notices in it; None if nothing else is in it."""
     additions, _ = read_bridge_metadata(message)
     removed = {int(index) for index, details in additions.parts.items() if details.notice}
     if not removed:
@@ -282,7 +288,7 @@ def _by_schema_id(schema_ids: Collection[str]) -> Callable[[ContentPart], bool]:
 
 
 def _without_faults(raw: Mapping[str, JsonValue], warnings: list[str]) -> BridgeMetadata:
-    """Each addition by itself: a fault in one does not take the others away."""
+    """Each addition by itself: a fault in one does not remove the others."""
     valid: dict[str, Any] = {}
     for name, value in raw.items():
         if name in ("fallbacks", "parts", "kept", "names") and isinstance(value, dict):
@@ -311,7 +317,7 @@ def _is_valid(name: str, value: object, warnings: list[str]) -> bool:
 def _valid_fallbacks(
     fallbacks: Mapping[str, tuple[int, ...]], length: int, warnings: list[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Those whose payload is in the content, followed by all parts of its fallback."""
+    """The fallbacks whose payload is in the content, followed by all parts of its fallback."""
     valid: dict[str, tuple[int, ...]] = {}
     for key, fallback in fallbacks.items():
         payload = int(key)

@@ -1,4 +1,4 @@
-"""What a reader accepts, by name, content type and schema id; whether a message or another's
+"""What a reader accepts, by name, content type and schema id; whether a message or another agent's
 output fits it. Pure.
 
 Source: the seeds' content negotiation (`accept-types`, schemas of message bodies).
@@ -27,16 +27,16 @@ from bridge.uacs import (
 
 _NAME = re.compile(r"(?:/[A-Za-z0-9._-]+)+")
 _JSON = "application/json"
-_NO_NAME = "\1"  # as a name: no name can hold it, and no star alone stands for it
+_NO_NAME = "\1"  # in place of a name: no name contains it, and no single star matches it
 
 
 class Accepted(BaseModel):
-    """One kind of part that is taken.
+    """One kind of part that a reader accepts.
 
     - `content_type`: a glob of MIME types (`image/*`, `text/{plain,markdown}`).
-    - `schema_id`: for structured data, a glob of the schema ids that are understood.
-    - `name`: a glob of paths (`/sources/**`); None takes parts of any name, and of none.
-    - `required`: a message without such a part does not fit.
+    - `schema_id`: for structured data, a glob of schema ids.
+    - `name`: a glob of paths (`/sources/**`); None accepts parts of any name, and without a name.
+    - `required`: whether a message must have such a part.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,7 +59,7 @@ class Accepted(BaseModel):
 
 
 class BodySchema(BaseModel):
-    """All that is taken; a part that matches no entry is not."""
+    """All that a reader accepts; a part that matches no entry is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -78,12 +78,14 @@ class NamedPart:
 
 
 def is_name(name: str) -> bool:
-    """An absolute POSIX path of letters, digits, dots, dashes and underscores: `/foo/bar.png`."""
+    """Whether the name is an absolute POSIX path of letters, digits, dots, dashes and underscores:
+    `/foo/bar.png`."""
     return _NAME.fullmatch(name) is not None
 
 
 def named_parts(message: Message) -> tuple[NamedPart, ...]:
-    """Every part with its type, schema id and name. Names that are no paths count as none."""
+    """Returns every part with its type, schema id and name; a name that is no path counts as
+    none."""
     details = read_bridge_metadata(message)[0].parts
     named: list[NamedPart] = []
     for index, part in enumerate(message.content):
@@ -95,7 +97,7 @@ def named_parts(message: Message) -> tuple[NamedPart, ...]:
 
 
 def list_parts(message: Message, glob: str) -> tuple[NamedPart, ...]:
-    """The named parts whose name the glob describes, in order: `/sources/*`."""
+    """Returns the parts whose names match the glob, in order: `/sources/*`."""
     return tuple(
         named_part
         for named_part in named_parts(message)
@@ -104,22 +106,25 @@ def list_parts(message: Message, glob: str) -> tuple[NamedPart, ...]:
 
 
 def part_named(message: Message, name: str) -> NamedPart | None:
-    """The part of this name; the first, should there be several."""
+    """Returns the first part of this name; None if there is none."""
     return next(
         (named_part for named_part in named_parts(message) if named_part.name == name), None
     )
 
 
 def faults_of(message: Message, schema: BodySchema) -> tuple[str, ...]:
-    """Why the message does not fit; empty when it does. Of a payload and its fallback, one side
-    has to."""
+    """Returns why the message does not fit the schema; nothing if it fits.
+
+    Of a payload and its fallback, one side must fit.
+    """
     parts = {named_part.index: named_part for named_part in named_parts(message)}
     selected = [parts[index] for index, _ in select_parts(message, accepting(schema))]
     return (*_name_faults(message), *_type_faults(selected, schema))
 
 
 def accepting(schema: BodySchema) -> _Accepting:
-    """For `select_parts`: whether a part by itself is accepted, whatever its name."""
+    """Returns a predicate for `select_parts`: whether the schema accepts a part, whatever
+    its name."""
     return _Accepting(schema)
 
 
@@ -133,7 +138,11 @@ class _Accepting:
 
 
 def incompatibilities(output: BodySchema, wanted: BodySchema) -> tuple[str, ...]:
-    """Why messages that fit `output` may not fit `wanted`; empty when each of them does."""
+    """Returns why messages that fit `output` may not fit `wanted`; nothing if each of them does.
+
+    Raises:
+        InvalidData: The globs of the schemas are too complex to be compared.
+    """
     accepted_patterns = [pattern for part in wanted.parts for pattern in _patterns_of(part)]
     refused = [
         f"{_description(part)} may be given, and not all of it is accepted"
@@ -190,13 +199,13 @@ def _name_faults(message: Message) -> Iterator[str]:
 
 
 def takes(accepted: Accepted, content_type: str, *, name: str = "", schema_id: str = "") -> bool:
-    """Whether the entry takes a part of this type, name and schema."""
+    """Whether the entry accepts a part of this type, name and schema."""
     named = accepted.name is None or (bool(name) and matches(accepted.name, name))
     return named and _takes_type(accepted, content_type, schema_id)
 
 
 def describe_accepted(accepted: Accepted) -> str:
-    """The entry in words."""
+    """Returns the entry in words."""
     return _description(accepted)
 
 

@@ -1,4 +1,4 @@
-"""A message of any parts -> one UACS Markdown text, for a platform that shows text only. Pure."""
+"""A message of any parts -> one UACS Markdown text, for platforms that show only text. Pure."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ MediaPart = ImagePart | VideoPart | AudioPart | FilePart
 
 
 def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
-    """All parts in their order, and a Loss for each that became a line of text.
+    """Returns all parts as text, in order, and a Loss for each that became a line of text.
 
-    Text stays text; media become links or their names; tool calls, structured data and unknown
-    parts are shown as named JSON; a requested response format, reasoning and agents' state are for
-    models only and are not shown.
-    A payload that has a fallback is shown as that, which says the same: the payload is no Loss,
-    parts of the fallback are, as anywhere.
+    Text stays text. Media become links or their names. Tool calls, structured data and unknown
+    parts become named JSON. Requested response formats, reasoning and agents' state are for models
+    only and are left out. A payload with a fallback becomes that; the payload is then no Loss, but
+    parts of the fallback may be.
     """
     additions, _ = read_bridge_metadata(message)
     texts: list[str] = []
@@ -51,7 +50,7 @@ def message_text(message: Message) -> tuple[str, tuple[Loss, ...]]:
 
 
 def parts_text(parts: Iterable[tuple[ContentPart, PartDetails | None]]) -> str:
-    """The same of single parts with what is known of them."""
+    """Returns single parts with their details as text, like `message_text`."""
     texts = (
         _part_text(part, details or PartDetails())[0]
         for part, details in parts
@@ -61,7 +60,8 @@ def parts_text(parts: Iterable[tuple[ContentPart, PartDetails | None]]) -> str:
 
 
 def plain_to_markdown(text: str) -> str:
-    """Plain text -> UACS Markdown that says exactly this; empty lines set paragraphs apart."""
+    """Returns plain text as UACS Markdown with the same content; empty lines separate
+    paragraphs."""
     return text_to_markdown((Paragraph((Text(text),)),))
 
 
@@ -76,7 +76,7 @@ def _loss(index: int, part: ContentPart, lost: str, text: str) -> Loss:
 
 
 def _part_text(part: ContentPart, details: PartDetails) -> tuple[str, str]:
-    """The Markdown, and what it stands for when it is less than the part."""
+    """The Markdown, and the name of the part if the Markdown is less than the part."""
     match part:
         case TextPart(text=text):
             return (text if part.is_markdown else plain_to_markdown(text)), ""
@@ -100,7 +100,7 @@ def _named_json(name: str, part: ContentPart) -> str:
 
 
 def _media_text(part: MediaPart, details: PartDetails) -> str:
-    """`[image: a cat]` as a link where there is one, hidden where the part is."""
+    """`[image: a cat]` as a link if there is a URL, hidden if the part is."""
     label = Text(f"[{part.type}: {_media_name(part, details)}]")
     url = safe_url(part.source.url) if part.source.url else None
     inline: Inline = Link(url, (label,)) if url else label
@@ -108,7 +108,7 @@ def _media_text(part: MediaPart, details: PartDetails) -> str:
 
 
 def _media_name(part: MediaPart, details: PartDetails) -> str:
-    """What it shows, else its file name, else its type; with its size where that is known."""
+    """Its description, else its file name, else its type; with its size if known."""
     names = (details.alt, details.name) if part.type == "image" else (details.name, details.alt)
     name = next((" ".join(name.split()) for name in names if name and name.strip()), "")
     return ", ".join(filter(None, (name or part.media_type, readable_size(details.size))))

@@ -1,4 +1,5 @@
-"""Names of tools as every API takes them, unique among all servers; and back, for people. Pure."""
+"""Names of tools that every API accepts and that are unique among all servers; and readable names.
+Pure."""
 
 from __future__ import annotations
 
@@ -6,23 +7,28 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-MAX_LENGTH = 64  # letters, digits, _ and -: what all APIs take
-SHOW_CARD = "show_card"  # the tool that agents on models have of their own
-HAND_OVER = "hand_over"  # the bridge's own; a notice says what it did
+MAX_LENGTH = 64  # letters, digits, _ and -: what all APIs accept
+SHOW_CARD = "show_card"  # the own tool of agents on models
+HAND_OVER = "hand_over"  # the bridge's own tool; a notice reports its effect
 HIDDEN_TOOLS = frozenset((SHOW_CARD, HAND_OVER))
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _SEPARATOR = "__"
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> list[str]:
-    """`(server, own name)` of each tool -> `server__tool`: legal, and no two the same. A name
-    that had to be changed ends with a digest of what it was, so that it stays the same name
-    whatever other tools there are."""
+    """Returns a legal and unique name for each tool: `server__tool`.
+
+    A name that had to change ends with a digest of the original, so that it does not depend on
+    other tools.
+
+    Args:
+        tools: The server and the own name of each tool.
+    """
     names: list[str] = []
     for server, own in tools:
         whole = f"{server}{_SEPARATOR}{own}"
         legal = _ILLEGAL.sub("_", whole)
-        if legal[:1].isdigit():  # one API wants a letter or _ there
+        if legal[:1].isdigit():  # one API requires a letter or _ there
             legal = f"_{legal}"
         if legal != whole or len(legal) > MAX_LENGTH or legal in names:
             mark = hashlib.sha256(whole.encode()).hexdigest()[:8]

@@ -1,1 +1,2 @@
-"""What may go out: links that lead where they say, mentions that ping only whom they may. Pure."""
+"""The safety of outgoing content: links that show their addresses, mentions that ping only
+permitted people. Pure."""

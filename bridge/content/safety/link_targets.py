@@ -1,8 +1,8 @@
-"""Texts and cards whose links say where they lead. Pure.
+"""Texts and cards whose links show their addresses. Pure.
 
-What a model writes may be somebody else's wish: a link under a harmless name can carry what was
-said in the room to a stranger who is clicked on. So people see the whole address. What people write
-may look like one address and lead to another.
+A model may write what somebody else injected: a link with a harmless label can send text of the
+room to a stranger when somebody clicks it. So people see the whole address. A person may write a
+label that looks like one address over a link to another.
 """
 
 from __future__ import annotations
@@ -24,21 +24,28 @@ _POSSIBLE_ADDRESS = re.compile(r"\[[^\]]*(?:://|www\.)", re.IGNORECASE)
 
 
 def with_visible_targets(value: T, *, always: bool = True) -> T:
-    """A text or a card in which each link is followed by its address, unless it is its own name;
-    the same object where there is none to be shown. Not `always`: only links whose name is
-    another address."""
+    """Returns a text or a card in which each link is followed by its address, unless that is its
+    label.
+
+    Args:
+        value: A document or a card.
+        always: False to change only links whose label is another address.
+
+    Returns:
+        The new value; the same object if nothing changes.
+    """
     return _LinkRewriter(always).value(value)
 
 
 def message_with_visible_targets(message: Message, *, always: bool = True) -> Message:
-    """The same of a message's texts."""
+    """Returns the message with `with_visible_targets` applied to its texts."""
     parts = [_part(part, always) for part in message.content]
     same = all(after is before for after, before in zip(parts, message.content, strict=True))
     return message if same else message.model_copy(update={"content": tuple(parts)})
 
 
 def is_misleading(label: Iterable[Inline], url: str) -> bool:
-    """Whether it looks like the address of another host."""
+    """Whether the label looks like the address of another host than the URL has."""
     label_text = plain_inlines(tuple(label)).strip()
     if not _LIKE_AN_ADDRESS.match(label_text):
         return False

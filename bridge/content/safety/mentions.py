@@ -1,4 +1,4 @@
-"""What a text refers to: found in it, and put as its destination knows it. Pure."""
+"""References in a text, and their counterparts at a destination. Pure."""
 
 from __future__ import annotations
 
@@ -31,17 +31,21 @@ T = TypeVar("T")  # a text or a card
 
 
 def references_in(document: object) -> Iterator[Reference]:
-    """Mentions, channels and links of a text or a card, in order; code and escaped text
+    """Yields mentions, channels and links of a text or a card, in order; code and escaped text
     refer to nothing."""
     return nodes_in(document, _REFERENCES)
 
 
 def reference_rule(counterparts: Counterparts, names: Mapping[str, str]) -> Rule:
-    """The one rule for what a copy refers to, in text and in native payloads alike.
+    """Returns the rule for what a copy refers to, in text and in native payloads alike.
 
-    A person, a group, a channel or everybody is referred to for real only if `known` allows it.
-    Any other reference becomes one that connectors write as readable text; it carries the name in
-    `names` (by the key of the actor, group or channel) where the source gave only an id."""
+    Args:
+        known: The counterparts at the destination. Only they become real mentions and links.
+        names: Names by the key of an actor, group or channel, for references with a bare id.
+
+    Returns:
+        A function from a reference to what connectors write: a real reference, or readable text.
+    """
 
     def rule(node: Reference) -> Inline:
         return _counterpart(with_known_name(node, names), counterparts)
@@ -50,7 +54,7 @@ def reference_rule(counterparts: Counterparts, names: Mapping[str, str]) -> Rule
 
 
 def with_known_name(node: Reference, names: Mapping[str, str]) -> Reference:
-    """The reference with the name in `names` in place of its bare id."""
+    """Returns the reference with the name in `names` in place of its bare id."""
     match node:
         case Mention(key, name) | GroupMention(key, name) | ChannelLink(key, name):
             name_known = names.get(key)
@@ -60,12 +64,14 @@ def with_known_name(node: Reference, names: Mapping[str, str]) -> Reference:
 
 
 def with_names(value: T, names: Mapping[str, str]) -> T:
-    """A text or a card with names in place of bare ids; the same object where none changes."""
+    """Returns a text or a card with names in place of bare ids; the same object if nothing
+    changes."""
     return with_references(value, lambda node: with_known_name(node, names)) if names else value
 
 
 def with_counterparts(value: T, counterparts: Counterparts) -> T:
-    """A text or a card that refers to what is there; it is the same object where nothing does."""
+    """Returns a text or a card with the destination's counterparts; the same object if nothing
+    changes."""
     if not (
         counterparts.people
         or counterparts.groups
@@ -78,7 +84,8 @@ def with_counterparts(value: T, counterparts: Counterparts) -> T:
 
 
 def with_references(value: T, other: Callable[[Reference], Inline]) -> T:
-    """The same with `other(reference)` for each; what does not change stays the same object."""
+    """Returns a text or a card with `other(reference)` for each reference; unchanged parts stay the
+    same objects."""
     return with_nodes(value, _REFERENCES, other)
 
 

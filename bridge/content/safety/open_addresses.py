@@ -1,4 +1,4 @@
-"""Which addresses are of the open internet, in whatever way they are written. Pure."""
+"""Which IP addresses belong to the public internet, however they are written. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 
 Address = IPv4Address | IPv6Address
 
-# An open address that only machines in one vendor's own cloud reach, with their secrets behind it
+# A public address that serves secrets to the machines of one vendor's cloud, and to no others
 # (its page "What is IP address 168.63.129.16?", 2026-02). Others' are link-local.
 _METADATA = IPv4Address("168.63.129.16")
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4 address
-_UNICAST = IPv6Network("2000::/3")  # all that was given out so far (IANA, 2026-06)
-# Nobody's web server, and not known as such to every Python that we run on: protocols' own
-# addresses, relays and tunnels to IPv4, examples in documents (RFC 6890, 7526, 9637).
+_UNICAST = IPv6Network("2000::/3")  # all addresses that are allocated so far (IANA, 2026-06)
+# No web server has these, and not every supported Python knows that: addresses of protocols,
+# relays and tunnels to IPv4, examples in documents (RFC 6890, 7526, 9637).
 _NOT_SERVERS = tuple(
     ip_network(network)
     for network in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2002::/16", "3fff::/20")
@@ -20,8 +20,12 @@ _NOT_SERVERS = tuple(
 
 
 def is_open(address: str, *, loopback: bool = False) -> bool:
-    """Whether an address, as `socket` has it, is in none of the private, local, multicast and
-    reserved networks. With `loopback` also this machine's own."""
+    """Whether an IP address is in none of the private, local, multicast and reserved networks.
+
+    Args:
+        address: An address, as `socket` returns it.
+        loopback: Whether addresses of this machine count as open.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -45,7 +49,7 @@ def _is_open(address: Address, *, loopback: bool) -> bool:
 
 
 def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that packets to this one end at."""
+    """The IPv4 address to which packets for this address go."""
     if address in _TRANSLATED:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped

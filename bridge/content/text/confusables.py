@@ -1,10 +1,10 @@
-"""Characters that look like a letter or digit of ASCII, by that letter; case and accents folded.
+"""Characters that look like an ASCII letter or digit, by that letter; case and accents folded.
 
 NOTICE: chosen from Unicode's confusables.txt (UTS #39, (c) Unicode, Inc., Unicode License v3), less
 what NFKD and case folding already make equal; with small capitals and letters that are struck
 through.
 
-`letter=code-points`: `l` stands for 1, i, I and | as well, `o` for 0.
+`letter=code-points`: `l` also stands for 1, i, I and |, `o` for 0.
 """
 
 TABLE = """

@@ -1,6 +1,7 @@
-"""Where a text in some chat dialect may be cut, and what is open there. Pure, linear.
+"""The places where a text in a chat dialect may be cut, and the markup that is open there. Pure,
+linear.
 
-It knows what Markdown, mrkdwn and their kin have in common: escapes, entities, links, `<...>`
+The module knows what Markdown, mrkdwn and similar dialects share: escapes, entities, links, `<...>`
 tokens, code, styles in pairs, fences, quotes and tables.
 """
 
@@ -39,7 +40,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Code between two fences: from `start` to `end`, its lines from `body` on."""
+    """Code between two fences: from `start` to `end`, its lines begin at `body`."""
 
     start: int
     body: int
@@ -59,7 +60,7 @@ class TableHead:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A style: what opens it, what closes it, and where these stand."""
+    """A style: its opening and closing signs, and their places."""
 
     start: int
     inner: int
@@ -70,11 +71,13 @@ class _Span:
 
 
 class Borders:
-    """One reading of the whole text, then questions about places in it."""
+    """Answers questions about places in a text, which it reads once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._unbreakable: list[tuple[int, int]] = []  # first and last place where no cut may fall
+        self._unbreakable: list[
+            tuple[int, int]
+        ] = []  # first and last place of each range without cuts
         self.fences = _fences(text)
         self.tables = _tables(text)
         spans = self._read()
@@ -90,7 +93,7 @@ class Borders:
         self._places, self._open = _open_styles(spans)
 
     def token_around(self, cut: int) -> int | None:
-        """Where the token begins that a cut here would break; None when it breaks none."""
+        """Returns the start of the token that a cut here would break; None if it breaks none."""
         index = bisect_right(self._unbreakable_starts, cut) - 1
         for first, last in self._unbreakable[max(0, index - 2) : index + 1]:
             if first <= cut <= last:
@@ -98,17 +101,20 @@ class Borders:
         return None
 
     def fence_around(self, cut: int) -> Fence | None:
+        """Returns the fence around this place, if any."""
         index = bisect_right(self._fence_starts, cut) - 1
         fence = self.fences[index] if index >= 0 else None
         return fence if fence and fence.start < cut < fence.end else None
 
     def table_around(self, cut: int) -> TableHead | None:
+        """Returns the head of the table whose rows are around this place, if any."""
         index = bisect_right(self._table_starts, cut) - 1
         head = self.tables[index] if index >= 0 else None
         return head if head and head.body <= cut < head.end else None
 
     def styles_at(self, cut: int) -> tuple[tuple[str, str], ...]:
-        """What opens and what closes each style that is open here, outermost first."""
+        """Returns the opening and closing signs of each style that is open here, outermost
+        first."""
         index = bisect_right(self._places, cut) - 1
         return self._open[index] if index >= 0 else ()
 
@@ -125,7 +131,7 @@ class Borders:
 
 
 class _Reading:
-    """Tokens outside of fences, in order; links and styles are matched by stacks."""
+    """The tokens outside of fences, in order; stacks match links and styles."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -161,7 +167,7 @@ class _Reading:
                     self._end_paragraph()
 
     def _end_paragraph(self) -> None:
-        """Nothing in a line goes on beyond an empty one."""
+        """No inline markup continues after an empty line."""
         self._brackets.clear()
         self._styles.clear()
         self._open_counts.clear()
@@ -181,7 +187,7 @@ class _Reading:
 
     def _code(self, ticks: str, start: int, end: int, stop: int) -> int:
         """Code ends at the next run of as many ticks in its paragraph. Where it is cut, a space
-        keeps the ticks apart from those that it may hold."""
+        separates the ticks from those that it may contain."""
         closing = self._closing(len(ticks), end, stop)
         if closing is None:
             return end
@@ -241,7 +247,7 @@ class _Reading:
 def _open_styles(
     spans: list[_Span],
 ) -> tuple[list[int], list[tuple[tuple[str, str], ...]]]:
-    """Places where the open styles change, and which are open from there on."""
+    """The places where the open styles change, and the styles that are open from there on."""
     edges = [(span.inner, 1, span) for span in spans] + [(span.stop, 0, span) for span in spans]
     edges.sort(key=lambda edge: edge[:2])
     places: list[int] = []
@@ -258,13 +264,13 @@ def _open_styles(
 
 
 def open_fence(text: str) -> Fence | None:
-    """The fence that is open at the end of the text."""
+    """Returns the fence that is open at the end of the text, if any."""
     fences = _fences(text)
     return fences[-1] if fences and fences[-1].end > len(text) else None
 
 
 def close_fence(text: str) -> str:
-    """The text, with the fence closed that is open at its end (an agent was cut short)."""
+    """Returns the text with the fence closed that is open at its end (an agent was interrupted)."""
     fence = open_fence(text)
     return text.removesuffix("\n") + fence.closing if fence else text
 
@@ -296,7 +302,7 @@ def _fence(opened: re.Match[str], prefix: str, end: int) -> Fence:
 
 
 def _line_before(text: str, at: int) -> str | None:
-    """What stands before a fence in its line, when a fence may stand there."""
+    """The text before a fence in its line, if a fence may be there."""
     start = text.rfind("\n", max(0, at - _MAX_PREFIX), at) + 1
     if start == 0 and at > _MAX_PREFIX:
         return None

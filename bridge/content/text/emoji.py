@@ -1,7 +1,7 @@
 """Short names of emoji <-> their characters: `wave::skin-tone-3` <-> 👋🏼. Pure; one table.
 
-The names are those that chats agree on (iamcal's emoji-data); which signs stand around them, and
-where a platform has names of its own, its connector knows.
+The names are those that chats share (iamcal's emoji-data). Connectors know the signs around them
+and the names that only their platform has.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ _TONES = dict(zip("23456", "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff",
 _TONE_NUMBERS = {tone: number for number, tone in _TONES.items()}
 _TONED = re.compile(r"(.+)::skin-tone-([2-6])(?:-([2-6]))?")
 _ANY_TONE = re.compile("[\U0001f3fb-\U0001f3ff]")
-_AS_PICTURE = "\ufe0f"  # asks for the picture of a character that is text as well
+_AS_PICTURE = "\ufe0f"  # selects the picture of a character that is also text
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """`toned`: a skin tone may follow the first character; `pair`: two people with one each."""
+    """`toned`: a skin tone may follow the first character; `pair`: two people with one tone
+    each."""
 
     plain: str
     toned: bool
@@ -29,7 +30,7 @@ class _Entry:
 
 
 def emoji_of(name: str) -> str | None:
-    """The characters that a short name (without colons) stands for; None when nobody knows it."""
+    """Returns the characters of a short name (without colons); None for an unknown name."""
     if entry := _entries().get(name):
         return entry.plain
     toned = _TONED.fullmatch(name) if "::" in name else None
@@ -38,7 +39,7 @@ def emoji_of(name: str) -> str | None:
 
 
 def short_name_of(emoji: str) -> str | None:
-    """The first short name of an emoji, with its skin tone; None for what is no emoji we know."""
+    """Returns the first short name of an emoji, with its skin tone; None for an unknown emoji."""
     bare = emoji.replace(_AS_PICTURE, "")
     if name := _names().get(bare):
         return name
@@ -52,12 +53,12 @@ def short_name_of(emoji: str) -> str | None:
 
 
 def emoji_by_name() -> dict[str, str]:
-    """Every short name that we know -> its characters, in the order of the table."""
+    """Returns the characters of every known short name, in the order of the table."""
     return {name: entry.plain for name, entry in _entries().items()}
 
 
 def canonical_emoji(emoji: str) -> str:
-    """The same emoji in one form, whichever signs of presentation a platform puts into it."""
+    """Returns one form of an emoji, whichever variation selectors a platform adds to it."""
     name = short_name_of(emoji)
     return (emoji_of(name) if name else None) or emoji
 
@@ -84,7 +85,7 @@ def _entries() -> dict[str, _Entry]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Characters without tones and signs of presentation -> the first name."""
+    """The first name by characters, without tones and variation selectors."""
     names: dict[str, str] = {}
     for name, entry in _entries().items():
         for form in (entry.plain, re.sub("[ab]", "", entry.pair)):

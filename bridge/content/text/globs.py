@@ -1,6 +1,6 @@
-"""Globs of names and content types as languages: what one matches, and whether one covers others.
+"""Globs of names and content types: what one matches, and whether one covers others.
 
-`*` is any run of characters but `/`, `**` any run at all, `{a,b}` one of several. Pure, bounded.
+`*` is any run of characters except `/`, `**` any run at all, `{a,b}` one of several. Pure, bounded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STAR, _STARS = "*", "**"
 
 
 def matches(glob: str, text: str) -> bool:
-    """Whether the glob describes the whole text."""
+    """Whether the glob matches the whole text."""
     stops = SEPARATOR in text, "/" in text
     return any(
         _matches(pattern, text)
@@ -35,7 +35,7 @@ def matches(glob: str, text: str) -> bool:
 
 
 def is_glob(text: str) -> bool:
-    """Whether it may describe several texts."""
+    """Whether the glob may match several texts."""
     return "*" in text or "{" in text
 
 
@@ -54,22 +54,27 @@ Glob = Annotated[str, AfterValidator(_checked)]
 
 
 def covers(wide: Sequence[str], narrow: str) -> bool:
-    """Whether every text that `narrow` describes is described by one of `wide`.
+    """Whether one of the `wide` globs matches every text that `narrow` matches.
 
-    Raises InvalidData for globs so tangled that it would take too long to find out.
+    Raises:
+        InvalidData: The globs are too complex to be compared.
     """
     machines = [pattern for glob in wide for pattern in _patterns(glob)]
     return all(_is_covered(pattern, machines) for pattern in _patterns(narrow))
 
 
 def meet(left: str, right: str) -> bool:
-    """Whether there is a text that both describe. Raises InvalidData as `covers` does."""
+    """Whether some text matches both globs.
+
+    Raises:
+        InvalidData: The globs are too complex to be compared.
+    """
     return any(_meet(a, b) for a in _patterns(left) for b in _patterns(right))
 
 
 @lru_cache(maxsize=1024)
 def _patterns(glob: str) -> tuple[_Pattern, ...]:
-    """One pattern for each way to choose among the alternatives."""
+    """One pattern for each choice among the alternatives."""
     patterns: list[_Pattern] = []
     for text in _alternatives(glob):
         patterns.append(_pattern(text))
@@ -92,7 +97,7 @@ def _pieces_of(glob: str) -> tuple[tuple[_Pattern, tuple[str, ...], frozenset[st
 
 
 def _runs_through(pieces: Sequence[str], text: str) -> bool:
-    """Whether the pieces stand in the text in their order, with anything between them."""
+    """Whether the text contains the pieces in order, with anything between them."""
     if len(pieces) == 1:
         return text == pieces[0]
     first, *middle, last = pieces
@@ -127,7 +132,7 @@ def _closing(glob: str, start: int) -> int:
 
 
 def _choices(inner: str) -> list[str]:
-    """The parts between the commas that lie in no inner braces."""
+    """The parts between the commas that are not in inner braces."""
     choices, depth = [""], 0
     for char in inner:
         depth += {"{": 1, "}": -1}.get(char, 0)
@@ -160,7 +165,7 @@ def _matches(pattern: _Pattern, text: str) -> bool:
 
 
 def _closure(pattern: _Pattern, states: frozenset[int]) -> frozenset[int]:
-    """With the states that are reached by letting stars stand for nothing."""
+    """The states with those that are reached when stars match nothing."""
     reached = set(states)
     for state in states:
         at = state
@@ -185,7 +190,7 @@ def _step(pattern: _Pattern, states: frozenset[int], char: str) -> frozenset[int
 
 
 def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
-    """Walk through both at once: wherever the narrow one may end, one of the wide ones must."""
+    """Walks through both at once: wherever the narrow pattern may end, a wide one must."""
     written = set(chain(narrow, *wide)) - {_STAR, _STARS}
     alphabet = sorted(written | {"/", _other(written)})
     start = (_closure(narrow, frozenset((0,))), tuple(_closure(p, frozenset((0,))) for p in wide))
@@ -205,12 +210,12 @@ def _is_covered(narrow: _Pattern, wide: Sequence[_Pattern]) -> bool:
                 seen.add(state)
                 waiting.append(state)
         if len(seen) > _MAX_STATES:
-            raise InvalidData("These globs are too tangled to be compared; write simpler ones")
+            raise InvalidData("These globs are too complex to compare; write simpler ones")
     return True
 
 
 def _meet(left: _Pattern, right: _Pattern) -> bool:
-    """Walk through both at once: somewhere both may end."""
+    """Walks through both at once: somewhere both may end."""
     written = set(chain(left, right)) - {_STAR, _STARS}
     alphabet = sorted(written | {"/", _other(written)})
     start = _closure(left, frozenset((0,))), _closure(right, frozenset((0,)))
@@ -225,10 +230,10 @@ def _meet(left: _Pattern, right: _Pattern) -> bool:
                 seen.add(state)
                 waiting.append(state)
         if len(seen) > _MAX_STATES:
-            raise InvalidData("These globs are too tangled to be compared; write simpler ones")
+            raise InvalidData("These globs are too complex to compare; write simpler ones")
     return False
 
 
 def _other(written: set[str]) -> str:
-    """A character that stands for all that no glob names."""
+    """A character that represents all characters that no glob names."""
     return next(char for char in map(chr, range(1, 0x10FFFF)) if char not in written)

@@ -1,19 +1,25 @@
-"""Where a character as people see it ends: no cut between a letter and its accent. Pure.
+"""The ends of characters as people see them: no cut separates a letter from its accent. Pure.
 
-The rules of UAX #29 that matter in chats; Python's own tables know the categories.
+These are the rules of UAX #29 that matter in chats; Python's tables have the categories.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-_MAX_CLUSTER = 64  # a "character" of more code points is cut all the same (Zalgo)
+_MAX_CLUSTER = 64  # a longer cluster is cut (Zalgo)
 _JOINER = "\u200d"
 _AS_PICTURE = "\ufe0f"
 
 
 def cluster_start(text: str, cut: int, lowest: int = 0) -> int:
-    """The cut, or the nearest one before it that falls inside no grapheme cluster."""
+    """Returns the cut, or the nearest place before it that is inside no grapheme cluster.
+
+    Args:
+        text: The text.
+        cut: An index into it.
+        lowest: The result is greater than this index, or the cut itself.
+    """
     at = cut
     while at > lowest and cut - at < _MAX_CLUSTER and is_inside(text, at):
         at -= 1
@@ -21,8 +27,10 @@ def cluster_start(text: str, cut: int, lowest: int = 0) -> int:
 
 
 def display_width(text: str) -> int:
-    """How many cells of a fixed-width font the text takes: wide signs two, accents none, emoji
-    that are joined together as one."""
+    """Returns the number of cells of a fixed-width font that the text takes.
+
+    Wide characters take two cells, accents none, joined emoji as many as one.
+    """
     if text.isascii():
         return len(text)
     width = 0
@@ -47,7 +55,7 @@ def _is_tone(char: str) -> bool:
 
 
 def is_inside(text: str, cut: int) -> bool:
-    """Whether the characters around the cut belong together."""
+    """Whether a cut here would separate characters of one grapheme cluster."""
     if not 0 < cut < len(text):
         return False
     before, after = text[cut - 1], text[cut]
@@ -63,7 +71,7 @@ def is_inside(text: str, cut: int) -> bool:
 
 
 def _extends(char: str) -> bool:
-    """Accents and signs (M*), joiners, skin tones, tags of flags, halfwidth voicing marks."""
+    """Accents and marks (M*), joiners, skin tones, tags of flags, halfwidth voicing marks."""
     return (
         unicodedata.category(char)[0] == "M"
         or char in "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"

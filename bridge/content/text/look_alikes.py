@@ -1,7 +1,8 @@
-"""Names -> what is left of them for the eye: two that look the same have the same skeleton. Pure.
+"""Names -> their skeletons: names that look the same have the same skeleton. Pure.
 
-As UTS #39 has it, and coarser: case, accents, spaces, punctuation and emoji fall away as well, for
-a name is read at a glance. To look alike means to be told apart, nothing worse; too coarse is safe.
+The skeleton of UTS #39, made coarser: it also drops case, accents, spaces, punctuation and emoji,
+because people read a name at a glance. Names with equal skeletons are only marked to be told apart,
+so a coarse skeleton is safe.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _LETTERS = {
     **dict.fromkeys(map(ord, "1i|"), "l"),
     ord("0"): "o",
 }
-# What is seen as nothing: spaces, controls, joiners, variation selectors, fillers, and accents.
+# Invisible: spaces, controls, joiners, variation selectors, fillers, and accents.
 _INVISIBLE_CHARACTERS = re.compile(
     "[\\s\x00-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
@@ -39,7 +40,10 @@ _ORNAMENT_CATEGORIES = ("Cf", "Me", "Sk", "So")
 
 @lru_cache(maxsize=4096)
 def skeleton(name: str) -> str:
-    """Compare it with another's; it is not for showing. Never empty where something is seen."""
+    """Returns the skeleton of a name, for comparison and not for display.
+
+    It is not empty if the name has a visible character.
+    """
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     visible = _INVISIBLE_CHARACTERS.sub("", folded)
     letters = visible.translate(_LETTERS).replace("rn", "m").replace("vv", "w")
@@ -47,14 +51,14 @@ def skeleton(name: str) -> str:
 
 
 def is_unseen(text: str) -> bool:
-    """Whether there is nothing in it to see."""
+    """Whether the text has no visible character."""
     return all(
         _INVISIBLE_CHARACTERS.match(c) or unicodedata.category(c) in _INVISIBLE for c in text
     )
 
 
 def _is_ornament(char: str) -> bool:
-    """Punctuation, emoji and rings: what may stand beside a name, and is none of it."""
+    """Punctuation, emoji and marks beside a name, which are no part of it."""
     return (
         unicodedata.category(char) in _ORNAMENT_CATEGORIES or unicodedata.category(char)[0] == "P"
     )

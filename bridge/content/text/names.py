@@ -1,4 +1,4 @@
-"""A name as a platform gave it -> the same name as it may stand in a line of text. Pure."""
+"""A name from a platform -> the same name, safe in a line of text. Pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bridge.content.text.split import utf16_length
 from bridge.model import split_key
 
 NAME_LIMIT = 128  # characters; the platforms allow 32 to 80
-MARKED_LIMIT = 76  # UTF-16 units: a name with a mark behind it fits everywhere, and keeps the mark
-# Controls, halves of characters, and signs that turn the reading direction or hide: a name made of
-# them looks like another's. Joiners (U+200C, U+200D) stay: Persian and emoji need them.
+MARKED_LIMIT = 76  # UTF-16 units: a name with a mark behind it fits on every platform
+# Controls, lone surrogates, and marks that reverse the reading direction or hide: a name with
+# them can look like another's. Joiners (U+200C, U+200D) stay: Persian and emoji need them.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff]"
@@ -26,8 +26,12 @@ _HEAP = re.compile(
 
 
 def display_name(name: str, nameless: str) -> str:
-    """One line, nothing in it invisible, at most `NAME_LIMIT` long; `nameless` where nothing of it
-    can be seen."""
+    """Returns a name as one line without invisible characters, at most `NAME_LIMIT` long.
+
+    Args:
+        name: The name that a platform reports.
+        nameless: The name to use if no character of `name` is visible.
+    """
     line = " ".join(_HIDDEN.sub(" ", name[: 8 * NAME_LIMIT]).split())
     if is_unseen(line):
         return nameless
@@ -35,8 +39,14 @@ def display_name(name: str, nameless: str) -> str:
 
 
 def cut_name(name: str, limit: int, length: Callable[[str], int] = utf16_length) -> str:
-    """As much of the name as there is room for, ended by an ellipsis; never cut inside what people
-    see as one character."""
+    """Returns the name, cut to the limit and ended by an ellipsis; no cut is inside a grapheme
+    cluster.
+
+    Args:
+        name: The name.
+        limit: The maximum length.
+        length: Returns the length of a text in the unit of the limit.
+    """
     if length(name) <= limit:
         return name
     low, high = 0, min(len(name), limit)
@@ -47,7 +57,7 @@ def cut_name(name: str, limit: int, length: Callable[[str], int] = utf16_length)
 
 
 def name_with_mark(name: str, mark: str) -> str:
-    """`Ann (mark)`: whose name is another's, too."""
+    """Returns `Ann (mark)`, for a name that somebody else has, too."""
     mark = f" ({cut_name(mark, 30)})"
     return f"{cut_name(name, MARKED_LIMIT - utf16_length(mark))}{mark}"
 

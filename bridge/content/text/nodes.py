@@ -1,6 +1,4 @@
-"""Trees of frozen dataclasses, texts and cards: nodes found in them, and put in place of others.
-Pure.
-"""
+"""Trees of frozen dataclasses, texts and cards: finding nodes and replacing them. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ _PLAIN = ("str", "bool", "int", "float", "Literal", "JsonValue", "Annotated[Skip
 
 @cache
 def node_fields(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that may hold nodes."""
+    """Returns the names of the fields of a dataclass that may hold nodes."""
     return tuple(field.name for field in fields(kind) if not str(field.type).startswith(_PLAIN))
 
 
@@ -25,8 +23,13 @@ def nodes_in(
     kinds: type[T] | tuple[type[T], ...],
     inner: Callable[[type], tuple[str, ...]] = node_fields,
 ) -> Iterator[T]:
-    """The nodes of these kinds, in the order of the tree's fields; `inner` names the fields of a
-    kind that are looked into."""
+    """Yields the nodes of these kinds, in the order of the tree's fields.
+
+    Args:
+        tree: A node, or a tuple of nodes.
+        kinds: The types to find.
+        inner: Returns the fields of a type to search.
+    """
     stack: list[object] = [tree]
     while stack:
         value = stack.pop()
@@ -44,8 +47,15 @@ def with_nodes(
     other: Callable[[T], object],
     inner: Callable[[type], tuple[str, ...]] = node_fields,
 ) -> Tree:
-    """The tree with `other(node)` for each node of these kinds; what does not change stays the
-    same object."""
+    """Returns the tree with `other(node)` for each node of these kinds; unchanged parts stay the
+    same objects.
+
+    Args:
+        tree: A node, or a tuple of nodes.
+        kinds: The types to replace.
+        other: Returns the replacement of a node.
+        inner: Returns the fields of a type to search.
+    """
     return _with(tree, kinds, other, inner)
 
 

@@ -1,8 +1,8 @@
-"""The normal form of the text tree: one tree for all trees that say the same. Pure.
+"""The normal form of the text tree: one tree for all trees with the same content. Pure.
 
-It is what `markdown_to_text` gives and what `text_to_markdown` can write: no empty nodes, no
-white space at the edges of styles and links, no style within itself, no link within a link, texts
-without line breaks, bare URLs as links, quotes and lists at most `MAX_DEPTH` deep.
+`markdown_to_text` returns it and `text_to_markdown` can write it: no empty nodes, no white space at
+the edges of styles and links, no style within itself, no link within a link, texts without line
+breaks, bare URLs as links, quotes and lists at most `MAX_DEPTH` deep.
 """
 
 from __future__ import annotations
@@ -41,22 +41,24 @@ from bridge.content.text.uacs_links import OwnNode, readable_own_node
 from bridge.content.text.urls import bare_urls, safe_url
 
 _MAX_PADDING = 10_000  # cells that padding may add to any table
-MAX_DEPTH = 24  # quotes and lists that lie deeper are read as what they hold
+MAX_DEPTH = 24  # quotes and lists at a greater depth are read as their content
 _OWN: frozenset[type[Inline]] = frozenset(get_args(OwnNode))
 _BLANK = " \t"
 _UNCLEAN = re.compile("[\x00\x0b\x0c\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_SPECIAL = re.compile("[\x00\x0b\x0c\r\n\ud800-\udfff]|://")  # what a text may not hold
+_SPECIAL = re.compile("[\x00\x0b\x0c\r\n\ud800-\udfff]|://")  # what a Text node may not contain
 _NO_LANGUAGE = re.compile(r"[`\s\\&]")
 _NONE: frozenset[type[Inline]] = frozenset()
 
 
 def cleaned(text: str) -> str:
-    """NUL and halves of characters become U+FFFD (CommonMark 2.3), page breaks are spaces."""
+    """Returns the text with U+FFFD for NUL and lone surrogates (CommonMark 2.3) and a space for
+    page breaks."""
     return text if is_clean(text) else _UNCLEAN.sub(_clean, text)
 
 
 def is_clean(text: str) -> bool:
+    """Whether `cleaned` would return the text unchanged."""
     if "\x00" in text or "\x0b" in text or "\x0c" in text:
         return False
     if not text.isascii():
@@ -75,7 +77,7 @@ def _clean(match: re.Match[str]) -> str:
 
 
 def normal(document: Document) -> Document:
-    """The normal form of any tree, however deep or broken."""
+    """Returns the normal form of any tree, however deep or malformed."""
     return tuple(_blocks(document, 0))
 
 
@@ -107,7 +109,7 @@ def _block(block: Block, depth: int) -> Iterable[Block]:
 
 
 def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """What quotes and lists hold, without them; safe for nesting of any depth."""
+    """Yields the blocks inside quotes and lists, without these; safe for nesting of any depth."""
     stack = [iter(blocks)]
     while stack:
         block = next(stack[-1], None)
@@ -122,7 +124,7 @@ def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def paragraphs(run: Sequence[Inline], *, subtle: bool = False) -> Iterator[Block]:
-    """A tidy run as paragraphs: two line breaks or more set them apart."""
+    """Yields a tidy run as paragraphs; two or more line breaks separate them."""
     children: list[Inline] = []
     breaks = 0
     for node in _without_end(run):
@@ -141,17 +143,20 @@ def paragraphs(run: Sequence[Inline], *, subtle: bool = False) -> Iterator[Block
 
 
 def heading(level: int, run: Sequence[Inline]) -> list[Block]:
+    """Returns a heading of one line, its level between 1 and 6; nothing for an empty run."""
     children = one_line(run)
     return [Heading(min(max(level, 1), 6), children)] if children else []
 
 
 def quote(blocks: Iterable[Block]) -> list[Block]:
+    """Returns a quote of the blocks; nothing if there are none."""
     inner = tuple(blocks)
     return [Quote(inner)] if inner else []
 
 
 def code_block(value: str, language: str) -> CodeBlock:
-    """The language is the first word of what Markdown calls the info string."""
+    """Returns a code block with clean text; its language is the first word of Markdown's info
+    string."""
     value = cleaned(value)
     if "\r" in value:
         value = _LINE_END.sub("\n", value)
@@ -162,6 +167,12 @@ def code_block(value: str, language: str) -> CodeBlock:
 
 
 def bullets(items: Sequence[ListItem], start: int | None) -> list[Block]:
+    """Returns a list of the items; nothing if there are none.
+
+    Args:
+        items: The items, in their normal form.
+        start: The first number of an ordered list; None for bullets.
+    """
     first = None if start is None else min(max(start, 0), 999_999_999)
     return [List(tuple(items), first)] if items else []
 
@@ -171,7 +182,10 @@ def table(
     rows: Sequence[Sequence[Sequence[Inline]]],
     align: Sequence[Literal["left", "center", "right"] | None],
 ) -> list[Block]:
-    """Every row as long as the longest; the header where that would be out of all proportion."""
+    """Returns a table whose rows all have the width of the longest.
+
+    A table that padding would make far too large becomes paragraphs with bars between the cells.
+    """
     lines = [[one_line(cell) for cell in row] for row in (header, *rows)]
     if not any(cell for line in lines for cell in line):
         return []
@@ -196,7 +210,13 @@ def _as_text(cells: Sequence[Sequence[Inline]]) -> list[Inline]:
 def tidy(
     nodes: Iterable[Inline], active: frozenset[type[Inline]] = _NONE, *, linked: bool = False
 ) -> list[Inline]:
-    """A run in its normal form, inside the styles that are `active`, in a link or not."""
+    """Returns a run in its normal form.
+
+    Args:
+        nodes: Any run of inlines.
+        active: The styles around the run.
+        linked: Whether a link is around the run.
+    """
     tidied: list[Inline] = []
     stack = [iter(nodes)]
     while stack:
@@ -222,7 +242,7 @@ def tidy(
 
 
 def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
-    """A run of tidy nodes: what belongs together becomes one node, bare URLs become links."""
+    """Returns a run of tidy nodes with neighbours of one kind joined and bare URLs as links."""
     full = [node for node in nodes if type(node) is not Text or node.value]
     if _is_joined(full):
         return full
@@ -254,7 +274,7 @@ def joined(nodes: Iterable[Inline], *, linked: bool = False) -> list[Inline]:
 
 
 def _is_joined(nodes: Sequence[Inline]) -> bool:
-    """Whether nothing is to be done: so are most runs."""
+    """Whether the run is already joined, as most are."""
     if has_neighbours_of_one_kind(nodes):
         return False
     for node in nodes:
@@ -271,7 +291,7 @@ def _merged_style(styles: Sequence[Style], *, linked: bool) -> Inline:
 
 
 def styled(kind: type[Style], children: Sequence[Inline]) -> list[Inline]:
-    """The style around its children, white space at their edges outside of it."""
+    """Returns the style around its children, with white space at their edges moved outside."""
     lead, inner, tail = _hoisted(children)
     return [*lead, kind(tuple(inner)), *tail] if inner else [*lead, *tail]
 
@@ -279,7 +299,7 @@ def styled(kind: type[Style], children: Sequence[Inline]) -> list[Inline]:
 def link(
     url: str, label: Sequence[Inline], active: frozenset[type[Inline]] = _NONE
 ) -> list[Inline]:
-    """A link whose label is tidy; its own words, then the URL, where it may not be a link."""
+    """Returns a link with a tidy label; text followed by the URL if the URL may not be a link."""
     safe = safe_url(url)
     if safe is None:
         label_nodes = plain_inlines(label).strip(f"{_BLANK}\n")
@@ -291,7 +311,7 @@ def link(
 
 
 def one_line(run: Sequence[Inline]) -> tuple[Inline, ...]:
-    """A tidy run without white space at its edges, for headings and cells."""
+    """Returns a tidy run without white space at its edges, for headings and cells."""
     return tuple(_hoisted(run)[1])
 
 
@@ -321,7 +341,7 @@ def _add_text(nodes: list[Inline], value: str, *, linked: bool) -> None:
 
 
 def _add_break(nodes: list[Inline], node: Inline) -> None:
-    """White space at the end of a line is not seen."""
+    """Adds a break; white space before it is invisible and is removed."""
     _strip_end(nodes)
     nodes.append(node)
 
@@ -344,7 +364,7 @@ def _without_end(run: Sequence[Inline]) -> list[Inline]:
 def _hoisted(
     children: Sequence[Inline],
 ) -> tuple[list[Inline], list[Inline], list[Inline]]:
-    """White space and breaks before and after, and what is between."""
+    """White space and breaks before and after the run, and the rest of it."""
     start, end = 0, len(children)
     if (
         end == 1

@@ -1,4 +1,4 @@
-"""The text tree -> plain text: what it says, for places that show no formatting. Pure."""
+"""The text tree -> plain text, for places that show no formatting. Pure."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ _BOX = {None: "", True: "☑ ", False: "☐ "}
 
 
 def text_to_plain(document: Document) -> str:
-    """Paragraphs are set apart by an empty line; lists and quotes keep a sign of what they are."""
+    """Returns the text of a document: an empty line separates paragraphs; lists and quotes keep
+    their marks."""
     return "\n\n".join(_blocks(document, 0))
 
 
 def blocks_as_line(document: Document) -> tuple[Inline, ...]:
-    """Text as one run of inlines: paragraphs become lines, other blocks what they say, with their
-    links and styles."""
+    """Returns text as one run of inlines with its links and styles: paragraphs become lines, other
+    blocks their plain text."""
     run: list[Inline] = []
     for block in document:
         run += [BREAK] if run else []
@@ -55,7 +56,7 @@ def blocks_as_line(document: Document) -> tuple[Inline, ...]:
 
 
 def hidden_in(document: Document) -> Iterator[str]:
-    """What each spoiler of the text hides."""
+    """Yields the hidden text of each spoiler."""
     stack: list[object] = [document]
     while stack:
         match stack.pop():
@@ -78,7 +79,7 @@ def hidden_in(document: Document) -> Iterator[str]:
 
 
 def labels_in(document: Document) -> Iterator[tuple[Inline, ...]]:
-    """The label of each link of the text."""
+    """Yields the label of each link."""
     stack: list[object] = [document]
     while stack:
         match stack.pop():
@@ -101,7 +102,7 @@ def labels_in(document: Document) -> Iterator[tuple[Inline, ...]]:
 
 
 def _lines(block: Block, depth: int) -> list[tuple[Inline, ...]]:
-    """The lines of a block, as `text_to_plain` has them, with what is in them."""
+    """The lines of a block, as `text_to_plain` has them, with their nodes."""
     match block:
         case Paragraph(children) | Heading(_, children):
             return _split(children)
@@ -153,8 +154,12 @@ def _barred(cells: Sequence[Sequence[Inline]]) -> tuple[Inline, ...]:
 
 
 def aligned_table(node: Table, cross: str) -> str:
-    """A table in characters of one width: columns of equal cells, a line below the header; `cross`
-    stands where that line meets the border of a column."""
+    """Returns a table in characters of one width: aligned columns, and a line below the header.
+
+    Args:
+        node: The table.
+        cross: The character where that line meets the border of a column.
+    """
     rows = [[" ".join(plain_inlines(cell).split()) for cell in row] for row in _rows(node)]
     count = max(map(len, rows))
     if not count:
@@ -178,7 +183,7 @@ def _aligned(cell: str, width: int, how: str | None) -> str:
 
 
 def plain_to_text(plain: str) -> Document:
-    """Characters as they are: lines, and paragraphs between empty ones. Bare URLs are links."""
+    """Reads plain text: lines, and paragraphs between empty lines. Bare URLs become links."""
     return normal((Paragraph((Text(plain),)),))
 
 

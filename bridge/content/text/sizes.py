@@ -1,13 +1,13 @@
-"""A number of bytes -> how it is read at a glance. Pure."""
+"""A number of bytes -> a short text. Pure."""
 
 from __future__ import annotations
 
-_MAX_BYTES = 10**18  # no file is larger: the number is not to be believed
+_MAX_BYTES = 10**18  # no file is larger, so a larger number is wrong
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def readable_size(size: int | None) -> str:
-    """123 bytes, 4.5 KB, 120 MB; empty for what is unknown, nothing, or more than there can be."""
+    """Returns `123 bytes`, `4.5 KB` or `120 MB`; empty for an unknown, zero or impossible size."""
     if size is None or not 0 < size < _MAX_BYTES:
         return ""
     unit = min(max(len(str(size)) - 1, 0) // 3, len(_UNITS) - 1)

@@ -1,5 +1,8 @@
-"""One long text -> pieces that fit, cut at sensible places; what a cut leaves open goes on in the
-next piece: code fences, quotes, styles, a table's head. Pure, in linear time."""
+"""A long text -> pieces that fit, cut at sensible places. Pure, in linear time.
+
+Each piece closes what a cut leaves open, and the next piece opens it again: code fences, quotes,
+styles, a table's head.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ _MIN_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The piece ends at `stop`, the next begins at `go_on`: what lies between falls away."""
+    """The piece ends at `stop`, the next one begins at `go_on`: the text between them is
+    dropped."""
 
     stop: int
     go_on: int
@@ -32,21 +36,29 @@ class _Cut:
 
 
 def utf16_length(text: str) -> int:
-    """Length as JavaScript and .NET count it."""
+    """Returns the length of a text in UTF-16 units, as JavaScript and .NET count it."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def cut_text(text: str, limit: int) -> str:
-    """The text, or as much of it as there is room for, ended by an ellipsis."""
+    """Returns the text, or its beginning and an ellipsis if it is longer than the limit."""
     return text if len(text) <= limit else f"{split_text(text, limit - 1)[0]}…"
 
 
 def split_text(text: str, limit: int, length: Length = len) -> list[str]:
-    """Pieces of at most `limit`, counted by `length`; joined they say the same.
+    """Splits a text into pieces with the same content.
 
-    Cuts fall between paragraphs, lines, sentences, words or grapheme clusters, the first of these
-    that leaves at least a third of the room used; inside a link, mention, entity, escape or other
-    token only when it is longer than a piece. White space at a cut falls away.
+    Cuts are between paragraphs, lines, sentences, words or grapheme clusters: the first of these
+    that uses at least a third of the room. A cut is inside a link, mention, entity, escape or other
+    token only if the token is longer than a piece. White space at a cut is dropped.
+
+    Args:
+        text: Text in a chat dialect.
+        limit: The maximum length of a piece, at least 20.
+        length: Returns the length of a text in the unit of the limit.
+
+    Raises:
+        ValueError: The limit is too small for any text.
     """
     if limit < _MIN_LIMIT:
         raise ValueError(f"a limit of {limit} leaves no room for text; give at least {_MIN_LIMIT}")
@@ -70,7 +82,7 @@ def _pieces(text: str, limit: int, length: Length) -> Iterator[str]:
 def _piece(
     borders: Borders, text: str, at: int, end: int, opening: str, limit: int, length: Length
 ) -> tuple[str, int, str]:
-    """The piece, where the next one begins, and what is to be opened there again."""
+    """The piece, the start of the next one, and the markup that the next one must open again."""
     for _ in range(6):
         if end <= at:
             break
@@ -85,7 +97,7 @@ def _piece(
 
 
 def _rough_piece(text: str, at: int, limit: int, length: Length) -> tuple[str, int, str]:
-    """No room to be neat."""
+    """A piece for which there is no room for markup."""
     end = _reach(text, at, "", limit, length)
     end = max(cluster_start(text, end, at), at + 1)
     while end > at + 1 and length(text[at:end]) > limit:
@@ -94,7 +106,7 @@ def _rough_piece(text: str, at: int, limit: int, length: Length) -> tuple[str, i
 
 
 def _reach(text: str, at: int, opening: str, limit: int, length: Length) -> int:
-    """The furthest place up to which the text fits, more or less: by steps, then by bisection."""
+    """About the furthest place up to which the text fits: by steps, then by bisection."""
     if length is len:
         return min(len(text), max(at, at + limit - len(opening)))
     low, size = at, limit
@@ -145,7 +157,7 @@ def _paragraph_ends(borders: Borders, text: str, lowest: int, end: int) -> Itera
 
 
 def _line_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_Cut]:
-    """Before a fence rather than within it."""
+    """Line ends, rather before a fence than within it."""
     place = text.rfind("\n", lowest, end + 1)
     fence = borders.fence_around(place) if place >= 0 else None
     if fence and fence.start - 1 >= lowest:
@@ -171,12 +183,12 @@ def _word_ends(borders: Borders, text: str, lowest: int, end: int) -> Iterator[_
 
 
 def _is_word_short(text: str, start: int, limit: int) -> bool:
-    """Whether the word that begins here has room in a piece of its own."""
+    """Whether the word that begins here fits in a piece of its own."""
     return len(text) - start <= limit or bool(_SPACE.search(text, start, start + limit + 1))
 
 
 def _between_characters(borders: Borders, text: str, at: int, end: int, limit: int) -> _Cut:
-    """Before the token that the end falls in, when there is something before it."""
+    """A cut before the token around the end, if there is something before the token."""
     cut = end
     for _ in range(8):
         start = borders.token_around(cut)
@@ -190,7 +202,8 @@ def _between_characters(borders: Borders, text: str, at: int, end: int, limit: i
 
 
 def _within_token(text: str, at: int, end: int) -> _Cut:
-    """A token that is longer than a piece is cut at a space; ticks side by side stay together."""
+    """A cut in a token that is longer than a piece: at a space; ticks side by side stay
+    together."""
     space = text.rfind(" ", at + 1 + (end - at) // 2, end)
     if space > at:
         return _Cut(space, space + 1)
@@ -207,7 +220,8 @@ def _within_token(text: str, at: int, end: int) -> _Cut:
 def _seam(
     borders: Borders, text: str, cut: _Cut, limit: int, length: Length
 ) -> tuple[str, str, int]:
-    """What closes the piece, what opens the next, and where that goes on."""
+    """The markup that closes the piece, the markup that opens the next, and where that
+    continues."""
     go_on = cut.go_on
     if fence := borders.fence_around(cut.stop):
         closing, opening = fence.closing, fence.opening
@@ -242,7 +256,8 @@ def _line_prefix(text: str, at: int) -> str:
 
 
 def _without_deep_indent(text: str, at: int) -> int:
-    """Four spaces at the start of a piece would be code: a list in a list begins anew."""
+    """The start without an indent of four spaces, which would be code: a list in a list begins
+    anew."""
     match = _INDENT.match(text, at)
     deep = match is not None and (match.end() - at > 3 or "\t" in match.group())
     return match.end() if match and deep else at

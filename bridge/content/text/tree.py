@@ -1,4 +1,4 @@
-"""The text tree: what formatted text says, whatever dialect it is written in. Pure values."""
+"""The text tree: the content of formatted text, in whatever dialect it is written. Pure values."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _Node = TypeVar("_Node")
 
 @dataclass_transform(frozen_default=True)
 def _node(kind: type[_Node]) -> type[_Node]:
-    """A value that nobody changes: the type checker sees to that, because a class that is frozen
-    at run time takes twice as long to make, and a message is hundreds of nodes."""
+    """A value that nobody changes: the type checker enforces that. A class that is frozen at run
+    time takes twice as long to create, and a message has hundreds of nodes."""
     return dataclass(slots=True, unsafe_hash=True)(kind)
 
 
@@ -22,7 +22,7 @@ def _node(kind: type[_Node]) -> type[_Node]:
 
 @_node
 class Text:
-    """Characters as they are; never markup, never a line break."""
+    """Literal characters: no markup and no line break."""
 
     value: str
 
@@ -37,26 +37,36 @@ BREAK = Break()
 
 @_node
 class Strong:
+    """Bold text."""
+
     children: tuple[Inline, ...]
 
 
 @_node
 class Emphasis:
+    """Italic text."""
+
     children: tuple[Inline, ...]
 
 
 @_node
 class Strike:
+    """Struck-through text."""
+
     children: tuple[Inline, ...]
 
 
 @_node
 class Underline:
+    """Underlined text."""
+
     children: tuple[Inline, ...]
 
 
 @_node
 class Spoiler:
+    """Text that is hidden until a reader opens it."""
+
     children: tuple[Inline, ...]
 
 
@@ -69,7 +79,7 @@ class Code:
 
 @_node
 class Link:
-    """`url` is http, https or mailto; a bare URL has itself as its only child."""
+    """A link: `url` is http, https or mailto; a bare URL has itself as its only child."""
 
     url: str
     children: tuple[Inline, ...]
@@ -77,7 +87,8 @@ class Link:
 
 @_node
 class Mention:
-    """A person; `name` without the @. Elsewhere it is readable text, never a ping by itself."""
+    """A person; `name` is without the @. On other platforms it is readable text and never a ping by
+    itself."""
 
     actor: ActorId
     name: str
@@ -85,7 +96,7 @@ class Mention:
 
 @_node
 class GroupMention:
-    """A role or user group: `group` is its key, as made by `join_key`."""
+    """A role or user group; `group` is its key, as made by `join_key`."""
 
     group: str
     name: str
@@ -93,14 +104,14 @@ class GroupMention:
 
 @_node
 class Broadcast:
-    """Everybody in the channel (or everybody who is there now)."""
+    """Everybody in the channel, or everybody who is online in it."""
 
     range: Literal["everyone", "channel", "here"]
 
 
 @_node
 class ChannelLink:
-    """A channel: `channel` is its ChannelRef's key; `name` without the #."""
+    """A channel; `channel` is its ChannelRef's key, `name` is without the #."""
 
     channel: str
     name: str
@@ -108,7 +119,7 @@ class ChannelLink:
 
 @_node
 class Emoji:
-    """`unicode` where there is one, else a custom emoji of the platform with its picture."""
+    """An emoji: its `unicode` characters, or a custom emoji of the platform with its picture."""
 
     name: str
     unicode: str | None = None
@@ -124,13 +135,13 @@ class Timestamp:
     fallback: str = ""
 
 
-# What is meant for real at the destination: made from a Delivery's counterparts and never read from
-# text, so nobody can write one. Writers that know nothing of them write the readable name.
+# Real references at the destination: made from a Delivery's counterparts and never read from
+# text, so that nobody can write one. Writers without support for them write the readable name.
 
 
 @_node
 class Ping(Mention):
-    """A mention of somebody there: `actor` is their account at the destination."""
+    """A mention of a person at the destination: `actor` is their account there."""
 
 
 @_node
@@ -140,7 +151,7 @@ class GroupPing(GroupMention):
 
 @_node
 class BroadcastPing(Broadcast):
-    """Everybody there, where the channel's options allow it."""
+    """A broadcast at the destination, if the channel's options allow it."""
 
 
 @_node
@@ -171,7 +182,7 @@ Inline = (
 
 @_node
 class Paragraph:
-    """`subtle` ones are small print."""
+    """A paragraph; a `subtle` one is small print."""
 
     children: tuple[Inline, ...]
     subtle: bool = False
@@ -179,7 +190,7 @@ class Paragraph:
 
 @_node
 class Heading:
-    """`level` 1 to 6."""
+    """A heading of `level` 1 to 6."""
 
     level: int
     children: tuple[Inline, ...]
@@ -187,12 +198,14 @@ class Heading:
 
 @_node
 class Quote:
+    """A quote of blocks."""
+
     blocks: tuple[Block, ...]
 
 
 @_node
 class CodeBlock:
-    """`value` has no line break at its end."""
+    """A block of code; `value` has no line break at its end."""
 
     value: str
     language: str = ""
@@ -200,7 +213,7 @@ class CodeBlock:
 
 @_node
 class ListItem:
-    """`checked` is None for an item without a box."""
+    """An item of a list; `checked` is None for an item without a box."""
 
     blocks: tuple[Block, ...]
     checked: bool | None = None
@@ -208,7 +221,7 @@ class ListItem:
 
 @_node
 class List:
-    """`start` is the first number of an ordered list, None for bullets."""
+    """A list; `start` is the first number of an ordered list, None for bullets."""
 
     items: tuple[ListItem, ...]
     start: int | None = None

@@ -1,8 +1,8 @@
-"""Mentions, channel links, custom emoji and times as links of the scheme `uacs:`, and back.
+"""Mentions, channel links, custom emoji and times <-> links of the scheme `uacs:`.
 
 `[@Ann](uacs:actor/chat:T0:U1)`, `[@devs](uacs:group/KEY)`, `[@here](uacs:broadcast/here)`,
-`[#general](uacs:channel/chat:T0:C1)`, `[:party:](uacs:emoji/party?url=...)`,
-`[3 May](uacs:time/1700000000?style=f)`.
+`[#general](uacs:channel/chat:T0:C1)`, `[:party:](uacs:emoji/party?url=...)`, `[3
+May](uacs:time/1700000000?style=f)`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
 def own_node_to_link(node: OwnNode) -> tuple[str, str]:
-    """One of our nodes -> (label, url)."""
+    """Returns the label and the URL of one of our nodes."""
     match node:
         case Mention(actor, name):
             return _label(f"@{name}"), _url("actor", actor)
@@ -46,7 +46,7 @@ def own_node_to_link(node: OwnNode) -> tuple[str, str]:
 
 
 def link_to_own_node(label: str, url: str) -> OwnNode | None:
-    """The inverse; None when the link is not one of ours or is malformed."""
+    """Returns the node of a link; None if the link is not one of ours or is malformed."""
     if not url.startswith(SCHEME):
         return None
     kind, _, rest = url.removeprefix(SCHEME).partition("/")
@@ -74,17 +74,17 @@ def link_to_own_node(label: str, url: str) -> OwnNode | None:
 
 
 def readable_own_node(node: OwnNode) -> OwnNode | None:
-    """The node as it is read after it was written; None when it cannot be written."""
+    """Returns the node as it is read after it was written; None if it cannot be written."""
     return link_to_own_node(*own_node_to_link(node))
 
 
 def _label(text: str) -> str:
-    """One line without white space at its edges: names are no place for layout."""
+    """One line without white space at its edges: names have no layout."""
     return " ".join(_encodable(text).split())
 
 
 def _encodable(text: str) -> str:
-    """Half characters and NUL become U+FFFD."""
+    """The text with U+FFFD for NUL and lone surrogates."""
     return _NO_CHARACTER.sub("\ufffd", text)
 
 

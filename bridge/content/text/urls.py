@@ -1,4 +1,4 @@
-"""Which URLs are links, how they are spelled, and where a bare one ends in running text. Pure."""
+"""Which URLs may be links, how they are spelled, and where a bare one ends in text. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _TAIL = frozenset("?!.,:;*_~")
 
 
 def safe_url(url: str) -> str | None:
-    """The URL with white space and signs of markup percent-encoded; None when it may not be a
-    link: only http, https and mailto are."""
+    """Returns the URL with white space and markup percent-encoded.
+
+    Returns:
+        The URL; None if it is not http, https or mailto, and so may not be a link.
+    """
     if _PLAIN.fullmatch(url):
         return url
     if not _ALLOWED.match(url):
@@ -28,8 +31,11 @@ def safe_url(url: str) -> str | None:
 
 
 def bare_urls(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each bare URL. Punctuation at the end belongs to the sentence, as does a
-    bracket that the URL never opened (GFM, extended autolinks). `www.` alone is no link."""
+    """Yields start and end of each bare URL.
+
+    Punctuation at the end belongs to the sentence, as does a bracket that the URL did not open
+    (GFM, extended autolinks). `www.` alone is no link.
+    """
     at = text.find("://")
     while at >= 0:
         scheme = _SCHEME.search(text, max(0, at - 6), at)

@@ -108,8 +108,8 @@ class HearPress:
         self, event: ActionPressed, stored: StoredMessage, found: Interaction
     ) -> list[WrongInput]:
         """Platforms name the inputs that they showed, programs whatever they like."""
-        all_told = is_outside(event.place.channel)
-        return self.cards.wrong_inputs(stored.message, found, event.values, all_told=all_told)
+        all_present = is_outside(event.place.channel)
+        return self.cards.wrong_inputs(stored.message, found, event.values, all_present=all_present)
 
     async def _send_back(
         self, admitted: Admitted, event: ActionPressed, card: MessageId,

@@ -87,10 +87,10 @@ SEND = Button((Text("Send"),), does="submit", at="/send")
 
 
 def wrong(
-    *nodes: Input | Button | Container, all_told: bool = False, **values: JsonValue
+    *nodes: Input | Button | Container, all_present: bool = False, **values: JsonValue
 ) -> list[str]:
     card = Card((*nodes, SEND))
-    refused = wrong_inputs(card, SEND, values, lambda path: path, all_told=all_told)
+    refused = wrong_inputs(card, SEND, values, lambda path: path, all_present=all_present)
     return [f"{field.label}: {field.error}" for field in refused]
 
 
@@ -102,14 +102,14 @@ def test_only_what_was_shown_must_be_filled_in_and_for_programs_all() -> None:
     assert wrong(required("a")) == []
     assert wrong(required("a"), a=None) == ["A: must be filled in"]
     assert wrong(required("a", error="Say it"), a="") == ["A: Say it"]
-    assert wrong(required("a"), required("b"), all_told=True, a="x") == ["B: must be filled in"]
+    assert wrong(required("a"), required("b"), all_present=True, a="x") == ["B: must be filled in"]
 
 
 def test_what_nobody_could_fill_in_is_not_asked_for() -> None:
-    assert wrong(required("a", disabled=True), all_told=True) == []
-    assert wrong(Choice(id="c", required=True), all_told=True) == []
-    assert wrong(Container((required("a"),), hidden=True, id="x"), all_told=True) == []
-    assert wrong(required("a", dispatches=True), all_told=True) == []
+    assert wrong(required("a", disabled=True), all_present=True) == []
+    assert wrong(Choice(id="c", required=True), all_present=True) == []
+    assert wrong(Container((required("a"),), hidden=True, id="x"), all_present=True) == []
+    assert wrong(required("a", dispatches=True), all_present=True) == []
 
 
 def test_only_what_the_button_sends_is_checked() -> None:
@@ -117,8 +117,8 @@ def test_only_what_the_button_sends_is_checked() -> None:
     press = Button((Text("Cancel"),), does="press", at="/cancel")
     card = Card((Actions((press,)), required("a")))
 
-    assert wrong(other, all_told=True) == []
-    assert wrong_inputs(card, press, {}, lambda path: path, all_told=True) == []
+    assert wrong(other, all_present=True) == []
+    assert wrong_inputs(card, press, {}, lambda path: path, all_present=True) == []
 
 
 def test_a_box_that_must_be_ticked_and_a_choice_that_must_be_made() -> None:
