@@ -119,15 +119,15 @@ def _brief(inner: SearchStrategy[Any]) -> SearchStrategy[Any]:
     return drawn()
 
 
-def _few(inner: SearchStrategy[Any], most: int = 3, least: int = 1) -> SearchStrategy[Any]:
-    return st.lists(inner, min_size=least, max_size=most).map(tuple)
+def _few(inner: SearchStrategy[Any], maximum: int = 3, minimum: int = 1) -> SearchStrategy[Any]:
+    return st.lists(inner, min_size=minimum, max_size=maximum).map(tuple)
 
 
 def _many(
-    inner: SearchStrategy[Any], small: object, most: int, usual: int = 4
+    inner: SearchStrategy[Any], small: object, maximum: int, usual: int = 4
 ) -> SearchStrategy[Any]:
     """Now and then a small one so often that no platform takes them all."""
-    often = st.integers(usual, most).map(lambda n: (small,) * n)
+    often = st.integers(usual, maximum).map(lambda n: (small,) * n)
     return st.one_of(*[_few(inner, usual)] * 6, often)
 
 
@@ -327,17 +327,17 @@ INPUTS = _brief(st.one_of(
         value=st.one_of(st.just(""), TEXTS),
         multiline=st.booleans(),
         format=st.sampled_from(("text", "email", "url", "tel", "password", "rich")),
-        least=_COUNTS,
-        most=_COUNTS,
+        min=_COUNTS,
+        max=_COUNTS,
         pattern=st.sampled_from(("", "^[a-z]+$")),
     ),
     st.builds(
-        NumberInput, **_ASKED, value=st.none() | _NUMBERS, least=st.none() | _NUMBERS,
-        most=st.none() | _NUMBERS, decimals=st.booleans(), stars=st.booleans(),
+        NumberInput, **_ASKED, value=st.none() | _NUMBERS, min=st.none() | _NUMBERS,
+        max=st.none() | _NUMBERS, decimals=st.booleans(), stars=st.booleans(),
     ),
     st.builds(
         DateInput, **_ASKED, of=st.sampled_from(("date", "time", "datetime")), value=_DATES,
-        least=_DATES, most=_DATES,
+        min=_DATES, max=_DATES,
     ),
     st.builds(
         Toggle, **_ASKED, title=_MAYBE_LINE, value=st.booleans(),
@@ -347,17 +347,17 @@ INPUTS = _brief(st.one_of(
         Choice, **_ASKED, options=st.one_of(st.just(()), _OPTIONS, _OPTIONS),
         values=st.sampled_from(((), ("v",), ("v", "v2"), ("missing",))), many=st.booleans(),
         form=st.sampled_from(("menu", "list", "overflow")), external=st.booleans(),
-        least=_COUNTS, most=_COUNTS,
+        min=_COUNTS, max=_COUNTS,
     ),
     st.builds(
         Picker, **_ASKED,
         of=st.sampled_from(("people", "channels", "conversations", "roles", "mentionables")),
         values=st.sampled_from(((), ("U0ACME1",), ("123456789012345678",))), many=st.booleans(),
-        least=_COUNTS, most=_COUNTS,
+        min=_COUNTS, max=_COUNTS,
         among=st.sampled_from(((), ("people", "groups", "private", "public"))),
         without=st.sampled_from(((), ("bots",), ("bots", "shared"))), here=st.booleans(),
     ),
-    st.builds(FileInput, **_ASKED, least=_COUNTS, most=_COUNTS, kinds=st.just(("pdf",))),
+    st.builds(FileInput, **_ASKED, min=_COUNTS, max=_COUNTS, kinds=st.just(("pdf",))),
 ))  # fmt: skip
 
 
@@ -435,9 +435,9 @@ _PLAIN_NODES = _brief(st.one_of(
     st.builds(Alert, st.sampled_from(("info", "success", "warning", "error")), _TOLD),
     st.builds(Badge, _MAYBE_LINE, icon=st.just(""), hint=_MAYBE_LINE, style=STYLES),
     st.builds(
-        Progress, st.none() | _NUMBERS, most=_NUMBERS, label=_MAYBE_LINE, style=STYLES
+        Progress, st.none() | _NUMBERS, max=_NUMBERS, label=_MAYBE_LINE, style=STYLES
     ),
-    st.builds(Rating, _NUMBERS, most=st.integers(0, 20), count=st.none() | st.integers(0, 10**6)),
+    st.builds(Rating, _NUMBERS, max=st.integers(0, 20), count=st.none() | st.integers(0, 10**6)),
     _charts(),
     st.builds(
         Poll, LINES,
@@ -525,10 +525,10 @@ NODES = st.recursive(st.one_of(_PLAIN_NODES, _structured(_PROSES)), _structured,
 
 
 @st.composite
-def cards(draw: st.DrawFn, most: int = 5) -> Card:
+def cards(draw: st.DrawFn, maximum: int = 5) -> Card:
     """Cards of a few nodes of any kind, marked and located."""
     summary = draw(st.sampled_from(("", "", "what it is about", "s" * 400)))
-    return marked(Card(draw(_few(NODES, most, 0)), summary=summary))
+    return marked(Card(draw(_few(NODES, maximum, 0)), summary=summary))
 
 
 # --- marks ----------------------------------------------------------------------------------

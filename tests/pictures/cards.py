@@ -93,7 +93,7 @@ CARDS: dict[str, JsonValue] = {
             "required": True,
         },
         {"type": "text_input", "id": "why", "label": "Why", "multiline": True},
-        {"type": "number_input", "id": "people", "label": "People", "least": 1, "most": 20},
+        {"type": "number_input", "id": "people", "label": "People", "min": 1, "max": 20},
         {"type": "date_input", "id": "day", "label": "Day", "value": "2026-11-21"},
         {"type": "date_input", "id": "at", "of": "time", "label": "Time"},
         {

@@ -280,9 +280,9 @@ def badge_as_prose(node: Badge) -> Prose:
 def progress_as_prose(node: Progress) -> Prose:
     """Returns a progress bar in characters: `label ▓▓▓░░░░░░░ 30 %`."""
     label: Line = (*node.label, Text(" ")) if node.label else ()
-    if node.value is None or not node.most:
+    if node.value is None or not node.max:
         return line_prose((*label, *_sign("⏳")), node.at)
-    share = min(max(node.value / node.most, 0.0), 1.0)
+    share = min(max(node.value / node.max, 0.0), 1.0)
     full = round(share * _BAR)
     bar = f"{'▓' * full}{'░' * (_BAR - full)} {share * 100:.0f} %"
     return line_prose((*label, Text(bar)), node.at)
@@ -290,10 +290,10 @@ def progress_as_prose(node: Progress) -> Prose:
 
 def rating_as_prose(node: Rating) -> Prose:
     """Returns a rating in characters: `★★★★☆ 4.2/5 (37)`."""
-    total = min(max(node.most, 1), 10)
-    filled = min(max(round(node.value / max(node.most, 1) * total), 0), total)
+    total = min(max(node.max, 1), 10)
+    filled = min(max(round(node.value / max(node.max, 1) * total), 0), total)
     count = "" if node.count is None else f" ({node.count})"
-    stars = f"{'★' * filled}{'☆' * (total - filled)} {node.value:g}/{node.most}{count}"
+    stars = f"{'★' * filled}{'☆' * (total - filled)} {node.value:g}/{node.max}{count}"
     return line_prose((Text(stars),), node.at)
 
 

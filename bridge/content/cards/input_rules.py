@@ -67,7 +67,7 @@ def _reasons(field: Input, value: JsonValue) -> Iterator[str]:
             yield from _moment_reasons(field, value.strip())
         case Choice(many=True) | Picker(many=True) if isinstance(value, list):
             yield from _bounds(
-                len(value), field.least, field.most, "takes {} or more", "takes {} or fewer"
+                len(value), field.min, field.max, "takes {} or more", "takes {} or fewer"
             )
         case _:
             return
@@ -77,8 +77,8 @@ def _text_reasons(field: TextInput, value: str) -> Iterator[str]:
     """Platforms count characters or UTF-16 units: a length that is right in one of them is
     right."""
     units = len(value.encode("utf-16-le", "surrogatepass")) // 2
-    yield from _bounds(units, field.least, None, "must have {} or more characters", "")
-    yield from _bounds(len(value), None, field.most, "", "must have {} or fewer characters")
+    yield from _bounds(units, field.min, None, "must have {} or more characters", "")
+    yield from _bounds(len(value), None, field.max, "", "must have {} or fewer characters")
     if field.format in _FORMATS:
         form, reason = _FORMATS[field.format]
         if not form.fullmatch(value.strip()):
@@ -101,7 +101,7 @@ def _number_reasons(field: NumberInput, value: JsonValue) -> Iterator[str]:
         return
     if not field.decimals and value != int(value):
         yield "must be a whole number"
-    yield from _bounds(value, field.least, field.most, "must be {} or more", "must be {} or less")
+    yield from _bounds(value, field.min, field.max, "must be {} or more", "must be {} or less")
 
 
 def _bounds(
@@ -118,11 +118,11 @@ def _moment_reasons(field: DateInput, value: str) -> Iterator[str]:
     if moment is None:
         yield _MOMENTS[field.of]
         return
-    minimum, maximum = _moment(field, field.least), _moment(field, field.most)
+    minimum, maximum = _moment(field, field.min), _moment(field, field.max)
     if minimum is not None and moment < minimum:
-        yield f"must be {_bound_text(field, field.least)} or later"
+        yield f"must be {_bound_text(field, field.min)} or later"
     if maximum is not None and moment > maximum:
-        yield f"must be {_bound_text(field, field.most)} or earlier"
+        yield f"must be {_bound_text(field, field.max)} or earlier"
 
 
 def _moment(field: DateInput, value: str) -> float | None:

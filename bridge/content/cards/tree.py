@@ -285,10 +285,10 @@ class Badge(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Progress(_Located):
-    """A progress bar: `value` of `most`; None while the progress is unknown."""
+    """A progress bar: `value` of `max`; None while the progress is unknown."""
 
     value: float | None
-    most: float = field(default=100, kw_only=True)
+    max: float = field(default=100, kw_only=True)
     label: Line = field(default=(), kw_only=True)
     style: Style = field(default="default", kw_only=True)
     type: Literal["progress"] = field(default="progress", kw_only=True)
@@ -296,10 +296,10 @@ class Progress(_Located):
 
 @dataclass(frozen=True, slots=True)
 class Rating(_Located):
-    """A rating: `value` of `most` stars, given by `count` people."""
+    """A rating: `value` of `max` stars, given by `count` people."""
 
     value: float
-    most: int = field(default=5, kw_only=True)
+    max: int = field(default=5, kw_only=True)
     count: int | None = field(default=None, kw_only=True)
     type: Literal["rating"] = field(default="rating", kw_only=True)
 
@@ -441,8 +441,8 @@ class TextInput(_Asked):
     value: str = ""
     multiline: bool = False
     format: Literal["text", "email", "url", "tel", "password", "rich"] = "text"
-    least: int | None = None
-    most: int | None = None
+    min: int | None = None
+    max: int | None = None
     pattern: str = ""
     type: Literal["text_input"] = "text_input"
 
@@ -452,8 +452,8 @@ class NumberInput(_Asked):
     """A number field, shown as stars if `stars` is set."""
 
     value: float | None = None
-    least: float | None = None
-    most: float | None = None
+    min: float | None = None
+    max: float | None = None
     decimals: bool = True
     stars: bool = False
     type: Literal["number_input"] = "number_input"
@@ -461,12 +461,12 @@ class NumberInput(_Asked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateInput(_Asked):
-    """A date or time. `value`, `least`, `most`: `2026-11-21`, `17:30`, or Unix seconds, by `of`."""
+    """A date or time. `value`, `min`, `max`: `2026-11-21`, `17:30`, or Unix seconds, by `of`."""
 
     of: Literal["date", "time", "datetime"] = "date"
     value: str = ""
-    least: str = ""
-    most: str = ""
+    min: str = ""
+    max: str = ""
     type: Literal["date_input"] = "date_input"
 
 
@@ -496,8 +496,8 @@ class Choice(_Asked):
     form: Literal["menu", "list", "overflow"] = "menu"
     external: bool = False
     source: str = ""
-    least: int | None = None
-    most: int | None = None
+    min: int | None = None
+    max: int | None = None
     type: Literal["choice"] = "choice"
 
 
@@ -515,8 +515,8 @@ class Picker(_Asked):
     without: tuple[Literal["bots", "shared"], ...] = ()
     here: bool = False
     many: bool = False
-    least: int | None = None
-    most: int | None = None
+    min: int | None = None
+    max: int | None = None
     type: Literal["picker"] = "picker"
 
 
@@ -524,8 +524,8 @@ class Picker(_Asked):
 class FileInput(_Asked):
     """A file upload. `kinds` are file name extensions without the dot."""
 
-    least: int | None = None
-    most: int | None = None
+    min: int | None = None
+    max: int | None = None
     kinds: tuple[str, ...] = ()
     type: Literal["file_input"] = "file_input"
 

@@ -119,7 +119,7 @@ def _choice(native: Json, kind: int, at: str) -> Choice | None:
     given = native.get("options")
     if given is not None and not isinstance(given, list):
         return None
-    most = whole(native, "max_values")
+    maximum = whole(native, "max_values")
     options = tuple(
         option
         for index, one in enumerate(given or ())
@@ -127,7 +127,7 @@ def _choice(native: Json, kind: int, at: str) -> Choice | None:
     )
     if len(options) < len(given or ()):
         return None
-    many = kind == schemas.CHECKBOX_GROUP or (most is not None and most > 1)
+    many = kind == schemas.CHECKBOX_GROUP or (maximum is not None and maximum > 1)
     return Choice(
         id=text(native, "custom_id"),
         placeholder=text(native, "placeholder"),
@@ -137,8 +137,8 @@ def _choice(native: Json, kind: int, at: str) -> Choice | None:
         values=_chosen(native, given or ()),
         many=many,
         form="menu" if kind == schemas.STRING_SELECT else "list",
-        least=count(native, "min_values"),
-        most=most if most is not None and most > 0 else None,
+        min=count(native, "min_values"),
+        max=maximum if maximum is not None and maximum > 0 else None,
         at=at,
     )
 
@@ -176,7 +176,7 @@ def _chosen(native: Json, options: Sequence[JsonValue]) -> tuple[str, ...]:
 
 
 def _picker(native: Json, kind: int, at: str) -> Picker:
-    most = whole(native, "max_values")
+    maximum = whole(native, "max_values")
     chosen = [_picked(one) for one in items(native, "default_values")]
     chosen += [one for one in items(native, "values") if isinstance(one, str)]
     return Picker(
@@ -186,9 +186,9 @@ def _picker(native: Json, kind: int, at: str) -> Picker:
         disabled=flagged(native, "disabled"),
         of=_PICKED[kind],
         values=tuple(one for one in chosen if one),
-        many=most is not None and most > 1,
-        least=count(native, "min_values"),
-        most=most if most is not None and most > 0 else None,
+        many=maximum is not None and maximum > 1,
+        min=count(native, "min_values"),
+        max=maximum if maximum is not None and maximum > 0 else None,
         at=at,
     )
 
@@ -212,8 +212,8 @@ def _text_input(native: Json, at: str) -> TextInput:
         disabled=flagged(native, "disabled"),
         value=text(native, "value"),
         multiline=whole(native, "style") == _PARAGRAPH,
-        least=count(native, "min_length"),
-        most=count(native, "max_length"),
+        min=count(native, "min_length"),
+        max=count(native, "max_length"),
         at=at,
     )
 
@@ -223,8 +223,8 @@ def _file_upload(native: Json, at: str) -> FileInput:
     return FileInput(
         id=text(native, "custom_id"),
         required=_required(native, schemas.FILE_UPLOAD),
-        least=count(native, "min_values"),
-        most=count(native, "max_values"),
+        min=count(native, "min_values"),
+        max=count(native, "max_values"),
         kinds=tuple(one.removeprefix(".") for one in kinds),
         at=at,
     )

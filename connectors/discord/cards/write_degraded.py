@@ -145,7 +145,7 @@ def write_badge(w: Writing, node: Badge) -> None:
 
 
 def write_progress(w: Writing, node: Progress) -> None:
-    is_known = node.value is not None and isfinite(node.value) and isfinite(node.most)
+    is_known = node.value is not None and isfinite(node.value) and isfinite(node.max)
     w.lose(node.at, "progress_as_prose", "bar", "signs")
     say(
         w,

@@ -155,15 +155,15 @@ class Options:
         self._chosen = frozenset(choice.values)
         self._emoji = emoji
 
-    def at(self, places: Sequence[int], most: int) -> list[JsonValue]:
+    def at(self, places: Sequence[int], maximum: int) -> list[JsonValue]:
         """Those at these places; of those chosen beforehand as many are marked as may be."""
         bodies: list[JsonValue] = []
         for place in places:
             option = self._options[place]
             body = _option(self._w, option, self._values[place], emoji=self._emoji)
-            if most and option.value in self._chosen:
+            if maximum and option.value in self._chosen:
                 body["default"] = True
-                most -= 1
+                maximum -= 1
             bodies.append(body)
         return bodies
 
@@ -200,15 +200,15 @@ def is_emoji(sign: str) -> bool:
 def amounts(node: Choice | Picker, room: int) -> Json:
     """How many may be chosen, of `room`; one, where nothing else is said."""
     if not node.many:
-        return {"min_values": 0} if node.least == 0 else {}
-    most = min(max(node.most or room, 1), room)
-    fewest = node.least if node.least is not None else int(node.required)
-    return {"min_values": min(max(fewest, 0), most), "max_values": most}
+        return {"min_values": 0} if node.min == 0 else {}
+    maximum = min(max(node.max or room, 1), room)
+    fewest = node.min if node.min is not None else int(node.required)
+    return {"min_values": min(max(fewest, 0), maximum), "max_values": maximum}
 
 
 def most_chosen(node: Choice | Picker, room: int) -> int:
-    most = amounts(node, room).get("max_values")
-    return most if isinstance(most, int) else 1
+    maximum = amounts(node, room).get("max_values")
+    return maximum if isinstance(maximum, int) else 1
 
 
 # --- pickers --------------------------------------------------------------------------------

@@ -108,15 +108,15 @@ def _put_placeholder(w: Writing, node: Input, body: Json, limit: int) -> None:
 
 
 def _text_input(w: Writing, node: TextInput) -> Json:
-    most = min(max(limits.INPUT_TEXT if node.most is None else node.most, 1), limits.INPUT_TEXT)
-    least = min(max(node.least or 0, 0), most)
-    body = _typed(w, node, "" if node.format == "password" else node.value, most)
+    maximum = min(max(limits.INPUT_TEXT if node.max is None else node.max, 1), limits.INPUT_TEXT)
+    minimum = min(max(node.min or 0, 0), maximum)
+    body = _typed(w, node, "" if node.format == "password" else node.value, maximum)
     if node.multiline:
         body["style"] = _PARAGRAPH
-    if least and len(str(body.get("value", "x" * least))) >= least:
-        body["min_length"] = least
-    if most < limits.INPUT_TEXT:
-        body["max_length"] = most
+    if minimum and len(str(body.get("value", "x" * minimum))) >= minimum:
+        body["min_length"] = minimum
+    if maximum < limits.INPUT_TEXT:
+        body["max_length"] = maximum
     if node.format not in ("text", "rich"):
         w.lose(node.at, "input_format", node.format, "any text")
     if node.pattern:
@@ -124,12 +124,12 @@ def _text_input(w: Writing, node: TextInput) -> Json:
     return body
 
 
-def _typed(w: Writing, node: Input, value: str, most: int = limits.INPUT_TEXT) -> Json:
+def _typed(w: Writing, node: Input, value: str, maximum: int = limits.INPUT_TEXT) -> Json:
     body: Json = {"type": schemas.TEXT_INPUT, "custom_id": _id(w, node), "style": _SHORT}
     body["required"] = node.required
     _put_placeholder(w, node, body, limits.INPUT_PLACEHOLDER)
     if text := sound(value).strip():
-        text = w.cut(text, most, node.at, "cut_value")
+        text = w.cut(text, maximum, node.at, "cut_value")
         body["value"] = text
         body["style"] = _PARAGRAPH if "\n" in text or len(text) > _LONG_VALUE else _SHORT
     return body
@@ -140,7 +140,7 @@ def _number_input(w: Writing, node: NumberInput) -> Json:
     body = _typed(w, node, number_words(node.value) if is_number and node.value is not None else "")
     bounds = [
         number_words(bound)
-        for bound in (node.least, node.most)
+        for bound in (node.min, node.max)
         if bound is not None and isfinite(bound)
     ]
     if bounds:
@@ -201,8 +201,8 @@ def _boxes(w: Writing, node: Choice) -> Json:
     room = len(node.options)
     kind = schemas.CHECKBOX_GROUP if node.many else schemas.RADIO_GROUP
     body: Json = {"type": kind, "custom_id": _id(w, node), "required": node.required}
-    most = most_chosen(node, room)
-    body["options"] = Options(w, node, emoji=False).at(range(room), most)
+    maximum = most_chosen(node, room)
+    body["options"] = Options(w, node, emoji=False).at(range(room), maximum)
     _tell_placeholder(w, node)
     return body | _bounds(w, node, room) if node.many else body
 
@@ -218,9 +218,9 @@ def _bounds(w: Writing, node: Choice | Picker, room: int) -> Json:
     """What is not required may be left empty, whatever else is said."""
     body: Json = {"required": node.required}
     if node.many:
-        most = most_chosen(node, room)
-        body["min_values"] = min(max(node.least or 1, 1), most) if node.required else 0
-        body["max_values"] = most
+        maximum = most_chosen(node, room)
+        body["min_values"] = min(max(node.min or 1, 1), maximum) if node.required else 0
+        body["max_values"] = maximum
     if isinstance(node, Choice) and node.form == "list" and room <= limits.GROUP:
         return body
     _put_placeholder(w, node, body, limits.PLACEHOLDER)
@@ -233,15 +233,15 @@ def _tell_placeholder(w: Writing, node: Input) -> None:
 
 
 def _file_upload(w: Writing, node: FileInput) -> Json:
-    most = min(max(node.most or 1, 1), limits.UPLOADS)
-    least = min(max(node.least or 0, int(node.required)), most)
+    maximum = min(max(node.max or 1, 1), limits.UPLOADS)
+    minimum = min(max(node.min or 0, int(node.required)), maximum)
     if node.kinds:
         w.lose(node.at, "file_kinds", " ".join(node.kinds), "any file")
     _tell_placeholder(w, node)
     return {
         "type": schemas.FILE_UPLOAD,
         "custom_id": _id(w, node),
-        "min_values": least,
-        "max_values": most,
+        "min_values": minimum,
+        "max_values": maximum,
         "required": node.required,
     }

@@ -196,7 +196,7 @@ def _choice(
             many=many,
             form=form,
             external=external,
-            most=count_at(element, "max_selected_items"),
+            max=count_at(element, "max_selected_items"),
             **_asked(element, at, team),
         )
         return (node,)
@@ -224,7 +224,7 @@ def _picker(
             among=_among(offered),
             without=tuple(name for key, name in _WITHOUT if offered.get(key) is True),
             here=element.get("default_to_current_conversation") is True,
-            most=count_at(element, "max_selected_items"),
+            max=count_at(element, "max_selected_items"),
             **_asked(element, at, team),
         )
         return (node,)
@@ -255,8 +255,8 @@ def _text(kind: Literal["text", "email", "url"] = "text") -> Reader:
             value=string_at(element, "initial_value"),
             multiline=element.get("multiline") is True,
             format=kind,
-            least=count_at(element, "min_length"),
-            most=count_at(element, "max_length"),
+            min=count_at(element, "min_length"),
+            max=count_at(element, "max_length"),
             **_asked(element, at, team),
         )
         return (node,)
@@ -273,8 +273,8 @@ def _rich_text(element: Json, at: str, team: str) -> Sequence[TextInput]:
 def _number(element: Json, at: str, team: str) -> Sequence[NumberInput]:
     node = NumberInput(
         value=number_at(element, "initial_value"),
-        least=number_at(element, "min_value"),
-        most=number_at(element, "max_value"),
+        min=number_at(element, "min_value"),
+        max=number_at(element, "max_value"),
         decimals=element.get("is_decimal_allowed") is not False,
         **_asked(element, at, team),
     )
@@ -283,8 +283,8 @@ def _number(element: Json, at: str, team: str) -> Sequence[NumberInput]:
 
 def _files(element: Json, at: str, team: str) -> Sequence[FileInput]:
     kinds = tuple(one.lstrip(".") for one in items_at(element, "filetypes") if isinstance(one, str))
-    most = count_at(element, "max_files")
-    return (FileInput(kinds=kinds, most=most, **_asked(element, at, team)),)
+    maximum = count_at(element, "max_files")
+    return (FileInput(kinds=kinds, max=maximum, **_asked(element, at, team)),)
 
 
 _READERS: dict[str, Reader] = {

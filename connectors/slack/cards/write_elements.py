@@ -68,15 +68,15 @@ def _text(writing: Writing, node: TextInput) -> list[Json]:
 
 
 def _add_lengths(writing: Writing, node: TextInput, element: Json) -> None:
-    least, most = node.least or 0, node.most if node.most is not None else INPUT_VALUE
+    minimum, maximum = node.min or 0, node.max if node.max is not None else INPUT_VALUE
     filled = length(element.get("initial_value", ""))
-    if not 0 <= least <= min(most, INPUT_VALUE) or not most or filled > most:
-        writing.lose(node.at, "input_rule", f"from {least} to {most} characters")
+    if not 0 <= minimum <= min(maximum, INPUT_VALUE) or not maximum or filled > maximum:
+        writing.lose(node.at, "input_rule", f"from {minimum} to {maximum} characters")
         return
-    if least:
-        element["min_length"] = least
-    if most < INPUT_VALUE:
-        element["max_length"] = most
+    if minimum:
+        element["min_length"] = minimum
+    if maximum < INPUT_VALUE:
+        element["max_length"] = maximum
 
 
 def _number(writing: Writing, node: NumberInput) -> list[Json]:
@@ -88,19 +88,19 @@ def _number(writing: Writing, node: NumberInput) -> list[Json]:
     _lose_range(
         writing,
         node,
-        *(_digits(bound) if bound is not None else "" for bound in (node.least, node.most)),
+        *(_digits(bound) if bound is not None else "" for bound in (node.min, node.max)),
     )
     return [element]
 
 
 def _stars(writing: Writing, node: NumberInput) -> Json:
-    most = int(min(max(node.most or _STARS, 1), BOXES))
+    maximum = int(min(max(node.max or _STARS, 1), BOXES))
     options = [
         {"text": {"type": "plain_text", "text": "★" * count}, "value": str(count)}
-        for count in range(1, most + 1)
+        for count in range(1, maximum + 1)
     ]
     element: Json = {"type": "radio_buttons", "options": options}
-    if node.value is not None and 1 <= node.value <= most:
+    if node.value is not None and 1 <= node.value <= maximum:
         element["initial_option"] = options[round(node.value) - 1]
     return element
 
@@ -110,9 +110,9 @@ def _digits(number: float) -> str:
     return str(int(number)) if whole else repr(float(number))
 
 
-def _lose_range(writing: Writing, node: Input, least: str, most: str) -> None:
-    if least or most:
-        writing.lose(node.at, "input_rule", f"from {least or '…'} to {most or '…'}")
+def _lose_range(writing: Writing, node: Input, minimum: str, maximum: str) -> None:
+    if minimum or maximum:
+        writing.lose(node.at, "input_rule", f"from {minimum or '…'} to {maximum or '…'}")
 
 
 # --- dates and boxes ------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def _date(writing: Writing, node: DateInput) -> list[Json]:
         element[key] = int(node.value) if node.of == "datetime" else node.value
     elif node.value.strip():
         writing.lose(node.at, "value", node.value)
-    _lose_range(writing, node, node.least, node.most)
+    _lose_range(writing, node, node.min, node.max)
     return [element]
 
 
@@ -149,8 +149,8 @@ def _toggle(writing: Writing, node: Toggle) -> list[Json]:
 
 
 def _choice(writing: Writing, node: Choice) -> list[Json]:
-    if node.least is not None and node.least > 1:
-        writing.lose(node.at, "input_rule", f"at least {node.least}")
+    if node.min is not None and node.min > 1:
+        writing.lose(node.at, "input_rule", f"at least {node.min}")
     return menus(writing, node)
 
 
@@ -166,8 +166,8 @@ def _picker(writing: Writing, node: Picker) -> list[Json]:
         )
     if name == "conversation":
         element |= _among(node)
-    if node.many and node.most and node.most >= max(len(values), 1):
-        element["max_selected_items"] = node.most
+    if node.many and node.max and node.max >= max(len(values), 1):
+        element["max_selected_items"] = node.max
     if node.of == "mentionables":
         writing.lose(node.at, "picker", "roles", "people")
     return [element]
@@ -184,7 +184,7 @@ def _file(writing: Writing, node: FileInput) -> list[Json]:
     kinds = f" ({', '.join(node.kinds)})" if node.kinds else ""
     writing.lose(node.at, "file_input", f"a file{kinds}", "its address to write")
     element: Json = {"type": "plain_text_input", "placeholder": plain("https://…")}
-    return [{**element, **({"multiline": True} if (node.most or 1) > 1 else {})}]
+    return [{**element, **({"multiline": True} if (node.max or 1) > 1 else {})}]
 
 
 def _among(node: Picker) -> Json:

@@ -121,12 +121,12 @@ def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
         return set()
     values = set(node.values)
     chosen_indexes = [index for index, option in enumerate(node.options) if option.value in values]
-    most = _most_chosen(node)
-    for index in chosen_indexes[most:]:
+    maximum = _most_chosen(node)
+    for index in chosen_indexes[maximum:]:
         option = node.options[index]
         label = words(option.label) or one_line(option.value)
         writing.lose(option.at or node.at, "chosen", label, "an option that is not chosen")
-    return set(chosen_indexes[:most])
+    return set(chosen_indexes[:maximum])
 
 
 def _most_chosen(node: Choice) -> int:
@@ -134,7 +134,7 @@ def _most_chosen(node: Choice) -> int:
         return 0
     if not node.many:
         return 1
-    return node.most if node.most is not None and node.most > 0 else len(node.options)
+    return node.max if node.max is not None and node.max > 0 else len(node.options)
 
 
 def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
@@ -172,8 +172,8 @@ def _external(writing: Writing, node: Choice, written: Sequence[Written]) -> Jso
 
 
 def _boxes(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
-    if (most := _most(node).get("max_selected_items", len(written))) < len(written):
-        writing.lose(node.at, "input_rule", f"at most {most}")
+    if (maximum := _most(node).get("max_selected_items", len(written))) < len(written):
+        writing.lose(node.at, "input_rule", f"at most {maximum}")
     kind = "checkboxes" if node.many else "radio_buttons"
     options = [option.option for option in written]
     return {"type": kind, "options": options, **_chosen(written, many=node.many)}
@@ -190,8 +190,8 @@ def _menu(node: Choice, written: Sequence[Written]) -> Json:
 
 
 def _most(node: Choice) -> Json:
-    fits = node.many and node.most is not None and node.most > 0
-    return {"max_selected_items": node.most} if fits else {}
+    fits = node.many and node.max is not None and node.max > 0
+    return {"max_selected_items": node.max} if fits else {}
 
 
 def _chosen(written: Iterable[Written], *, many: bool) -> Json:

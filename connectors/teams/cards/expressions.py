@@ -167,16 +167,16 @@ class _Parser:
         if self._place < len(self._tokens):
             raise Unresolved
 
-    def expression(self, least: int, depth: int) -> Expression:
+    def expression(self, minimum: int, depth: int) -> Expression:
         """Operators that bind at least so strongly; `a ? b : c` is the weakest of all."""
         if depth > MAX_DEPTH:
             raise Unresolved
         left = self._unary(depth + 1)
-        while (operator := _BINARY.get(self._sign())) and operator[0] >= least:
+        while (operator := _BINARY.get(self._sign())) and operator[0] >= minimum:
             self._place += 1
             right = self.expression(operator[0] + (operator[1] != "exp"), depth + 1)
             left = Call(operator[1], (left, right))
-        if least == 0 and self._takes("?"):
+        if minimum == 0 and self._takes("?"):
             then = self.expression(0, depth + 1)
             self._needs(":")
             return Call("if", (left, then, self.expression(0, depth + 1)))

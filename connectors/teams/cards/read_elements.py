@@ -276,10 +276,12 @@ def _icon(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
 
 
 def _progress_bar(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
-    value, most = number(item, "value"), number(item, "max")
+    value, maximum = number(item, "value"), number(item, "max")
     label = reading.line(item, "label")
     style = style_of(item, "color")
-    return [Progress(value, most=100 if most is None else most, label=label, style=style, at=at)]
+    return [
+        Progress(value, max=100 if maximum is None else maximum, label=label, style=style, at=at)
+    ]
 
 
 def _progress_ring(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
@@ -287,9 +289,9 @@ def _progress_ring(reading: Reading, item: Json, at: str, _depth: int) -> list[N
 
 
 def _rating(_reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
-    value, most, count = number(item, "value"), whole(item, "max"), whole(item, "count")
-    most = 5 if most is None or most < 1 else most
-    return [Rating(value or 0.0, most=most, count=count, at=at)]
+    value, maximum, count = number(item, "value"), whole(item, "max"), whole(item, "count")
+    maximum = 5 if maximum is None or maximum < 1 else maximum
+    return [Rating(value or 0.0, max=maximum, count=count, at=at)]
 
 
 # --- buttons --------------------------------------------------------------------------------

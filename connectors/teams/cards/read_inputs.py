@@ -73,7 +73,7 @@ def _text(reading: Reading, item: Json, at: str, depth: int) -> list[Node]:
         value=reading.resolved(string(item, "value")),
         multiline=flag(item, "isMultiline"),
         format=_FORMATS.get(choice_of(item, "style"), "text"),
-        most=whole(item, "maxLength"),
+        max=whole(item, "maxLength"),
         pattern=string(item, "regex"),
     )
     if "inlineAction" not in item:
@@ -91,20 +91,20 @@ def _number(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
         NumberInput(
             **_asked(reading, item, at),
             value=number(item, "value"),
-            least=number(item, "min"),
-            most=number(item, "max"),
+            min=number(item, "min"),
+            max=number(item, "max"),
         )
     ]
 
 
 def _rating(reading: Reading, item: Json, at: str, _depth: int) -> list[Node]:
-    most = whole(item, "max")
+    maximum = whole(item, "max")
     halves = flag(item, "allowHalfSteps")
     return [
         NumberInput(
             **_asked(reading, item, at),
             value=number(item, "value"),
-            most=5 if most is None or most < 1 else most,
+            max=5 if maximum is None or maximum < 1 else maximum,
             decimals=halves,
             stars=True,
         )
@@ -124,8 +124,8 @@ def _moment(reading: Reading, item: Json, at: str, of: Literal["date", "time"]) 
         **_asked(reading, item, at),
         of=of,
         value=string(item, "value"),
-        least=string(item, "min"),
-        most=string(item, "max"),
+        min=string(item, "min"),
+        max=string(item, "max"),
     )
 
 

@@ -65,8 +65,8 @@ def read_picture(reading: Reading, item: Json, at: str, size: str = "") -> Image
 def _size(named: str, length: int | None) -> ImageSize:
     """Its name, or that of the pictures with this many pixels."""
     if length is not None:
-        for most, size in _UP_TO:
-            if length <= most:
+        for maximum, size in _UP_TO:
+            if length <= maximum:
                 return size
         return "full"
     return _SIZES.get(named, "full")

@@ -256,8 +256,8 @@ def _input(item: Json, at: str) -> Node:
             return Choice(**asked, options=_options(item, at), values=values, many=many, form=form)
         case _:
             lines = flag(item, "isMultiline")
-            most = whole(item, "maxLength")
-            return TextInput(**asked, value=value, multiline=lines, most=most)
+            maximum = whole(item, "maxLength")
+            return TextInput(**asked, value=value, multiline=lines, max=maximum)
 
 
 def _options(item: Json, at: str) -> tuple[Option, ...]:

@@ -138,12 +138,12 @@ def badge(writing: Writing, node: Badge) -> list[Element]:
 
 def progress(writing: Writing, node: Progress) -> list[Element]:
     """The label, and a bar; elsewhere a bar of signs."""
-    is_known = node.value is not None and isfinite(node.value) and 0 < node.most < inf
-    bar = Progress(node.value if is_known else None, most=node.most, at=node.at)
+    is_known = node.value is not None and isfinite(node.value) and 0 < node.max < inf
+    bar = Progress(node.value if is_known else None, max=node.max, at=node.at)
     element: Element = {"type": "ProgressBar"}
     if is_known and node.value is not None:
-        element["value"] = min(max(node.value, 0), node.most)
-        element["max"] = node.most
+        element["value"] = min(max(node.value, 0), node.max)
+        element["max"] = node.max
     if node.style in _COLORS:
         element["color"] = node.style.capitalize()
     element["fallback"] = prose(writing, degrade.progress_as_prose(bar))[0]
@@ -153,9 +153,9 @@ def progress(writing: Writing, node: Progress) -> list[Element]:
 
 def rating(writing: Writing, node: Rating) -> list[Element]:
     """Stars; elsewhere signs."""
-    most = max(node.most, 1)
-    value = min(max(node.value, 0), most) if isfinite(node.value) else 0
-    element: Element = {"type": "Rating", "value": value, "max": most}
+    maximum = max(node.max, 1)
+    value = min(max(node.value, 0), maximum) if isfinite(node.value) else 0
+    element: Element = {"type": "Rating", "value": value, "max": maximum}
     if node.count is not None:
         element["count"] = node.count
     stars = degrade.rating_as_prose(replace(node, value=value))

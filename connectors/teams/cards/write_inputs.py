@@ -211,18 +211,18 @@ def _text(writing: Writing, node: TextInput, token: str) -> Element:
         element["isMultiline"] = True
     if node.format not in ("text", "rich"):
         element["style"] = node.format
-    if node.most is not None and node.most > 0:
-        element["maxLength"] = node.most
+    if node.max is not None and node.max > 0:
+        element["maxLength"] = node.max
     if 0 < len(node.pattern) <= LABEL_LIMIT:
         element["regex"] = node.pattern
-    elif node.least:
-        element["regex"] = rf"^[\s\S]{{{node.least},}}$"
+    elif node.min:
+        element["regex"] = rf"^[\s\S]{{{node.min},}}$"
     return element
 
 
 def _number(writing: Writing, node: NumberInput, token: str) -> Element:
     element = _common(writing, "Input.Number", node, token)
-    for name, value in (("min", node.least), ("max", node.most), ("value", node.value)):
+    for name, value in (("min", node.min), ("max", node.max), ("value", node.value)):
         if value is not None and isfinite(value):
             element[name] = _short_number(value)
     if not node.stars:
@@ -250,7 +250,7 @@ def _short_number(value: float) -> float:
 def _date(writing: Writing, node: DateInput, token: str) -> Element:
     kind, form = ("Input.Date", _DATE) if node.of == "date" else ("Input.Time", _TIME)
     element = _common(writing, kind, node, token)
-    for name, value in (("value", node.value), ("min", node.least), ("max", node.most)):
+    for name, value in (("value", node.value), ("min", node.min), ("max", node.max)):
         if form.match(value):
             element[name] = value
         elif value:
@@ -266,7 +266,7 @@ def _moment(writing: Writing, node: DateInput, token: str) -> list[Element]:
         time["isRequired"] = True
         time["label"] = "Time"
         time["errorMessage"] = _MISSING
-    for name, value in (("value", node.value), ("min", node.least), ("max", node.most)):
+    for name, value in (("value", node.value), ("min", node.min), ("max", node.max)):
         if (moment := _utc(value)) is not None:
             date[name] = f"{moment:%Y-%m-%d}"
             if name == "value":
@@ -432,7 +432,7 @@ def _file(writing: Writing, node: FileInput, token: str) -> Element:
     writing.lose(node.at, "file_as_text", f"a file{kinds}", "its address to write")
     element = _common(writing, "Input.Text", node, token)
     element.setdefault("placeholder", "https://…")
-    return element | ({"isMultiline": True} if (node.most or 1) > 1 else {"style": "url"})
+    return element | ({"isMultiline": True} if (node.max or 1) > 1 else {"style": "url"})
 
 
 # --- a button beside the input ------------------------------------------------------------------

@@ -122,8 +122,8 @@ def test_a_menu_has_its_options_those_chosen_beforehand_and_how_many_may_be() ->
         ),
         values=("b",),
         many=True,
-        least=0,
-        most=2,
+        min=0,
+        max=2,
     )
 
 
@@ -133,16 +133,14 @@ def test_a_menu_has_its_options_those_chosen_beforehand_and_how_many_may_be() ->
 def test_menus_of_people_roles_and_channels_are_pickers(kind: int, of: Any) -> None:
     native = {"type": kind, "custom_id": "who", "placeholder": "Who?", "max_values": 1}
 
-    assert only(native) == Picker(id="who", of=of, placeholder="Who?", most=1)
+    assert only(native) == Picker(id="who", of=of, placeholder="Who?", max=1)
 
 
 def test_a_role_among_those_picked_beforehand_is_marked() -> None:
     chosen = [{"id": "1", "type": "user"}, {"id": "2", "type": "role"}]
     native = {"type": 7, "custom_id": "who", "max_values": 3, "default_values": chosen}
 
-    assert only(native) == Picker(
-        id="who", of="mentionables", values=("1", "&2"), many=True, most=3
-    )
+    assert only(native) == Picker(id="who", of="mentionables", values=("1", "&2"), many=True, max=3)
 
 
 # --- what is shown --------------------------------------------------------------------------
@@ -250,12 +248,12 @@ INPUTS: list[tuple[dict[str, Any], Node]] = [
     (
         {"type": 4, "custom_id": "t", "style": 2, "min_length": 1, "max_length": 9, "value": "v",
          "placeholder": "p", "required": False},
-        TextInput(id="t", label=line("L"), placeholder="p", value="v", multiline=True, least=1,
-                  most=9),
+        TextInput(id="t", label=line("L"), placeholder="p", value="v", multiline=True, min=1,
+                  max=9),
     ),
     (
         {"type": 19, "custom_id": "f", "min_values": 0, "max_values": 3, "file_types": [".pdf"]},
-        FileInput(id="f", label=line("L"), required=True, least=0, most=3, kinds=("pdf",)),
+        FileInput(id="f", label=line("L"), required=True, min=0, max=3, kinds=("pdf",)),
     ),
     (
         {"type": 21, "custom_id": "r", "options": [{"label": "A", "value": "a", "default": True},
@@ -266,7 +264,7 @@ INPUTS: list[tuple[dict[str, Any], Node]] = [
     (
         {"type": 22, "custom_id": "c", "required": False, "max_values": 2,
          "options": [{"label": "A", "value": "a", "description": "d"}]},
-        Choice(id="c", label=line("L"), form="list", many=True, most=2,
+        Choice(id="c", label=line("L"), form="list", many=True, max=2,
                options=(Option(line("A"), "a", line("d")),)),
     ),
     (

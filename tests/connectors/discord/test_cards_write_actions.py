@@ -263,20 +263,22 @@ def test_a_label_stands_in_the_empty_menu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "least", "most"),
+    ("more", "minimum", "maximum"),
     [
         ({}, None, None),
-        ({"least": 0}, 0, None),
+        ({"min": 0}, 0, None),
         ({"many": True}, 0, 3),
         ({"many": True, "required": True}, 1, 3),
-        ({"many": True, "least": 2, "most": 99}, 2, 3),
-        ({"many": True, "least": 9, "most": 2}, 2, 2),
+        ({"many": True, "min": 2, "max": 99}, 2, 3),
+        ({"many": True, "min": 9, "max": 2}, 2, 2),
     ],
 )
-def test_how_many_may_be_chosen_keeps_to_what_there_is(more: Any, least: Any, most: Any) -> None:
+def test_how_many_may_be_chosen_keeps_to_what_there_is(
+    more: Any, minimum: Any, maximum: Any
+) -> None:
     menu = only(Choice(options=options(3), at="/c", **more))
 
-    assert (menu.get("min_values"), menu.get("max_values")) == (least, most)
+    assert (menu.get("min_values"), menu.get("max_values")) == (minimum, maximum)
 
 
 def test_more_options_than_a_menu_has_are_several_menus() -> None:
@@ -799,7 +801,7 @@ def asked(node: Input) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 def test_a_form_is_a_modal_with_labels() -> None:
     name = TextInput(
         label=line("Name"), hint=line("yours"), placeholder="Ann", value="Bob", required=True,
-        least=1, most=20, at="/n",
+        min=1, max=20, at="/n",
     )  # fmt: skip
 
     assert modals(prose("Please"), name) == [
@@ -853,7 +855,7 @@ def test_more_than_five_inputs_are_several_pages() -> None:
             [("input_pattern", "^a")],
         ),
         (
-            NumberInput(value=3.0, least=1, most=9.5),
+            NumberInput(value=3.0, min=1, max=9.5),
             {"type": 4, "style": 1, "required": False, "value": "3", "placeholder": "1 – 9.5"},
             [],
         ),
@@ -890,7 +892,7 @@ def test_more_than_five_inputs_are_several_pages() -> None:
         ),
         (Picker(of="roles"), {"type": 6, "required": False}, []),
         (
-            FileInput(least=1, most=99, kinds=("pdf",)),
+            FileInput(min=1, max=99, kinds=("pdf",)),
             {"type": 19, "required": False, "min_values": 1, "max_values": 10},
             [("file_kinds", "pdf")],
         ),

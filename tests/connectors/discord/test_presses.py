@@ -166,7 +166,7 @@ def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
 
 def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that() -> None:
     fields = [
-        TextInput(id=str(n), label=(Text(f"Field {n}"),), most=3000, least=900, at=f"/{n}")
+        TextInput(id=str(n), label=(Text(f"Field {n}"),), max=3000, min=900, at=f"/{n}")
         for n in range(18)
     ]
     card = Card((*fields, SEND))
@@ -178,7 +178,7 @@ def test_what_is_filled_in_is_kept_over_many_pages_and_never_too_long_for_that()
         form = first_answer(card, token, press)
         assert form is not None
         limits = [one["component"].get("max_length") for one in form["data"]["components"]]
-        values = {name: "x" * most for name, most in zip(asked(form), limits, strict=True)}
+        values = {name: "x" * maximum for name, maximum in zip(asked(form), limits, strict=True)}
         written |= values
         sent = submitted(form["data"]["custom_id"], values, message=press["message"])
         between = first_answer(card, token, sent)

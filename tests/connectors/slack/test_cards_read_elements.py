@@ -123,7 +123,7 @@ def test_a_menu_may_take_several() -> None:
         options=(option("a"), option("b"), option("c")),
         values=("a", "c"),
         many=True,
-        most=2,
+        max=2,
         id="many",
         placeholder="Pick some",
         dispatches=True,
@@ -196,7 +196,7 @@ def test_checkboxes_are_a_list_of_many_choices() -> None:
         ),
         (
             given.MULTI_CONVERSATIONS_SELECT,
-            Picker(of="conversations", values=("C1", "D1"), many=True, most=3),
+            Picker(of="conversations", values=("C1", "D1"), many=True, max=3),
         ),
     ],
 )
@@ -231,8 +231,8 @@ def _quiet(found: Any) -> Any:
                 placeholder="Write",
                 value="So far",
                 multiline=True,
-                least=2,
-                most=100,
+                min=2,
+                max=100,
             ),
         ),
         (
@@ -241,11 +241,11 @@ def _quiet(found: Any) -> Any:
         ),
         (
             given.NUMBER_INPUT,
-            NumberInput(id="number", value=3.0, least=1.0, most=10.5, decimals=False),
+            NumberInput(id="number", value=3.0, min=1.0, max=10.5, decimals=False),
         ),
         (given.EMAIL_INPUT, TextInput(id="mail", format="email", value="a@b.example")),
         (given.URL_INPUT, TextInput(id="address", format="url")),
-        (given.FILE_INPUT, FileInput(kinds=("pdf", "png"), most=3)),
+        (given.FILE_INPUT, FileInput(kinds=("pdf", "png"), max=3)),
     ],
 )
 def test_dates_texts_numbers_and_files_are_asked_for(element: Any, expected: Any) -> None:

@@ -220,8 +220,8 @@ def named(at: str = "/i") -> Json:
 
 def test_text_is_asked_with_its_rules() -> None:
     node = TextInput(
-        label=said("L"), hint=said("H"), placeholder="P", value="v", multiline=True, least=1,
-        most=90, dispatches=True, required=True, at="/i",
+        label=said("L"), hint=said("H"), placeholder="P", value="v", multiline=True, min=1,
+        max=90, dispatches=True, required=True, at="/i",
     )  # fmt: skip
 
     assert blocks(node) == [
@@ -244,7 +244,7 @@ def test_text_is_asked_with_its_rules() -> None:
 
 
 def test_numbers_and_secrets_are_text_to_fill_in() -> None:
-    number = NumberInput(label=said("L"), value=4.5, least=1, at="/i")
+    number = NumberInput(label=said("L"), value=4.5, min=1, at="/i")
     secret = TextInput(label=said("L"), value="hunter2", format="password", at="/j")
 
     assert blocks(number, secret) == [
@@ -258,7 +258,7 @@ def test_numbers_and_secrets_are_text_to_fill_in() -> None:
 
 
 def test_stars_are_radio_buttons() -> None:
-    (block,) = blocks(NumberInput(label=said("L"), value=2, most=3, stars=True, at="/i"))
+    (block,) = blocks(NumberInput(label=said("L"), value=2, max=3, stars=True, at="/i"))
 
     assert block["element"]["options"] == [
         option("★", "1"), option("★★", "2"), option("★★★", "3")
@@ -297,7 +297,7 @@ def test_a_day_that_is_none_is_not_chosen() -> None:
 
 def test_choices_have_the_form_that_suits_them() -> None:
     two = options(2)
-    many: dict[str, Any] = {"many": True, "values": ("v1",), "most": 2}
+    many: dict[str, Any] = {"many": True, "values": ("v1",), "max": 2}
     found = blocks(
         Choice(label=said("L"), options=two, values=("v0",), at="/1"),
         Choice(label=said("L"), options=two, **many, at="/2"),
@@ -388,7 +388,7 @@ def test_a_menu_behind_three_dots_stands_beside_its_label() -> None:
 def test_pickers_offer_people_and_places() -> None:
     found = blocks(
         Picker(of="people", values=("U0ACME1", "12345"), label=said("L"), at="/1"),
-        Picker(of="channels", many=True, most=3, label=said("L"), at="/2"),
+        Picker(of="channels", many=True, max=3, label=said("L"), at="/2"),
         Picker(of="conversations", among=("private",), here=True, label=said("L"), at="/3"),
     )
 
@@ -525,7 +525,7 @@ def test_of_several_that_are_chosen_a_single_choice_keeps_one() -> None:
 
 
 def test_no_more_are_chosen_than_may_be() -> None:
-    node = Choice(label=said("L"), options=options(3), values=("v0", "v2"), many=True, most=1)
+    node = Choice(label=said("L"), options=options(3), values=("v0", "v2"), many=True, max=1)
 
     (block,) = blocks(node)
 
@@ -535,7 +535,7 @@ def test_no_more_are_chosen_than_may_be() -> None:
 
 
 def test_boxes_do_not_count_and_three_dots_show_nothing_chosen() -> None:
-    boxes = Choice(options=options(3), form="list", many=True, most=2, label=said("L"))
+    boxes = Choice(options=options(3), form="list", many=True, max=2, label=said("L"))
     dots = Choice(options=options(2), form="overflow", values=("v1",))
 
     assert [(one.kind, one.what) for one in losses(boxes, dots)] == [

@@ -54,7 +54,7 @@ def test_alerts_are_quotes_behind_a_sign() -> None:
 def test_badges_bars_and_stars_are_text() -> None:
     assert blocks(
         Badge(said("New"), hint=said("since today")),
-        Progress(3, most=10, label=said("Copied")),
+        Progress(3, max=10, label=said("Copied")),
         Rating(4.2, count=37),
     ) == [
         section("*New* (since today)"),

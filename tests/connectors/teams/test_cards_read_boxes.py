@@ -271,12 +271,12 @@ def test_the_first_of_some_tabs_is_open() -> None:
 def test_hidden_elements_are_hidden_containers() -> None:
     shown = nodes(
         text("more", id="x", isVisible=False),
-        {"type": "Container", "id": "y", "isVisible": False, "items": [text("most")]},
+        {"type": "Container", "id": "y", "isVisible": False, "items": [text("max")]},
     )
 
     assert shown == (
         Container((said("more"),), hidden=True, id="x"),
-        Container((said("most"),), hidden=True, id="y"),
+        Container((said("max"),), hidden=True, id="y"),
     )
 
 

@@ -503,7 +503,7 @@ def test_badges_icons_ratings_and_progress() -> None:
         Badge(line("New"), icon="Star", hint=line("since May"), style="good"),
         Badge(line("Note"), style="accent"),
         Badge(icon="Calendar", style="accent"),
-        Rating(3.5, most=10, count=20),
+        Rating(3.5, max=10, count=20),
         Progress(40, style="warning"),
         Progress(None),
         Progress(None, label=line("Loading")),

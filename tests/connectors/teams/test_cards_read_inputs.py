@@ -42,7 +42,7 @@ def test_a_text_input_has_all_that_can_be_asked_of_it() -> None:
     }) == (
         TextInput(
             id="mail", label=line("E-mail"), placeholder="you@a.example", value="x",
-            multiline=True, most=50, pattern=".+@.+", format="email", required=True,
+            multiline=True, max=50, pattern=".+@.+", format="email", required=True,
             error="Needed",
         ),
     )  # fmt: skip
@@ -65,10 +65,10 @@ def test_numbers_days_and_times() -> None:
     )
 
     assert shown == (
-        NumberInput(id="n", value=3, least=1, most=5.5),
-        DateInput(id="d", value="2024-03-01", least="2024-01-01"),
-        DateInput(id="t", of="time", most="17:30", label=line("When")),
-        NumberInput(id="r", value=2, most=5, stars=True),
+        NumberInput(id="n", value=3, min=1, max=5.5),
+        DateInput(id="d", value="2024-03-01", min="2024-01-01"),
+        DateInput(id="t", of="time", max="17:30", label=line("When")),
+        NumberInput(id="r", value=2, max=5, stars=True),
     )
 
 

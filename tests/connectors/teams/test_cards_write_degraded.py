@@ -252,10 +252,10 @@ def test_a_rating_is_stars() -> None:
 def test_odd_numbers_do_no_harm(odd: float) -> None:
     found = elements(
         Progress(odd),
-        Progress(1, most=odd),
-        Progress(5, most=0),
+        Progress(1, max=odd),
+        Progress(5, max=0),
         Rating(odd),
-        Rating(-odd, most=-1),
+        Rating(-odd, max=-1),
     )
 
     assert [one["type"] for one in found] == ["ProgressBar"] * 3 + ["Rating"] * 2

@@ -49,7 +49,7 @@ def asked(node: Input) -> Json:
     [
         (
             TextInput(
-                label=line("Name"), placeholder="yours", value="Ann", required=True, most=80,
+                label=line("Name"), placeholder="yours", value="Ann", required=True, max=80,
                 error="Who?", at="/t",
             ),
             {
@@ -58,28 +58,28 @@ def asked(node: Input) -> Json:
             },
         ),
         (
-            TextInput(multiline=True, format="email", pattern="^a+$", least=3, at="/t"),
+            TextInput(multiline=True, format="email", pattern="^a+$", min=3, at="/t"),
             {
                 "type": "Input.Text", "id": "token/t", "isMultiline": True, "style": "email",
                 "regex": "^a+$",
             },
         ),
         (
-            TextInput(format="rich", least=3, at="/t"),
+            TextInput(format="rich", min=3, at="/t"),
             {
                 "type": "Input.Text", "id": "token/t", "isMultiline": True,
                 "regex": r"^[\s\S]{3,}$",
             },
         ),
         (
-            NumberInput(label=line("How many"), value=3.0, least=0.5, most=1e300, at="/n"),
+            NumberInput(label=line("How many"), value=3.0, min=0.5, max=1e300, at="/n"),
             {
                 "type": "Input.Number", "id": "token/n", "label": "How many", "min": 0.5,
                 "max": 1e300, "value": 3,
             },
         ),
         (
-            DateInput(value="2026-11-21", least="2026-11-01", at="/d"),
+            DateInput(value="2026-11-21", min="2026-11-01", at="/d"),
             {
                 "type": "Input.Date", "id": "token/d", "value": "2026-11-21", "min": "2026-11-01",
             },
@@ -203,7 +203,7 @@ def test_a_date_with_a_time_is_two_inputs() -> None:
 def test_stars_are_stars_and_a_number_elsewhere() -> None:
     number: Json = {"type": "Input.Number", "id": "token/n", "label": "How was it", "max": 5}
 
-    assert asked(NumberInput(label=line("How was it"), most=5, stars=True, at="/n")) == {
+    assert asked(NumberInput(label=line("How was it"), max=5, stars=True, at="/n")) == {
         "type": "Input.Rating",
         "id": "token/n",
         "label": "How was it",

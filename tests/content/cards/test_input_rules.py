@@ -29,10 +29,10 @@ LATER = "1800000000"  # 2027-01-15 08:00 UTC
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        (TextInput(least=3), "ab", "must have 3 or more characters"),
-        (TextInput(least=2), "🎉", ""),  # two UTF-16 units
-        (TextInput(most=2), "🎉🎉", ""),
-        (TextInput(most=2), "abc", "must have 2 or fewer characters"),
+        (TextInput(min=3), "ab", "must have 3 or more characters"),
+        (TextInput(min=2), "🎉", ""),  # two UTF-16 units
+        (TextInput(max=2), "🎉🎉", ""),
+        (TextInput(max=2), "abc", "must have 2 or fewer characters"),
         (TextInput(pattern="^[0-9]{4}$"), "12345", "has not the form that is asked for"),
         (TextInput(pattern="[0-9]"), "room 7", ""),
         (TextInput(pattern="(?=x)"), "y", ""),  # no pattern in linear time
@@ -51,22 +51,22 @@ LATER = "1800000000"  # 2027-01-15 08:00 UTC
         (NumberInput(), "7.5", ""),
         (NumberInput(decimals=False), "7.5", "must be a whole number"),
         (NumberInput(decimals=False), "7.0", ""),
-        (NumberInput(least=1), "0.5", "must be 1 or more"),
-        (NumberInput(most=5), "6", "must be 5 or less"),
+        (NumberInput(min=1), "0.5", "must be 1 or more"),
+        (NumberInput(max=5), "6", "must be 5 or less"),
         (DateInput(), "tomorrow", "must be a date (YYYY-MM-DD)"),
-        (DateInput(least="2026-02-01"), "2026-01-31", "must be 2026-02-01 or later"),
-        (DateInput(most="2026-02-01"), "2026-02-01", ""),
+        (DateInput(min="2026-02-01"), "2026-01-31", "must be 2026-02-01 or later"),
+        (DateInput(max="2026-02-01"), "2026-02-01", ""),
         (DateInput(of="time"), "25:00", "must be a time (HH:MM)"),
-        (DateInput(of="time", most="17:30"), "17:31", "must be 17:30 or earlier"),
+        (DateInput(of="time", max="17:30"), "17:31", "must be 17:30 or earlier"),
         (DateInput(of="datetime"), LATER, ""),
-        (DateInput(of="datetime", most=LATER), "2027-01-15 08:00", ""),
-        (DateInput(of="datetime", most=LATER), "2027-01-15 08:01",
+        (DateInput(of="datetime", max=LATER), "2027-01-15 08:00", ""),
+        (DateInput(of="datetime", max=LATER), "2027-01-15 08:01",
          "must be 2027-01-15 08:00 UTC or earlier"),
         (DateInput(of="datetime"), "soon", "must be a date and time (YYYY-MM-DD HH:MM)"),
-        (Choice(many=True, least=2), ["a"], "takes 2 or more"),
-        (Choice(many=True, most=1), ["a", "b"], "takes 1 or fewer"),
+        (Choice(many=True, min=2), ["a"], "takes 2 or more"),
+        (Choice(many=True, max=1), ["a", "b"], "takes 1 or fewer"),
         (Choice(), "a", ""),
-        (Picker(of="people", many=True, most=1), ["a", "b"], "takes 1 or fewer"),
+        (Picker(of="people", many=True, max=1), ["a", "b"], "takes 1 or fewer"),
     ],
 )  # fmt: skip
 def test_a_value_is_taken_or_it_is_said_why_not(

@@ -25,9 +25,9 @@ from tests.router.inbound.test_presses import KEY, Deployer, PressedFake
 CARD: dict[str, Any] = {
     "type": "card",
     "nodes": [
-        {"type": "text_input", "id": "why", "label": "Why?", "required": True, "least": 3,
+        {"type": "text_input", "id": "why", "label": "Why?", "required": True, "min": 3,
          "pattern": "^[a-z ]+$", "error": "Say *why* in words"},
-        {"type": "number_input", "id": "many", "label": "How many?", "most": 5},
+        {"type": "number_input", "id": "many", "label": "How many?", "max": 5},
         {"type": "button", "label": "Send", "id": "send", "does": "submit"},
     ],
 }  # fmt: skip
