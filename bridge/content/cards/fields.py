@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import AliasChoices, BeforeValidator, Field, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 from bridge.content.markdown import markdown_to_text, text_to_markdown
@@ -55,3 +55,7 @@ def _as_prose(value: object) -> object:
 
 
 PROSE_FROM_STRING = BeforeValidator(_as_prose)
+
+# Cards that were stored or written for an earlier version say `least` and `most`.
+MIN = Field(validation_alias=AliasChoices("min", "least"))
+MAX = Field(validation_alias=AliasChoices("max", "most"))

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, JsonValue
 from pydantic.json_schema import SkipJsonSchema
 
-from bridge.content.cards.fields import PROSE_FROM_STRING, Line, Prosaic
+from bridge.content.cards.fields import MAX, MIN, PROSE_FROM_STRING, Line, Prosaic
 
 Style = Literal["default", "accent", "good", "warning", "attention", "emphasis"]
 Size = Literal["small", "normal", "large", "huge"]
@@ -288,7 +288,7 @@ class Progress(_Located):
     """A progress bar: `value` of `max`; None while the progress is unknown."""
 
     value: float | None
-    max: float = field(default=100, kw_only=True)
+    max: Annotated[float, MAX] = field(default=100, kw_only=True)
     label: Line = field(default=(), kw_only=True)
     style: Style = field(default="default", kw_only=True)
     type: Literal["progress"] = field(default="progress", kw_only=True)
@@ -299,7 +299,7 @@ class Rating(_Located):
     """A rating: `value` of `max` stars, given by `count` people."""
 
     value: float
-    max: int = field(default=5, kw_only=True)
+    max: Annotated[int, MAX] = field(default=5, kw_only=True)
     count: int | None = field(default=None, kw_only=True)
     type: Literal["rating"] = field(default="rating", kw_only=True)
 
@@ -441,8 +441,8 @@ class TextInput(_Asked):
     value: str = ""
     multiline: bool = False
     format: Literal["text", "email", "url", "tel", "password", "rich"] = "text"
-    min: int | None = None
-    max: int | None = None
+    min: Annotated[int | None, MIN] = None
+    max: Annotated[int | None, MAX] = None
     pattern: str = ""
     type: Literal["text_input"] = "text_input"
 
@@ -452,8 +452,8 @@ class NumberInput(_Asked):
     """A number field, shown as stars if `stars` is set."""
 
     value: float | None = None
-    min: float | None = None
-    max: float | None = None
+    min: Annotated[float | None, MIN] = None
+    max: Annotated[float | None, MAX] = None
     decimals: bool = True
     stars: bool = False
     type: Literal["number_input"] = "number_input"
@@ -465,8 +465,8 @@ class DateInput(_Asked):
 
     of: Literal["date", "time", "datetime"] = "date"
     value: str = ""
-    min: str = ""
-    max: str = ""
+    min: Annotated[str, MIN] = ""
+    max: Annotated[str, MAX] = ""
     type: Literal["date_input"] = "date_input"
 
 
@@ -496,8 +496,8 @@ class Choice(_Asked):
     form: Literal["menu", "list", "overflow"] = "menu"
     external: bool = False
     source: str = ""
-    min: int | None = None
-    max: int | None = None
+    min: Annotated[int | None, MIN] = None
+    max: Annotated[int | None, MAX] = None
     type: Literal["choice"] = "choice"
 
 
@@ -515,8 +515,8 @@ class Picker(_Asked):
     without: tuple[Literal["bots", "shared"], ...] = ()
     here: bool = False
     many: bool = False
-    min: int | None = None
-    max: int | None = None
+    min: Annotated[int | None, MIN] = None
+    max: Annotated[int | None, MAX] = None
     type: Literal["picker"] = "picker"
 
 
@@ -524,8 +524,8 @@ class Picker(_Asked):
 class FileInput(_Asked):
     """A file upload. `kinds` are file name extensions without the dot."""
 
-    min: int | None = None
-    max: int | None = None
+    min: Annotated[int | None, MIN] = None
+    max: Annotated[int | None, MAX] = None
     kinds: tuple[str, ...] = ()
     type: Literal["file_input"] = "file_input"
 

@@ -52,6 +52,13 @@ def test_it_is_a_schema() -> None:
     Draft202012Validator.check_schema(card_schema())
 
 
+def test_bounds_of_cards_of_an_earlier_version_are_read() -> None:
+    def rating(**bounds: int) -> Card:
+        return card_from_json({"type": "card", "nodes": [{"type": "rating", "value": 3, **bounds}]})
+
+    assert rating(most=7) == rating(max=7) != rating(max=5)
+
+
 @DRAWN
 @given(cards(4))
 def test_what_is_written_is_valid(card: Card) -> None:
