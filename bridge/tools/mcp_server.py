@@ -381,7 +381,7 @@ class McpServer:
                     raise
                 log.warning("tool_server_empty", server=self.name)
                 break
-            found += [self._tool(one) for one in page.tools if self._offers(one.name)]
+            found += [self._tool(tool) for tool in page.tools if self._offers(tool.name)]
             cursor = page.next_cursor
             if cursor is None or len(found) >= _MOST_TOOLS:
                 break
@@ -453,10 +453,10 @@ async def _noted(transport: Any) -> AsyncGenerator[Any]:
 
 async def _first_of(events: Sequence[asyncio.Event], seconds: float) -> None:
     """Until one of them is set, but no longer than that."""
-    waits = [asyncio.ensure_future(one.wait()) for one in events]
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for one in waits:
-            one.cancel()
+        for wait in waits:
+            wait.cancel()
         await asyncio.gather(*waits, return_exceptions=True)

@@ -49,9 +49,9 @@ class Redaction:
             case str():
                 return self.text(value)
             case list():
-                return [self.value(one) for one in value]
+                return [self.value(item) for item in value]
             case dict():
-                return {self.text(str(key)): self.value(one) for key, one in value.items()}
+                return {self.text(str(key)): self.value(member) for key, member in value.items()}
             case _:
                 return value
 

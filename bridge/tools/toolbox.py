@@ -27,8 +27,8 @@ def open_toolbox(
     if settings:
         check_installed()
 
-    def server(name: str, one: ToolServerSettings) -> McpServer:
-        return McpServer(name, one, tokens, clock, files)
+    def server(name: str, tool_server_settings: ToolServerSettings) -> McpServer:
+        return McpServer(name, tool_server_settings, tokens, clock, files)
 
     return McpToolbox(settings, server)
 
@@ -52,7 +52,7 @@ class McpToolbox:
         self._server = server
         self._listener: Callable[[str], None] = lambda server: None
         self.settings = dict(settings)
-        self.servers = {name: self._open(name, one) for name, one in settings.items()}
+        self.servers = {name: self._open(name, value) for name, value in settings.items()}
 
     def _open(self, name: str, settings: ToolServerSettings) -> McpServer:
         server = self._server(name, settings)
@@ -69,8 +69,10 @@ class McpToolbox:
         if settings:
             check_installed()
         servers = {
-            name: self.servers[name] if self.settings.get(name) == one else self._open(name, one)
-            for name, one in settings.items()
+            name: self.servers[name]
+            if self.settings.get(name) == value
+            else self._open(name, value)
+            for name, value in settings.items()
         }
         return McpServers(dict(settings), servers)
 

@@ -89,4 +89,4 @@ async def model_server(*answers: Answer) -> AsyncGenerator[ModelServer]:
 
 def sse(*events: Any) -> list[bytes]:
     """Each event as one piece."""
-    return [b"data: %s\n\n" % json.dumps(one).encode() for one in events]
+    return [b"data: %s\n\n" % json.dumps(event).encode() for event in events]

@@ -23,11 +23,11 @@ _FREE = frozenset((
 def _drop(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {
-            key: one if key in _FREE and isinstance(one, dict) else _drop(one)
-            for key, one in value.items()
+            key: member if key in _FREE and isinstance(member, dict) else _drop(member)
+            for key, member in value.items()
         }
-        return {key: one for key, one in kept.items() if one is not None and one != []}
-    return [_drop(one) for one in value] if isinstance(value, list) else value
+        return {key: member for key, member in kept.items() if member is not None and member != []}
+    return [_drop(item) for item in value] if isinstance(value, list) else value
 
 
 def _chat(body: Any) -> Any:
@@ -105,7 +105,7 @@ def _acp(body: Any) -> Any:
 def _a2a(body: Any) -> Any:
     """Nothing is said by an empty `metadata`."""
     if isinstance(body, dict):
-        return {key: _a2a(one) for key, one in body.items() if (key, one) != ("metadata", {})}
+        return {key: _a2a(value) for key, value in body.items() if (key, value) != ("metadata", {})}
     return [_a2a(one) for one in body] if isinstance(body, list) else body
 
 

@@ -35,7 +35,11 @@ def recordings() -> list[Recording]:
     folder = os.environ.get("UACS_CORPUS")
     if not folder:
         return []
-    return [one for path in sorted((Path(folder) / "llm").iterdir()) for one in _of_file(path)]
+    return [
+        recording
+        for path in sorted((Path(folder) / "llm").iterdir())
+        for recording in _of_file(path)
+    ]
 
 
 def uncovered() -> list[str]:
@@ -50,8 +54,8 @@ def _of_file(path: Path) -> Iterator[Recording]:
     if path.suffix == ".json":
         found = json.loads(path.read_text("utf-8"))
         if isinstance(found, dict) and "interactions" in found:
-            for number, one in enumerate(found["interactions"]):
-                yield from _interaction(f"{path.name}#{number}", one)
+            for number, interaction in enumerate(found["interactions"]):
+                yield from _interaction(f"{path.name}#{number}", interaction)
         elif api := _api_of_body(found):
             yield Recording(path.name, api, "response", found)
     else:

@@ -109,8 +109,8 @@ HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
 
 
 async def nothing() -> AsyncIterator[AgentInput]:
-    async for one in _never():
-        yield one
+    async for agent_input in _never():
+        yield agent_input
 
 
 async def _never() -> AsyncIterator[AgentInput]:
@@ -137,4 +137,4 @@ def build(vendor: Vendor, url: str, given: Tools, **settings: Any) -> Any:
 
 
 def text_of(events: Sequence[AgentEvent]) -> str:
-    return "".join(one.text for one in events if isinstance(one, TextDelta))
+    return "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -99,7 +99,7 @@ KEYS = {"task": "response", "tasks": "tasks", "artifactUpdate": "event", "status
 
 
 def _message_kind(message: Any) -> str:
-    is_old = any("kind" in one for one in message["parts"])
+    is_old = any("kind" in part for part in message["parts"])
     own = message["role"] in ("ROLE_AGENT", "agent")
     return f"{'old ' if is_old else ''}{'response' if own else 'request'}"
 
@@ -150,9 +150,9 @@ def again(body: Any, kind: str) -> Any:
         case "response":
             return _response(body)
         case "tasks" if _is_old(body):
-            return {**body, "tasks": [again(one, "old task") for one in body["tasks"]]}
+            return {**body, "tasks": [again(task, "old task") for task in body["tasks"]]}
         case "tasks":
-            return {**body, "tasks": [_response({"task": one})["task"] for one in body["tasks"]]}
+            return {**body, "tasks": [_response({"task": task})["task"] for task in body["tasks"]]}
         case "task":
             core = conversions.to_core_task(old.Task.model_validate(_whole_task(deepcopy(body))))
             back = from_json(_response({"task": as_json(core)})["task"], new.Task)
@@ -198,9 +198,9 @@ def _part(body: Any, kind: str) -> Any:
 def _padded(value: Any) -> Any:
     """Bytes that the documentation abridges (`iVBORw0KGgo...`) are no base64."""
     if isinstance(value, dict):
-        return {key: "iVBORw0KGgo=" if key == "bytes" else _padded(one)
-                for key, one in value.items()}  # fmt: skip
-    return [_padded(one) for one in value] if isinstance(value, list) else value
+        return {key: "iVBORw0KGgo=" if key == "bytes" else _padded(member)
+                for key, member in value.items()}  # fmt: skip
+    return [_padded(item) for item in value] if isinstance(value, list) else value
 
 
 def _whole_task(body: Any) -> Any:
@@ -251,7 +251,10 @@ CARDS = [path for path in FILES if "supportedInterfaces" in (body := json.loads(
 def test_recorded_cards_name_where_an_agent_is(path: Path) -> None:
     card = parse_agent_card(json.loads(path.read_bytes()))
 
-    assert all(one.url and one.protocol_binding for one in card.supported_interfaces)
+    assert all(
+        supported_interface.url and supported_interface.protocol_binding
+        for supported_interface in card.supported_interfaces
+    )
     assert card.supported_interfaces
 
 
@@ -296,7 +299,7 @@ def test_a_room_is_one_message_in_which_everybody_has_a_name() -> None:
         {"raw": "aGk=", "mediaType": "image/png"},
         {"text": "Look"},
     ]}  # fmt: skip
-    assert [one.kind for one in written.losses] == ["own_tools"]
+    assert [loss.kind for loss in written.losses] == ["own_tools"]
 
 
 json_values = st.recursive(
@@ -342,7 +345,7 @@ def test_what_is_told_again_is_said_once() -> None:
             "artifacts": [{"artifactId": "a", "parts": parts}]}  # fmt: skip
     stream = Stream()
     events: list[AgentEvent] = []
-    for one in (
+    for part in (
         {"artifactUpdate": {"taskId": "t", "artifact": {"artifactId": "a", "parts": parts[:1]}}},
         {"artifactUpdate": {"taskId": "t", "append": True,
                             "artifact": {"artifactId": "a", "parts": parts[1:]}}},
@@ -352,7 +355,7 @@ def test_what_is_told_again_is_said_once() -> None:
             {"text": "one two three"}]}]}},
         {"task": {**task, "artifacts": [{"artifactId": "a", "parts": [{"text": "other"}]}]}},
     ):  # fmt: skip
-        events += stream.take(one)  # pyright: ignore[reportArgumentType]
+        events += stream.take(part)  # pyright: ignore[reportArgumentType]
 
     assert text_of(events) == "one two three\n\nother"
 
@@ -409,12 +412,12 @@ def test_a_picture_that_is_given_as_progress_is_given_once() -> None:
     events = [*reader.take(status([{"text": "A draft."}, picture])),  # pyright: ignore[reportArgumentType]
               *reader.take(artifact({"text": "Here:"}, picture)), *reader.take(ENDED)]  # fmt: skip
 
-    assert [one["type"] for one in parts_of(events)] == ["image"]
+    assert [part["type"] for part in parts_of(events)] == ["image"]
     assert text_of(events).strip() == "Here:"
 
 
 def progress_of(events: list[AgentEvent]) -> list[str]:
-    steps = [one for one in events if isinstance(one, PlanStep)]
+    steps = [event for event in events if isinstance(event, PlanStep)]
     assert all(step.transient and step.id == "progress" for step in steps)
     return [step.title for step in steps]
 
@@ -472,12 +475,14 @@ async def test_artifacts_are_parts(version: str) -> None:
 
     assert text_of(events) == "The sky:\n\nDone."
     assert progress_of(events) == ["I look."]
-    (picture,) = [one for one in events if isinstance(one, PartGiven) and one.name]
+    (picture,) = [event for event in events if isinstance(event, PartGiven) and event.name]
     assert picture.name == "sky.png"
     assert picture.part == {"type": "image", "source": {"base64": "iVBORw0KGgo="},
                             "media_type": "image/png"}  # fmt: skip
-    parts = [one for one in parts_of(events) if "schema_id" in one and one["schema_id"] != STATE]
-    data = [(one["schema_id"], one["data"]) for one in parts]
+    parts = [
+        part for part in parts_of(events) if "schema_id" in part and part["schema_id"] != STATE
+    ]
+    data = [(part["schema_id"], part["data"]) for part in parts]
     card = "application/vnd.uacs.card+json" if version == "1.0" else VALUE  # 0.3 has no types
     assert data == [(VALUE, {"n": 1, "f": 1.5}), (card, {"nodes": []})]
 
@@ -528,14 +533,14 @@ async def test_an_answer_records_who_gave_it_and_under_which_ids() -> None:
 
 
 def records(events: list[AgentEvent]) -> list[dict[str, Any]]:
-    return [one.record for one in events if isinstance(one, AnswerRecorded)]
+    return [event.record for event in events if isinstance(event, AnswerRecorded)]
 
 
 async def test_a_task_that_was_rejected_is_moderation() -> None:
     async with a2a_server() as (url, _):
         events = await answer(build(url), asked("reject"))
 
-    found = [one.moderation for one in events if isinstance(one, ModerationReported)]
+    found = [event.moderation for event in events if isinstance(event, ModerationReported)]
     assert found == [{"refused": True, "why": "TASK_STATE_REJECTED"}]
 
 
@@ -665,7 +670,7 @@ def card(url: str, **more: Any) -> Answer:
 
 
 def rpc(*results: Any) -> list[bytes]:
-    return sse(*({"jsonrpc": "2.0", "id": "1", "result": one} for one in results))
+    return sse(*({"jsonrpc": "2.0", "id": "1", "result": result} for result in results))
 
 
 DONE = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Hi"}]}}
@@ -763,4 +768,7 @@ async def test_a_stream_that_is_lost_is_asked_for_and_not_begun_again() -> None:
 
     assert text_of(events) == "Hi"
     assert isinstance(events[-1], TurnDone)
-    assert [one["method"] for one in api.requests[1:]] == ["SendStreamingMessage", "GetTask"]
+    assert [request["method"] for request in api.requests[1:]] == [
+        "SendStreamingMessage",
+        "GetTask",
+    ]

@@ -114,8 +114,8 @@ async def test_a_context_goes_on(which: str, request: pytest.FixtureRequest) -> 
 
 
 def progress(events: list[AgentEvent]) -> list[str]:
-    return [one.title for one in events if isinstance(one, PlanStep)]
+    return [event.title for event in events if isinstance(event, PlanStep)]
 
 
 def records(events: list[AgentEvent]) -> list[dict[str, Any]]:
-    return [one.record for one in events if isinstance(one, AnswerRecorded)]
+    return [event.record for event in events if isinstance(event, AnswerRecorded)]

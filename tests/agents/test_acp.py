@@ -74,7 +74,7 @@ async def answer(one: Any, conversation: Conversation = HELLO) -> list[AgentEven
 
 
 def parts_of(events: list[AgentEvent]) -> list[Any]:
-    return [one.part for one in events if isinstance(one, PartGiven)]
+    return [event.part for event in events if isinstance(event, PartGiven)]
 
 
 def answered(conversation: Conversation, events: list[AgentEvent], *more: Message) -> Conversation:
@@ -184,7 +184,7 @@ def test_a_room_is_the_input_of_a_run() -> None:
             {"content_type": "image/png", "content": "aGk=", "content_encoding": "base64"},
             {"content_type": "text/plain", "content": "Look"}]},
     ]  # fmt: skip
-    assert [one.kind for one in written.losses] == ["format"]
+    assert [loss.kind for loss in written.losses] == ["format"]
 
 
 @pytest.mark.parametrize(("name", "path"), [
@@ -203,7 +203,7 @@ def test_two_files_of_one_name_are_told_apart() -> None:
 
     body: Any = write_request(talk, "bot").body
 
-    assert [one.get("name") for one in body["input"][0]["parts"]] == [None, "/a.csv", "/a-2.csv"]
+    assert [item.get("name") for item in body["input"][0]["parts"]] == [None, "/a.csv", "/a-2.csv"]
 
 
 @settings(max_examples=80)
@@ -248,7 +248,7 @@ async def test_a_run_is_answered(acp: str, mode: str) -> None:
 async def test_an_answer_records_its_run_and_its_session(acp: str) -> None:
     events = await answer(build(acp, "echo"))
 
-    records = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    records = [event.record for event in events if isinstance(event, AnswerRecorded)]
     assert records[-1].keys() >= {"api", "agent_name", "run_id", "session_id", "history_sha256"}
     assert (records[-1]["api"], records[-1]["agent_name"]) == ("acp", "echo")
     assert "Hello?" not in str(records)
@@ -324,11 +324,11 @@ async def test_all_that_a_run_says_arrives(acp: str) -> None:
 
     assert "It is blue." in text_of(events)
     assert "not for people" not in str(events)
-    (call,) = [one.part for one in events if isinstance(one, ToolCalled)]
-    (result,) = [one.part for one in events if isinstance(one, ToolAnswered)]
+    (call,) = [event.part for event in events if isinstance(event, ToolCalled)]
+    (result,) = [event.part for event in events if isinstance(event, ToolAnswered)]
     assert (call.name, call.arguments, result.content) == ("look", {"at": "sky"},
                                                            {"colour": "blue"})  # fmt: skip
-    (picture,) = [one for one in events if isinstance(one, PartGiven) and one.name]
+    (picture,) = [event for event in events if isinstance(event, PartGiven) and event.name]
     assert picture.name == "sky.png"
     assert picture.part == {"type": "image", "source": {"base64": "iVBORw0KGgo="},
                             "media_type": "image/png"}  # fmt: skip

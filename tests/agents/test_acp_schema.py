@@ -33,7 +33,7 @@ TEST: Any = {**SOURCE, "name": "/test/a.py"}
 
 def told(*parts: Any) -> Any:
     """The stream of a run that says these parts."""
-    return sse(*({"type": "message.part", "part": one} for one in parts), run("completed"))
+    return sse(*({"type": "message.part", "part": part} for part in parts), run("completed"))
 
 
 async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> None:
@@ -46,10 +46,10 @@ async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> 
 
     written = write_request(room(heard, said("slack:T:U1", "Review it")), "bot")
 
-    parts: Any = [part for one in written.body["input"] for part in one["parts"]]  # pyright: ignore
+    parts: Any = [part for item in written.body["input"] for part in item["parts"]]  # pyright: ignore
     assert [part["name"] for part in parts if "name" in part] == ["/src/a.py", "/test/a.py"]
     files = [one for one in events if isinstance(one, PartGiven) and one.name]
-    assert [one.name for one in files] == ["a.py", "a.py"]
+    assert [file.name for file in files] == ["a.py", "a.py"]
 
 
 def test_an_agents_own_parts_keep_their_paths() -> None:
@@ -87,10 +87,10 @@ async def asked(conversation: Any, **options: Any) -> tuple[list[AgentEvent], An
 async def test_what_an_agent_does_not_accept_is_told_in_words() -> None:
     events, requests = await asked(WITH_PICTURE, accepts=WORDS)
 
-    parts = [part for one in requests[0]["input"] for part in one["parts"]]
+    parts = [part for request in requests[0]["input"] for part in request["parts"]]
     assert {part["content_type"] for part in parts} == {"text/plain"}
     assert "[a part image/png]" in [part["content"] for part in parts]
-    record = next(one.record for one in events if isinstance(one, AnswerRecorded))
+    record = next(event.record for event in events if isinstance(event, AnswerRecorded))
     assert "not_accepted" in str(record["losses"])
 
 
@@ -176,5 +176,5 @@ async def test_an_answer_that_is_not_as_it_should_be_is_shown_and_noted(
     events, _ = await asked(WITH_PICTURE, returns=returns)
 
     assert text_of(events) == "A sky."
-    records = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    records = [event.record for event in events if isinstance(event, AnswerRecorded)]
     assert records[-1].get("faults") == mismatches

@@ -70,17 +70,17 @@ def test_deltas_of_calls_are_joined(
 ) -> None:
     reader = Stream()
     events: list[AgentEvent] = []
-    for one in pieces:
-        events += reader.take({"delta": {member: [one]}})
+    for piece in pieces:
+        events += reader.take({"delta": {member: [piece]}})
     events += reader.take({"delta": {}, "finish_reason": {"type": "tool_call"}})
     events += reader.end()
 
-    found = [one.part for one in events if isinstance(one, ToolCalled)]
-    assert [(one.name, dict(one.arguments)) for one in found] == calls
+    found = [event.part for event in events if isinstance(event, ToolCalled)]
+    assert [(candidate.name, dict(candidate.arguments)) for candidate in found] == calls
     assert reader.ending.outcome == "calls"
     kept = read_message(write(read_response(reader.response, "bot")))
     sent: Any = write_response(kept, "bot")
-    assert [one["function"] for one in sent["message"]["tool_calls"]] == [
+    assert [tool_call["function"] for tool_call in sent["message"]["tool_calls"]] == [
         {"name": name, "arguments": arguments} for name, arguments in calls
     ]
 
@@ -112,7 +112,7 @@ def test_an_id_that_is_given_twice_goes_home_with_calls_and_results() -> None:
 
     kept = read_conversation(write(read_request(asked, "bot")))
 
-    parts = [part for one in kept.messages for part in one.content]
+    parts = [part for message in kept.messages for part in message.content]
     ids = [part.id for part in parts if isinstance(part, ToolCallPart)]
     assert len(set(ids)) == 4
     assert [one.tool_call_id for one in parts if isinstance(one, ToolResultPart)] == ids
@@ -127,7 +127,7 @@ def test_function_parts_among_contents_are_calls() -> None:
 
     message = read_response(said, "bot")
 
-    (found,) = [one for one in message.content if isinstance(one, ToolCallPart)]
+    (found,) = [part for part in message.content if isinstance(part, ToolCallPart)]
     assert (found.id, found.name, dict(found.arguments)) == ("c1", "f", {"n": 1})
     assert write_response(message, "bot")["message"] == said
     kept = read_conversation(write(read_request(asked, "bot")))
@@ -142,6 +142,6 @@ def test_pictures_without_a_type_have_that_of_their_bytes(data: str, kind: str) 
 
     message = read_response(said, "bot")
 
-    (picture,) = [one for one in message.content if isinstance(one, ImagePart)]
+    (picture,) = [part for part in message.content if isinstance(part, ImagePart)]
     assert picture.media_type == kind
     assert write_response(message, "bot")["message"] == said

@@ -108,8 +108,8 @@ async def test_a_tool_is_called_and_its_result_read(kind: str, aimock: tuple[str
 
     events = await answered(agent, asked("What is the weather?"))
 
-    calls = [one.part for one in events if isinstance(one, ToolCalled)]
-    assert [(one.name, one.arguments) for one in calls] == [("get_weather", {"city": "Oslo"})]
+    calls = [event.part for event in events if isinstance(event, ToolCalled)]
+    assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Oslo"})]
     assert text_of(events) == "It rains in Oslo."
 
 

@@ -219,7 +219,7 @@ def test_what_everybody_understands_are_parts_of_uacs(api: str) -> None:
     assert thoughts == [{"text": "Hm."}]
     calls = [part for part in parts if isinstance(part, ToolCallPart)]
     results = [part for part in parts if isinstance(part, ToolResultPart)]
-    assert {one.id for one in calls} <= {one.tool_call_id for one in results}
+    assert {call.id for call in calls} <= {result.tool_call_id for result in results}
 
 
 @apis
@@ -276,7 +276,7 @@ def test_what_an_api_does_not_take_becomes_text_with_a_loss(api: str, part: Cont
     assert any(word in text for word in there)
     native = any(word in text for word in ("fileUri", "file_url", "inlineData", 'clip.mp4"'))
     is_text = isinstance(part, FilePart) and part.source.base64 is not None
-    assert native or is_text or [one.kind for one in written.losses] == ["part_as_text"]
+    assert native or is_text or [loss.kind for loss in written.losses] == ["part_as_text"]
 
 
 @apis
@@ -288,7 +288,7 @@ def test_the_thoughts_of_other_agents_are_not_told(api: str) -> None:
     written = CODECS[api].write_request(room(message), "bot")
 
     assert "secret" not in json.dumps(written.body)
-    assert [one.kind for one in written.losses] == ["role_demoted", "private", "private"]
+    assert [loss.kind for loss in written.losses] == ["role_demoted", "private", "private"]
 
 
 @apis
@@ -321,7 +321,7 @@ def test_keywords_are_left_out_and_properties_of_their_names_are_not() -> None:
 
     assert found == {"type": "object", "enum": [{"minimum": 2}],
                      "properties": {"minimum": {"type": "integer"}}}  # fmt: skip
-    assert [one.path for one in losses] == ["/minimum", "/properties/minimum/minimum"]
+    assert [loss.path for loss in losses] == ["/minimum", "/properties/minimum/minimum"]
 
 
 json_values = st.recursive(
@@ -462,8 +462,8 @@ def test_a_message_is_the_same_after_being_a_response(api: str, parts: list[Cont
 
 def _flat(parts: list[Any]) -> list[str]:
     """Texts together, calls by themselves: some APIs have words first, then calls."""
-    words = "".join(one["text"] for one in parts if one["type"] == "text")
-    calls = [json.dumps(one, sort_keys=True) for one in parts if one["type"] != "text"]
+    words = "".join(part["text"] for part in parts if part["type"] == "text")
+    calls = [json.dumps(part, sort_keys=True) for part in parts if part["type"] != "text"]
     return [words, *calls]
 
 

@@ -58,7 +58,7 @@ class ServedRig:
         return server
 
     def received(self) -> Sequence[str]:
-        return [str(told) for one in self._servers for told in one.told]
+        return [str(told) for server in self._servers for told in server.told]
 
 
 class VendorRig(ServedRig):

@@ -35,14 +35,16 @@ AGENT = "bot"
 ALL = recordings()
 
 
-def is_refusal(one: Recording) -> bool:
+def is_refusal(recording: Recording) -> bool:
     """Whether this is the error of an API. Whole answers may have an `error` that is null."""
-    return one.status != 200 or (isinstance(one.body, dict) and bool(one.body.get("error")))
+    return recording.status != 200 or (
+        isinstance(recording.body, dict) and bool(recording.body.get("error"))
+    )
 
 
 def refusals() -> list[Any]:
     found = [one for one in ALL if one.kind == "response" and is_refusal(one)]
-    return [pytest.param(one, id=one.name) for one in found] or [
+    return [pytest.param(candidate, id=candidate.name) for candidate in found] or [
         pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
     ]
 
@@ -50,8 +52,8 @@ def refusals() -> list[Any]:
 def of(kind: str, *, answered: bool = True) -> list[Any]:
     found = [one for one in ALL if one.kind == kind and one.api in CODECS]
     if answered:
-        found = [one for one in found if not is_refusal(one)]
-    return [pytest.param(one, id=one.name) for one in found] or [
+        found = [candidate for candidate in found if not is_refusal(candidate)]
+    return [pytest.param(candidate, id=candidate.name) for candidate in found] or [
         pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
     ]
 
@@ -117,17 +119,17 @@ OUT_OF_ORDER = ("pai__openai_responses__test_openai_responses_raw_cot_stream_ope
 
 
 def tells_a_fault(events: Sequence[Any]) -> bool:
-    return any(one.get("type") in ("error", "response.failed") for one in events)
+    return any(event.get("type") in ("error", "response.failed") for event in events)
 
 
 def is_abridged(events: Sequence[Any]) -> bool:
     """Whether the deltas of a text are less than the text."""
     deltas: dict[tuple[Any, Any], str] = defaultdict(str)
-    for one in events:
-        place = one.get("output_index"), one.get("content_index")
-        if one.get("type") == "response.output_text.delta":
-            deltas[place] += one["delta"]
-        if one.get("type") == "response.output_text.done" and deltas[place] != one["text"]:
+    for event in events:
+        place = event.get("output_index"), event.get("content_index")
+        if event.get("type") == "response.output_text.delta":
+            deltas[place] += event["delta"]
+        if event.get("type") == "response.output_text.done" and deltas[place] != event["text"]:
             return True
     return False
 
@@ -149,13 +151,13 @@ def accumulated(events: Sequence[AgentEvent], whole: Message) -> Sequence[Conten
 def joined(parts: Sequence[ContentPart]) -> list[Any]:
     """As JSON; texts side by side are one text, and nothing is said by an empty one."""
     found: list[Any] = [json.loads(write(part)) for part in parts]
-    found = [one for one in found if one.get("text") != ""]
+    found = [candidate for candidate in found if candidate.get("text") != ""]
     result: list[Any] = []
-    for one in found:
-        if result and one["type"] == result[-1]["type"] == "text":
-            result[-1] = {**result[-1], "text": result[-1]["text"] + one["text"]}
+    for candidate in found:
+        if result and candidate["type"] == result[-1]["type"] == "text":
+            result[-1] = {**result[-1], "text": result[-1]["text"] + candidate["text"]}
         else:
-            result.append(one)
+            result.append(candidate)
     return result
 
 
@@ -172,7 +174,7 @@ def repeated_words(message: Message) -> list[str]:
 
 def strings(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [one for inner in value.values() for one in strings(inner)]
+        return [string for inner in value.values() for string in strings(inner)]
     if isinstance(value, list | tuple):
-        return [one for inner in value for one in strings(inner)]
+        return [string for inner in value for string in strings(inner)]
     return [value] if isinstance(value, str) else []

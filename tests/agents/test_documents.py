@@ -25,7 +25,7 @@ IN_RESULTS: dict[str, Any] = {
                   "source": {"type": "text", "media_type": "text/plain", "data": TEXT}},
 }  # fmt: skip
 PART: Any = json.loads(write(FOUND))
-WRITERS = {**{name: one.write_request for name, one in ALL_CODECS.items()}, "a2a": write_a2a}
+WRITERS = {**{name: value.write_request for name, value in ALL_CODECS.items()}, "a2a": write_a2a}
 
 
 @pytest.mark.parametrize("api", sorted(WRITERS))
@@ -38,7 +38,7 @@ def test_a_document_is_told_with_its_title_and_its_text(api: str) -> None:
     assert DOCUMENT not in told
     assert "schema_id" not in told
     assert json.dumps(NATIVE[api]) in told if api in NATIVE else fenced() in told
-    assert [one for one in written.losses if one.kind == "part_as_text"] == []
+    assert [loss for loss in written.losses if loss.kind == "part_as_text"] == []
 
 
 @pytest.mark.parametrize("shape", [[PART], {"parts": [PART]}, PART], ids=["list", "parts", "bare"])

@@ -62,7 +62,7 @@ async def test_an_answer_is_streamed(api: Api) -> None:
 
     assert text_of(events) == "Paris is the capital of France."
     assert isinstance(events[-1], TurnDone)
-    (usage,) = [one.usage for one in events if isinstance(one, UsageReported)]
+    (usage,) = [event.usage for event in events if isinstance(event, UsageReported)]
     assert isinstance(usage["output_tokens"], int)
 
 
@@ -83,7 +83,7 @@ async def test_a_tool_is_called_and_its_result_read(api: Api) -> None:
             given.put_nowait(ToolResultGiven(part=result))
 
     calls = [one.part for one in events if isinstance(one, ToolCalled)]
-    assert [(one.name, one.arguments) for one in calls] == [("get_weather", {"city": "Paris"})]
+    assert [(call.name, call.arguments) for call in calls] == [("get_weather", {"city": "Paris"})]
     assert [one.part.content for one in events if isinstance(one, ToolAnswered)] == [
         {"sky": "rain"}
     ]
@@ -99,7 +99,7 @@ async def test_a_tool_that_was_never_offered_is_answered_with_an_error(api: Api)
 
     events = await answer(vendor, url, conversation)
 
-    (result,) = [one.part for one in events if isinstance(one, ToolAnswered)]
+    (result,) = [event.part for event in events if isinstance(event, ToolAnswered)]
     assert result.is_error
     assert text_of(events) == "I cannot do that."
     assert isinstance(events[-1], TurnDone)
@@ -115,8 +115,8 @@ async def test_an_answer_in_a_format_arrives_as_a_value(api: Api) -> None:
         assert "no JSON" in events[-1].reason
         assert len(mock.requests) == 2
         return
-    values = [one.part for one in events if isinstance(one, PartGiven)]
-    (part,) = [one for one in values if isinstance(one, dict) and one["schema_id"] == VALUE]
+    values = [event.part for event in events if isinstance(event, PartGiven)]
+    (part,) = [value for value in values if isinstance(value, dict) and value["schema_id"] == VALUE]
     data = part["data"]
     assert isinstance(data, dict)
     assert data.keys() == {"city", "people"}
@@ -131,7 +131,7 @@ async def test_a_corrupt_line_is_passed_over_and_stands_in_the_record(api: Api) 
 
     events = await answer(vendor, url)
 
-    records = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    records = [event.record for event in events if isinstance(event, AnswerRecorded)]
     assert "stream_broken" in str(records[-1])
     assert text_of(events).endswith("eight")
 
@@ -171,7 +171,9 @@ async def test_a_call_that_is_no_json_is_told(api: Api) -> None:
     events = await answer(vendor, url, conversation, total_seconds=5)
 
     assert isinstance(events[-1], TurnFailed | TurnDone)
-    assert not [one for one in events if isinstance(one, ToolCalled) and one.part.arguments == {}]
+    assert not [
+        event for event in events if isinstance(event, ToolCalled) and event.part.arguments == {}
+    ]
 
 
 async def _inputs(given: asyncio.Queue[Any]) -> AsyncIterator[AgentInput]:

@@ -110,8 +110,8 @@ def test_google_reads_our_requests() -> None:
     contents = [*body["contents"], *other["contents"]]
     for content in [*contents, body["systemInstruction"], other["systemInstruction"]]:
         types.Content.model_validate(content)
-    for one in body["tools"]:
-        types.Tool.model_validate(one)
+    for tool in body["tools"]:
+        types.Tool.model_validate(tool)
     types.GenerationConfig.model_validate(body["generationConfig"])
 
 

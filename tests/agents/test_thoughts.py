@@ -71,7 +71,7 @@ def test_thoughts_stand_apart_from_words_and_code_stays_code(content: str) -> No
 def test_the_pieces_are_the_content_put_together_again(content: str) -> None:
     pieces = split_thoughts(content)
 
-    assert "".join(one if isinstance(one, str) else one.whole for one in pieces) == content
+    assert "".join(piece if isinstance(piece, str) else piece.whole for piece in pieces) == content
 
 
 @given(texts, st.sets(st.integers(0, 60)), st.booleans())
@@ -110,15 +110,17 @@ def test_an_answer_with_thoughts_goes_home_as_it_came(content: str) -> None:
 
 
 def _thoughts(events: list[Any]) -> list[str]:
-    found: list[Any] = [one.part for one in events if isinstance(one, PartGiven)]
-    found += [part for one in events if isinstance(one, TextReplaced) for part in one.parts]
-    parts: list[Any] = [one for one in found if one.get("schema_id") == REASONING]
+    found: list[Any] = [event.part for event in events if isinstance(event, PartGiven)]
+    found += [part for event in events if isinstance(event, TextReplaced) for part in event.parts]
+    parts: list[Any] = [candidate for candidate in found if candidate.get("schema_id") == REASONING]
     return [one["data"]["text"] for one in parts]
 
 
 def _chunks(text: str, size: int = 3) -> Answer:
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    return Answer(sse(*(chat_chunk({"content": one}) for one in pieces), chat_chunk({}, "stop")))
+    return Answer(
+        sse(*(chat_chunk({"content": piece}) for piece in pieces), chat_chunk({}, "stop"))
+    )
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
@@ -208,9 +210,9 @@ async def test_images_of_an_answer_are_pictures(key: str) -> None:
     async with model_server(Answer(sse(chunk))) as api:
         events = await answer(CHAT, api.url)
 
-    parts: list[Any] = [one.part for one in events if isinstance(one, PartGiven)]
-    pictures = [one for one in parts if one["type"] == "image"]
-    assert [one["source"]["base64"] for one in pictures] == [PIXEL]
+    parts: list[Any] = [event.part for event in events if isinstance(event, PartGiven)]
+    pictures = [part for part in parts if part["type"] == "image"]
+    assert [picture["source"]["base64"] for picture in pictures] == [PIXEL]
     assert text_of(events) == "Look:"
 
 
@@ -221,7 +223,7 @@ def test_images_go_home_as_they_came_and_odd_ones_are_kept() -> None:
         message = read_response(response, "bot")
         count = sum(isinstance(part, ImagePart) for part in message.content)
 
-        assert count == sum(one is IMAGE for one in images)
+        assert count == sum(image is IMAGE for image in images)
         assert write_response(message, "bot") == response
 
 
@@ -269,7 +271,7 @@ ALIKE: dict[str, list[Any]] = {
 }  # fmt: skip
 CALLS = [
     *(pytest.param(chunks, TWO, id=name) for name, chunks in STREAMS.items()),
-    *(pytest.param(one, [("f", {})] * 2, id=f"alike, {name}") for name, one in ALIKE.items()),
+    *(pytest.param(value, [("f", {})] * 2, id=f"alike, {name}") for name, value in ALIKE.items()),
 ]
 
 
@@ -277,19 +279,21 @@ CALLS = [
 async def test_two_calls_are_two_and_each_result_finds_its_call(
     chunks: list[Any], made: list[Any]
 ) -> None:
-    calls = sse(*(chat_chunk({"tool_calls": one}) for one in chunks), chat_chunk({}, "tool_calls"))
+    calls = sse(
+        *(chat_chunk({"tool_calls": chunk}) for chunk in chunks), chat_chunk({}, "tool_calls")
+    )
     done = sse(chat_chunk({"content": "ok"}, "stop"))
     async with model_server(Answer(calls), Answer(calls), Answer(done)) as api:
         events = await answer(CHAT, api.url)
 
-    called = [one.part for one in events if isinstance(one, ToolCalled)]
-    answered = [one.part.tool_call_id for one in events if isinstance(one, ToolAnswered)]
+    called = [event.part for event in events if isinstance(event, ToolCalled)]
+    answered = [event.part.tool_call_id for event in events if isinstance(event, ToolAnswered)]
     assert [(one.name, dict(one.arguments)) for one in called] == made * 2
     assert len({one.id for one in called}) == 4
     assert answered == [one.id for one in called]
     for message in api.requests[2]["messages"]:
         if message["role"] == "assistant":
-            ids = [one["id"] for one in message["tool_calls"]]
+            ids = [tool_call["id"] for tool_call in message["tool_calls"]]
             assert len(set(ids)) == 2
-    results = [one for one in api.requests[2]["messages"] if one["role"] == "tool"]
-    assert [one["tool_call_id"] for one in results] == answered
+    results = [request for request in api.requests[2]["messages"] if request["role"] == "tool"]
+    assert [result["tool_call_id"] for result in results] == answered

@@ -99,7 +99,7 @@ async def test_a_turn_is_uacs_with_who_asked_and_where() -> None:
 async def test_parts_stay_apart(body: Any) -> None:
     events, _ = await answered(whole(body))
 
-    assert [one.part for one in events if isinstance(one, PartGiven)] == [
+    assert [event.part for event in events if isinstance(event, PartGiven)] == [
         {"type": "text", "text": "One"}, {"type": "text", "text": "Two"}
     ]  # fmt: skip
 
@@ -113,13 +113,13 @@ async def test_a_message_has_what_its_metadata_says_beside_it() -> None:
 
     events, _ = await answered(whole(body))
 
-    (recorded,) = [one.record for one in events if isinstance(one, AnswerRecorded)]
+    (recorded,) = [event.record for event in events if isinstance(event, AnswerRecorded)]
     assert (recorded["api"], recorded["host"]) == ("webhook", "127.0.0.1")
     assert recorded["program"] == {"version": "7"}
     assert recorded["messages"] == 1
     assert UsageReported(usage={"input_tokens": 3}) in events
     assert ModerationReported(moderation={"refused": False}) in events
-    assert [one for one in events if isinstance(one, StateKept)] == [
+    assert [event for event in events if isinstance(event, StateKept)] == [
         StateKept(state={"mood": "good"})
     ]
 
@@ -227,9 +227,12 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_answered() -> None:
     async with model_server(whole([call]), again) as api:
         found = [one async for one in agent(api.url).run(turn(HELLO), nothing())]
 
-    results = [one.part for one in found if isinstance(one, ToolAnswered)]
-    assert [one.tool_call_id for one in results] == ["c1", "c2"]
-    assert all(one.is_error and one.content == "There is no tool 'launch' here." for one in results)
+    results = [candidate.part for candidate in found if isinstance(candidate, ToolAnswered)]
+    assert [result.tool_call_id for result in results] == ["c1", "c2"]
+    assert all(
+        result.is_error and result.content == "There is no tool 'launch' here."
+        for result in results
+    )
     assert api.requests[1]["inputs"][0]["part"]["content"] == "There is no tool 'launch' here."
     assert len(api.requests) == 2  # the same again is answered, and not asked about once more
     assert isinstance(found[-1], TurnDone)
@@ -262,7 +265,7 @@ async def test_what_other_agents_keep_for_themselves_is_not_sent() -> None:
 
     first, second, _ = api.requests[0]["conversation"]["messages"]
     assert "SIGNED" not in str(api.requests)
-    assert [one["type"] for one in first["content"]] == ["text"]
+    assert [block["type"] for block in first["content"]] == ["text"]
     assert first["metadata"]["uacs_bridge"]["parts"] == {"0": {"alt": "A"}}
     assert first["metadata"]["agents"] == {"bot": {"y": 1}}
     assert "SECRETLY" in str(second)

@@ -90,8 +90,8 @@ def anthropic_says(text: str, reason: str = "end_turn") -> list[Any]:
 
 
 def anthropic_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[Any]:
-    deltas = [{"type": "input_json_delta", "partial_json": one}
-              for one in halves(json.dumps(arguments))]  # fmt: skip
+    deltas = [{"type": "input_json_delta", "partial_json": half}
+              for half in halves(json.dumps(arguments))]  # fmt: skip
     block = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
     return anthropic_message([(block, deltas)], "tool_use")
 
@@ -108,7 +108,7 @@ def responses_stream(items: list[Any], status: str = "completed", **more: Any) -
             kind = "output_text" if block["type"] == "output_text" else "refusal"
             said = block.get("text") or block.get("refusal")
             events += [{"type": f"response.{kind}.delta", "output_index": index,
-                        "content_index": number, "delta": one} for one in pieces(said)]  # fmt: skip
+                        "content_index": number, "delta": piece} for piece in pieces(said)]  # fmt: skip
         events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     return [*events, {"type": f"response.{status}", "response": response}]
 
@@ -140,7 +140,7 @@ def gemini_chunk(parts: list[Any], finish: str | None = None) -> Any:
 
 def gemini_says(text: str, finish: str = "STOP") -> list[Any]:
     *words, last = pieces(text)
-    chunks = [gemini_chunk([{"text": one}]) for one in words]
+    chunks = [gemini_chunk([{"text": word}]) for word in words]
     return [gemini_chunk([{"text": "so", "thought": True}]), *chunks,
             gemini_chunk([{"text": last}], finish)]  # fmt: skip
 
@@ -159,7 +159,7 @@ def ailoy_delta(finish: str | None = None, **delta: Any) -> Any:
 
 
 def ailoy_says(text: str, finish: str = "stop") -> list[Any]:
-    words = [ailoy_delta(contents=[{"type": "text", "text": one}]) for one in pieces(text)]
+    words = [ailoy_delta(contents=[{"type": "text", "text": piece}]) for piece in pieces(text)]
     return [ailoy_delta(role="assistant", thinking="so"), *words, ailoy_delta(finish)]
 
 
@@ -167,7 +167,7 @@ def ailoy_calls(call_id: str, name: str, arguments: dict[str, Any]) -> list[Any]
     first, second = halves(json.dumps(arguments))
     calls = [{"type": "function", "id": call_id, "function": {"name": name, "arguments": first}},
              {"type": "function", "function": {"name": "", "arguments": second}}]  # fmt: skip
-    deltas = [ailoy_delta(tool_calls=[one]) for one in calls]
+    deltas = [ailoy_delta(tool_calls=[call]) for call in calls]
     thought = ailoy_delta(role="assistant", thinking="so", signature="c2ln")
     return [thought, *deltas, ailoy_delta("tool_call")]
 

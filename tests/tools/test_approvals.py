@@ -17,7 +17,7 @@ from tests.tools.bench import ALLOW, REFUSE, Asker, Bench, Caller, bench_rig, re
 
 
 def fake(rig: RouterRig, account: str) -> FakeConnector:
-    return next(one for name, one in rig.connectors.items() if name == account)
+    return next(value for name, value in rig.connectors.items() if name == account)
 
 
 NOT_MADE = "This call was not made: it is not wanted any more."
@@ -65,10 +65,10 @@ async def test_what_is_allowed_is_called_and_every_copy_says_who_allowed_it(
     assert agent.results == [{"done": "remove"}]
     assert all("✅ allowed by Ann of sales at " in text for text in request.shown())
     assert not any("Refuse" in text for text in request.shown())
-    (known,) = await rig.store.approvals()
-    assert (known.state, [(one.actor, one.allowed, one.place) for one in known.decisions]) == (
-        "allowed", [(actor_id_of("fake", "sales", "ann"), True, "fake:sales:s")],
-    )  # fmt: skip
+    (approval,) = await rig.store.approvals()
+    decisions = [(each.actor, each.allowed, each.place) for each in approval.decisions]
+    ann = actor_id_of("fake", "sales", "ann")
+    assert (approval.state, decisions) == ("allowed", [(ann, True, "fake:sales:s")])
 
 
 async def test_what_is_refused_is_not_called_and_the_agent_is_told(clock: FakeClock) -> None:

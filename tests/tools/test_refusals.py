@@ -58,7 +58,7 @@ async def steady(settings: ToolServerSettings, calls: list[tuple[str, dict[str, 
     with capture_logs() as logs:
         async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
             found = [(await call(held, name, **args)).content for name, args in calls]
-    return found, sum(one["event"] == "tool_server_connected" for one in logs)
+    return found, sum(log["event"] == "tool_server_connected" for log in logs)
 
 
 @pytest.mark.parametrize("mode", ["-32601", "-32600", "-32603", "-32000", "ends", "silent"])
@@ -257,8 +257,8 @@ async def cutting(port: int, before: int) -> AsyncGenerator[None]:
 
     async with await asyncio.start_server(serve, "127.0.0.1", port):
         yield
-        for one in passing:
-            one.cancel()
+        for event in passing:
+            event.cancel()
         await asyncio.gather(*passing, return_exceptions=True)
 
 

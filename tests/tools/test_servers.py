@@ -230,7 +230,7 @@ async def test_a_server_that_is_not_there_has_no_tools_and_holds_nobody_up(
     with capture_logs() as logs:
         async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
             assert await held.tools(["calendar"]) == []
-            while not any(one["event"] == "tool_server_failed" for one in logs):  # noqa: ASYNC110
+            while not any(log["event"] == "tool_server_failed" for log in logs):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
 

@@ -86,7 +86,7 @@ class A2aAgent:
             found = await probe(
                 self._settings, partial(self._probe, path), absent="there is no agent's card"
             )
-            if any(one.level == "ok" for one in found):
+            if any(finding.level == "ok" for finding in found):
                 break
         return found
 
@@ -144,7 +144,7 @@ class A2aAgent:
     def _failure(self, reader: Stream) -> TurnFailed | None:
         status = obj(obj(reader.response.get("task")).get("status"))
         parts = arr(obj(status.get("message")).get("parts"))
-        words = " ".join(text(obj(one).get("text")) for one in parts)
+        words = " ".join(text(obj(part).get("text")) for part in parts)
         match reader.state:
             case "TASK_STATE_FAILED":
                 log.warning("agent_failed", agent=self.name, api=API, error=without_keys(words))
@@ -257,7 +257,7 @@ def _recorded(task: _Task) -> Json:
     """With what the server calls it."""
     reader = task.reader
     ids: Json = {"context_id": reader.context_id, "task_id": reader.task_id, "state": reader.state}
-    said = {key: one for key, one in ids.items() if one}
+    said = {key: value for key, value in ids.items() if value}
     return {**task.record, **({"card": task.card} if task.card else {}), **said}
 
 

@@ -90,7 +90,11 @@ async def open_peer(
         card = parse_agent_card(body)
     except (ParseError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise AgentError("its card cannot be read") from error
-    allowed = [one for one in card.supported_interfaces if _is_allowed(one.url, own.netloc, hosts)]
+    allowed = [
+        supported_interface
+        for supported_interface in card.supported_interfaces
+        if _is_allowed(supported_interface.url, own.netloc, hosts)
+    ]
     if not any(one.protocol_binding in BINDINGS for one in allowed):
         raise AgentError(_nowhere(card, own.netloc))
     del card.supported_interfaces[:]
@@ -107,7 +111,10 @@ async def open_peer(
 
 def _told_by(card: AgentCard, body: Json) -> Json:
     """What a record of an answer has of its card; of a card that is changed, another digest."""
-    protocol = next((one.protocol_version for one in card.supported_interfaces), "")
+    protocol = next(
+        (supported_interface.protocol_version for supported_interface in card.supported_interfaces),
+        "",
+    )
     digest = hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
     own: Json = {"name": card.name[:_LONGEST], "version": card.version[:_LONGEST]}
     return {**own, **({"protocol": protocol} if protocol else {}), "sha256": digest}
@@ -134,8 +141,12 @@ def _is_allowed(url: str, own: str, hosts: Collection[str]) -> bool:
 
 
 def _nowhere(card: AgentCard, own: str) -> str:
-    named = sorted({_host(one.url) for one in card.supported_interfaces})
-    ways = sorted({one.protocol_binding for one in card.supported_interfaces})
+    named = sorted(
+        {_host(supported_interface.url) for supported_interface in card.supported_interfaces}
+    )
+    ways = sorted(
+        {supported_interface.protocol_binding for supported_interface in card.supported_interfaces}
+    )
     if not set(ways) & set(BINDINGS):
         return f"its card offers none of {BINDINGS}, but {ways}"
     return f"its card names other hosts than {own}: {named}; `hosts` allows them"
@@ -151,8 +162,8 @@ def _host(url: str) -> str:
 def _authorization(card: AgentCard, key: str) -> dict[str, str]:
     """The key where the card wants it: in a header of its own, or as a bearer."""
     schemes = list(card.security_schemes.values())
-    own = [one.api_key_security_scheme for one in schemes
-           if one.HasField("api_key_security_scheme")]  # fmt: skip
+    own = [scheme.api_key_security_scheme for scheme in schemes
+           if scheme.HasField("api_key_security_scheme")]  # fmt: skip
     others = len(schemes) > len(own)
     if key and own and not others and own[0].location == "header" and own[0].name:
         return {own[0].name.lower(): key}
@@ -177,9 +188,9 @@ def _whole(value: JsonValue) -> JsonValue:
         case float() if value.is_integer() and abs(value) < 2**53:
             return int(value)
         case dict():
-            return {key: _whole(one) for key, one in value.items()}
+            return {key: _whole(member) for key, member in value.items()}
         case list():
-            return [_whole(one) for one in value]
+            return [_whole(item) for item in value]
         case _:
             return value
 

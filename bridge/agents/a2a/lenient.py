@@ -31,12 +31,14 @@ def repaired(value: JsonValue) -> JsonValue:
     cannot be read is left out."""
     match value:
         case dict():
-            found = {key: one if key in _FREE else repaired(one) for key, one in value.items()}
+            found = {
+                key: member if key in _FREE else repaired(member) for key, member in value.items()
+            }
             if "timestamp" in found:
                 found["timestamp"] = _time(text(found["timestamp"]))
             return found
         case list():
-            return [repaired(one) for one in value]
+            return [repaired(item) for item in value]
         case _:
             return value
 
@@ -65,7 +67,11 @@ class _Mending(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         answer = await self._client.send(request, stream=True)
-        headers = [one for one in answer.headers.multi_items() if one[0].lower() not in _UNREAD]
+        headers = [
+            multi_item
+            for multi_item in answer.headers.multi_items()
+            if multi_item[0].lower() not in _UNREAD
+        ]
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         stream = _Body(answer, _events if kind == "text/event-stream" else _whole)
         return httpx.Response(answer.status_code, headers=headers, stream=stream)

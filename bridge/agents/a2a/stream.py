@@ -114,8 +114,8 @@ class Stream:
     def _take_task(self, task: Json) -> list[AgentEvent]:
         self._task = {**self._task, **without(task, "artifacts", "status")}
         events: list[AgentEvent] = []
-        for one in arr(task.get("artifacts")):
-            events += self._take_artifact(obj(one), append=False)
+        for artifact in arr(task.get("artifacts")):
+            events += self._take_artifact(obj(artifact), append=False)
         return [*events, *self._take_status(obj(task.get("status")))]
 
     def _take_status(self, status: Json, event_id: str = "") -> list[AgentEvent]:
@@ -135,7 +135,7 @@ class Stream:
             return []
         self._heard.add(own_id)
         parts = arr(message.get("parts"))
-        shown = [one for one in parts if _is_shown(one) and one not in self._shown]
+        shown = [part for part in parts if _is_shown(part) and part not in self._shown]
         self._shown += shown
         events = self._say(own_id, shown, "")
         key = event_id or own_id
@@ -195,7 +195,7 @@ class Stream:
                 continue
             named = text(obj(native).get("filename")) or name
             events += [_event(part, named) for part in part_parts(native)]
-        said = [one for one in events if one != TextDelta(text="")]
+        said = [event for event in events if event != TextDelta(text="")]
         if said and self._said and self._last != speaker and isinstance(said[0], TextDelta):
             said.insert(0, TextDelta(text="\n\n"))
         if said:
@@ -219,8 +219,8 @@ def _is_shown(native: JsonValue) -> bool:
 
 
 def _is_text(parts: Sequence[JsonValue]) -> bool:
-    return all("text" in obj(one) for one in parts)
+    return all("text" in obj(part) for part in parts)
 
 
 def _joined(parts: Sequence[JsonValue]) -> str:
-    return "".join(text(obj(one).get("text")) for one in parts)
+    return "".join(text(obj(part).get("text")) for part in parts)

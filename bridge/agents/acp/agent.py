@@ -181,7 +181,7 @@ class AcpAgent:
 
     def _resumed(self, body: Json, record: Json, session: str, run_id: str) -> _Run:
         """All that was said meanwhile is one message: that is what a run waits for."""
-        parts = [part for one in items_of(body, "input") for part in arr(one.get("parts"))]
+        parts = [part for item in items_of(body, "input") for part in arr(item.get("parts"))]
         message: Json = {"role": "user", "parts": parts}
         resume: Json = {"type": "message", "message": message}
         again: Json = {"await_resume": resume, "mode": self._settings.mode}

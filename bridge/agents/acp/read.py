@@ -44,8 +44,8 @@ def read_response(response: JsonValue, agent: str) -> Message:
     if not isinstance(body.get("output"), list):
         raise CodecError("/output", "is missing; this is no run of this protocol")
     parts: list[ContentPart] = []
-    for number, one in enumerate(write.items_of(body, "output")):
-        parts += message_parts(one, f"agent/{agent}", f"{number}")
+    for number, item in enumerate(write.items_of(body, "output")):
+        parts += message_parts(item, f"agent/{agent}", f"{number}")
     created = iso_seconds(body.get("created_at"))
     rest, own_id = without(body, "output"), text(body.get("run_id"))
     return response_message(parts, agent, API, rest, answer_id=own_id, created=created)
@@ -62,7 +62,7 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     body = obj(request)
     if not isinstance(body.get("input"), list):
         raise CodecError("/input", "is missing; this is no request for a run")
-    said = [_said(one, agent, f"{n}") for n, one in enumerate(write.items_of(body, "input"))]
+    said = [_said(item, agent, f"{n}") for n, item in enumerate(write.items_of(body, "input"))]
     return conversation_of(said, agent, API, without(body, "input"), (), ())
 
 
@@ -79,8 +79,8 @@ def message_parts(message: Json, role: str, number: str) -> list[ContentPart]:
     """A message of the protocol; the last part is what it has beside its parts, and its end."""
     parts = [
         part
-        for index, one in enumerate(arr(message.get("parts")))
-        for part in part_parts(one, f"{number}_{index}")
+        for index, native_part in enumerate(arr(message.get("parts")))
+        for part in part_parts(native_part, f"{number}_{index}")
     ]
     rest = patch_of({"role": role}, without(message, "parts"))
     return [*parts, state(API, message=rest)]

@@ -44,7 +44,7 @@ def accepted_parts(
 def missing(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
     """Required entries that no part matches, in words."""
     parts = list(_parts(messages))
-    wanted = [one for one in schema if one.required]
+    wanted = [accepted for accepted in schema if accepted.required]
     return [
         describe_accepted(one) for one in wanted if not any(_fits(part, [one]) for part in parts)
     ]
@@ -61,14 +61,14 @@ def mismatches(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str
 
 
 def _parts(messages: Sequence[Json]) -> Iterator[Json]:
-    return (obj(part) for one in messages for part in arr(one.get("parts")))
+    return (obj(part) for message in messages for part in arr(message.get("parts")))
 
 
 def _fits(part: Json, schema: Sequence[Accepted]) -> bool:
     """A step that an agent only tells of (trajectory) has no content to judge."""
     if part.get("content") is None and not _url(part):
         return True
-    return any(takes(one, _kind(part), name=text(part.get("name"))) for one in schema)
+    return any(takes(accepted, _kind(part), name=text(part.get("name"))) for accepted in schema)
 
 
 def _url(part: Json) -> str:

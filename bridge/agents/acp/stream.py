@@ -82,7 +82,7 @@ class Stream:
 
     @property
     def response(self) -> Json:
-        messages: list[JsonValue] = [dict(one) for one in self._messages]
+        messages: list[JsonValue] = [dict(message) for message in self._messages]
         return {**self._run, "output": messages}
 
     @property
@@ -135,7 +135,7 @@ class Stream:
 
     def _say(self, native: JsonValue, number: str) -> list[AgentEvent]:
         events = [_event(part, native) for part in part_parts(native, number)]
-        said = [one for one in events if one != TextDelta(text="")]
+        said = [event for event in events if event != TextDelta(text="")]
         if said and self._gap and isinstance(said[0], TextDelta):
             said.insert(0, TextDelta(text="\n\n"))
         if said:

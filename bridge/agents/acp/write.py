@@ -58,7 +58,9 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /runs`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    messages = [one for entry in prompt.entries for one in _messages(entry, agent, prompt.losses)]
+    messages = [
+        message for entry in prompt.entries for message in _messages(entry, agent, prompt.losses)
+    ]
     body["input"] = list(messages)
     if prompt.response_format is not None:
         prompt.losses.append(no_format())

@@ -57,7 +57,9 @@ def read_response(response: JsonValue, agent: str) -> Message:
         raise CodecError("/contents", "is missing; this is no message of this format")
     answer = text(said.get("id")) or "answer"
     parts = message_parts(said, Calls(answer))
-    rest: Json = {key: one for key, one in wrapped.items() if key != "message" and one is not None}
+    rest: Json = {
+        key: value for key, value in wrapped.items() if key != "message" and value is not None
+    }
     return response_message(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
 
 
@@ -78,8 +80,8 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
         raise CodecError("/messages", "is missing; this is no request of this form")
     calls = Calls("0")
     names: dict[str, str] = {}
-    said = [_said(obj(one), calls, names) for one in arr(body["messages"])]
-    tools = [read_tool(one, obj(one), API, write.tool) for one in arr(body.get("tools"))]
+    said = [_said(obj(message), calls, names) for message in arr(body["messages"])]
+    tools = [read_tool(tool, obj(tool), API, write.tool) for tool in arr(body.get("tools"))]
     rest = without(body, "messages", "tools", "documents")
     beside = [*_documents(body.get("documents")), *_wanted(rest)]
     return conversation_of(said, agent, API, rest, tools, beside)
@@ -88,8 +90,8 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
 def _documents(found: JsonValue) -> list[ContentPart]:
     """Knowledge that stands beside the messages."""
     parts: list[ContentPart] = []
-    for one in map(obj, arr(found)):
-        parts.append(StructuredDataPart(schema_id=DOCUMENT, data=cast("JsonTree", one)))
+    for candidate in map(obj, arr(found)):
+        parts.append(StructuredDataPart(schema_id=DOCUMENT, data=cast("JsonTree", candidate)))
         parts.append(state(API, fields={"as": "documents"}))
     return parts
 
@@ -115,7 +117,7 @@ def _said(message: Json, calls: Calls, names: dict[str, str]) -> ReadMessage:
             )
         case "assistant":
             parts = message_parts(message, calls)
-            names.update({one.id: one.name for one in parts if isinstance(one, ToolCallPart)})
+            names.update({part.id: part.name for part in parts if isinstance(part, ToolCallPart)})
             return ReadMessage("agent", parts)
         case "tool":
             return ReadMessage("tool", _result(message, calls, names))
@@ -153,14 +155,14 @@ def message_parts(message: Json, calls: Calls) -> list[ContentPart]:
         if signature := text(message.get("signature")):
             parts.append(state(API, fields={"signature": signature}))
     contents = message.get("contents")
-    for one in arr(contents):
-        if obj(one).get("type") == "function":
-            parts += call_parts(obj(one), calls, among="contents")
+    for block in arr(contents):
+        if obj(block).get("type") == "function":
+            parts += call_parts(obj(block), calls, among="contents")
         else:
-            parts += block_parts(one)
+            parts += block_parts(block)
     parts += content_parts(message) if isinstance(contents, str) else []
-    for one in arr(message.get("tool_calls")):
-        parts += call_parts(obj(one), calls)
+    for tool_call in arr(message.get("tool_calls")):
+        parts += call_parts(obj(tool_call), calls)
     known = ["thinking", "tool_calls", "contents", *(["signature"] if thought else [])]
     rest = patch_of({"role": "assistant"}, without(message, *known))
     return [*parts, state(API, message=rest)] if rest else parts
@@ -204,7 +206,7 @@ def content_parts(message: Json) -> list[ContentPart]:
     contents = message.get("contents")
     if isinstance(contents, str):  # a short form that it takes, too
         return [TextPart(text=contents)]
-    return [part for one in arr(contents) for part in block_parts(one)]
+    return [part for block in arr(contents) for part in block_parts(block)]
 
 
 def block_parts(native: JsonValue) -> list[ContentPart]:

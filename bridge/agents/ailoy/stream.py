@@ -57,7 +57,7 @@ class Stream:
         events = self._begin()
         events += self._close()
         calls = Calls(text(self._message.get("id")) or "answer")
-        return [*events, *events_of(p for one in self._calls for p in call_parts(one, calls)),
+        return [*events, *events_of(p for call in self._calls for p in call_parts(call, calls)),
                 *events_of(self._beside())]  # fmt: skip
 
     @property
@@ -76,7 +76,7 @@ class Stream:
 
     def _whole(self) -> Json:
         calls: Json = {"tool_calls": list[JsonValue](self._calls)} if self._calls else {}
-        contents: list[JsonValue] = [dict(one) for one in self._contents]
+        contents: list[JsonValue] = [dict(content) for content in self._contents]
         return {"role": "assistant", **self._message, "contents": contents, **calls}
 
     def _beside(self) -> list[ContentPart]:
@@ -98,10 +98,10 @@ class Stream:
         contents = delta.get("contents")
         blocks = [{"type": "text", "text": contents}] if isinstance(contents, str) else contents
         events: list[AgentEvent] = []
-        for one in map(obj, arr(blocks)):  # pyright: ignore[reportArgumentType]
-            events += self._content(one)
-        for one in map(obj, arr(delta.get("tool_calls"))):
-            self._call(one)
+        for block in map(obj, arr(blocks)):  # pyright: ignore[reportArgumentType]
+            events += self._content(block)
+        for tool_call in map(obj, arr(delta.get("tool_calls"))):
+            self._call(tool_call)
         return events
 
     def _content(self, one: Json) -> list[AgentEvent]:

@@ -123,7 +123,7 @@ def _messages(
 
 
 def _says(run: Sequence[Piece]) -> bool:
-    return any(isinstance(one.part, TextPart) or one.message for one in run)
+    return any(isinstance(piece.part, TextPart) or piece.message for piece in run)
 
 
 def _results(run: Sequence[Piece], names: Mapping[str, str]) -> list[JsonValue]:
@@ -165,7 +165,7 @@ def _message(
     if thoughts and role == "assistant":
         said["thinking"] = "".join(thought for _, thought in thoughts)
         for piece, _ in thoughts:
-            said.update({key: one for key, one in piece.fields.items() if key == "signature"})
+            said.update({key: value for key, value in piece.fields.items() if key == "signature"})
     contents: list[JsonValue] = []
     calls: list[JsonValue] = []
     for piece in run:

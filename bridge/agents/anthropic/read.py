@@ -50,7 +50,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
     if body.get("type") != "message" or not isinstance(body.get("content"), list):
         raise CodecError("/content", "is missing; this is no message of this API")
     calls = Calls("answer")
-    parts = [part for one in arr(body["content"]) for part in block_parts(one, calls)]
+    parts = [part for block in arr(body["content"]) for part in block_parts(block, calls)]
     base: Json = {"type": "message", "role": "assistant"}
     rest = patch_of(base, without(body, "content"))
     return response_message(
@@ -81,8 +81,8 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
         raise CodecError("/messages", "is missing; this is no request of this API")
     calls = Calls("0")
     said = _system(body.get("system"), calls)
-    said += [_said(obj(one), calls) for one in arr(body["messages"])]
-    tools = [_tool(one) for one in arr(body.get("tools"))]
+    said += [_said(obj(message), calls) for message in arr(body["messages"])]
+    tools = [_tool(tool) for tool in arr(body.get("tools"))]
     rest = without(body, "system", "messages", "tools")
     wanted = _wanted(rest)
     return conversation_of(said, agent, API, rest, tools, wanted)
@@ -107,7 +107,7 @@ def _said(message: Json, calls: Calls) -> ReadMessage:
 def _content(content: JsonValue, calls: Calls) -> list[ContentPart]:
     if isinstance(content, str):
         return [TextPart(text=content)]
-    return [part for one in arr(content) for part in block_parts(one, calls)]
+    return [part for block in arr(content) for part in block_parts(block, calls)]
 
 
 def _tool(native: JsonValue) -> Json:
@@ -149,14 +149,14 @@ def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
 
 
 def _sources(block: Json) -> list[JsonValue]:
-    found = [obj(one) for one in arr(block.get("citations"))]
+    found = [obj(citation) for citation in arr(block.get("citations"))]
     return [
         {
-            "title": one.get("title") or one.get("document_title") or "",
-            "url": one.get("url") or "",
-            "quote": one.get("cited_text") or "",
+            "title": candidate.get("title") or candidate.get("document_title") or "",
+            "url": candidate.get("url") or "",
+            "quote": candidate.get("cited_text") or "",
         }
-        for one in found
+        for candidate in found
     ]
 
 

@@ -74,7 +74,7 @@ class Stream:
     @property
     def response(self) -> Json:
         content = [self._blocks[index] for index in sorted(self._blocks)]
-        return {**self._message, "content": [dict(one) for one in content]}
+        return {**self._message, "content": [dict(block) for block in content]}
 
     def _start(self, index: int, block: Json) -> list[AgentEvent]:
         self._blocks[index] = dict(block)
@@ -111,7 +111,7 @@ class Stream:
             block["input"] = said if arguments is None else arguments
         streamed = block.get("type") == "text"
         parts = block_parts(block, self._calls)
-        return events_of(one for one in parts if not (streamed and isinstance(one, TextPart)))
+        return events_of(part for part in parts if not (streamed and isinstance(part, TextPart)))
 
     def _merge(self, event: Json) -> None:
         self._message.update(without(event, "type", "delta", "usage"))
@@ -121,10 +121,12 @@ class Stream:
 
     def _whole(self, message: Json) -> list[AgentEvent]:
         self._message = message
-        self._blocks = {n: obj(one) for n, one in enumerate(arr(message.get("content")))}
+        self._blocks = {
+            n: obj(native_block) for n, native_block in enumerate(arr(message.get("content")))
+        }
         self._stopped = True
         blocks = self._blocks.values()
-        return events_of(part for one in blocks for part in block_parts(one, self._calls))
+        return events_of(part for block in blocks for part in block_parts(block, self._calls))
 
 
 def _index(event: Json) -> int:

@@ -77,7 +77,7 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
 
 def write_response(message: Message, agent: str) -> Json:
     """What the API would have answered to say this."""
-    pieces = [one for one in pieces_of(message, API, [], "") if one.message is None]
+    pieces = [piece for piece in pieces_of(message, API, [], "") if piece.message is None]
     content = list(_blocks(PromptEntry("agent", ()), pieces, []))
     base: Json = {"type": "message", "role": "assistant", "content": content}
     return obj(patched(base, stored_response(message, agent, API)))
@@ -141,15 +141,15 @@ def _runs(entry: PromptEntry, losses: list[Loss]) -> Iterator[tuple[str, bool, l
 def _sayable(blocks: Iterator[JsonValue]) -> list[JsonValue]:
     """Without texts of white space alone: the API gives them, and refuses them (400, 2026-08)."""
     return [
-        one
-        for one in blocks
-        if obj(one).get("type") != "text" or text(obj(one).get("text")).strip()
+        native_block
+        for native_block in blocks
+        if obj(native_block).get("type") != "text" or text(obj(native_block).get("text")).strip()
     ]
 
 
 def _own_role(entry: PromptEntry) -> str:
     """The role that instructions had in the middle of a request of this API."""
-    found = (text((one.message or {}).get("role")) for one in entry.pieces)
+    found = (text((piece.message or {}).get("role")) for piece in entry.pieces)
     return next(filter(None, found), "")
 
 
@@ -254,11 +254,11 @@ def result_content(content: JsonValue) -> JsonValue:
     """A string or blocks of the API as they are, documents as its documents, all else as JSON."""
     if isinstance(content, str):
         return content
-    blocks = [obj(one) for one in arr(content)]
-    if blocks and all(text(one.get("type")) in _RESULT_BLOCKS for one in blocks):
+    blocks = [obj(native_block) for native_block in arr(content)]
+    if blocks and all(text(native_block.get("type")) in _RESULT_BLOCKS for native_block in blocks):
         return content
     told = with_documents(content, lambda one: _document(text(one.get("title")), text(one["text"])))
     blocks = blocks_of(told)
-    if blocks and all(one.get("type") in ("text", "document") for one in blocks):
+    if blocks and all(native_block.get("type") in ("text", "document") for native_block in blocks):
         return list[JsonValue](blocks)
     return "" if content is None else json.dumps(with_document_texts(content), ensure_ascii=False)

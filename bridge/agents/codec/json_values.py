@@ -31,7 +31,7 @@ def number(value: JsonValue) -> int | None:
 
 def without(value: Mapping[str, JsonValue], *keys: str) -> Json:
     """A copy that lacks these keys."""
-    return {key: one for key, one in value.items() if key not in keys}
+    return {key: member for key, member in value.items() if key not in keys}
 
 
 def present(**members: JsonValue) -> Json:

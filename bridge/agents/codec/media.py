@@ -134,5 +134,10 @@ def as_file_text(name: str, media_type: str, content: str) -> str:
     """A file's text in a message, fenced so that nothing in it ends the fence."""
     ticks = max((len(run) for run in re.findall(r"`{3,}", content)), default=2) + 1
     fence = "`" * ticks
-    shown = "".join(one for one in name if one.isprintable() and one not in "`[]") or "file"
+    shown = (
+        "".join(
+            character for character in name if character.isprintable() and character not in "`[]"
+        )
+        or "file"
+    )
     return f"[file {shown}, {media_type}]\n{fence}\n{content}\n{fence}"

@@ -118,7 +118,7 @@ def conversation_of(
 def moderation_of(why: str, **results: JsonValue) -> Json:
     """What a vendor's filters said: its own word for why an answer was held back (empty where none
     was), and what they found."""
-    return {"why": why, "results": {key: one for key, one in results.items() if one}}
+    return {"why": why, "results": {key: value for key, value in results.items() if value}}
 
 
 def usage_of(

@@ -23,7 +23,9 @@ def assistant_of(conversation: Conversation, api: str) -> str:
     known = [name for name, kept in agents.items() if obj(kept).get("api") == api]
     if len(known) == 1:
         return known[0]
-    ids = {one.actor.id for one in conversation.messages if one.actor.role == "assistant"}
+    ids = {
+        message.actor.id for message in conversation.messages if message.actor.role == "assistant"
+    }
     only = next(iter(ids)) if len(ids) == 1 else ""
     return only.removeprefix(agent_id("")) if only.startswith(agent_id("")) else ASSISTANT
 

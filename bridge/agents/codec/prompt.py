@@ -69,9 +69,9 @@ class PromptEntry:
             case str():
                 return escaped(value)
             case list():
-                return [self.data(one) for one in value]
+                return [self.data(item) for item in value]
             case dict():
-                return {escaped(key): self.data(one) for key, one in value.items()}
+                return {escaped(key): self.data(member) for key, member in value.items()}
             case _:
                 return value
 

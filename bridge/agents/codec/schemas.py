@@ -47,7 +47,7 @@ def _lower(value: JsonValue, without: Collection[str], losses: list[Loss], at: s
     if isinstance(value, dict):
         return dict(_kept(value, without, losses, at))
     if isinstance(value, list):
-        return [_lower(one, without, losses, pointer(at, n)) for n, one in enumerate(value)]
+        return [_lower(item, without, losses, pointer(at, n)) for n, item in enumerate(value)]
     return value
 
 

@@ -104,7 +104,9 @@ def quoted(name: str) -> str:
 
 def _plain(name: str) -> str:
     kept = "".join(
-        one for one in name if unicodedata.category(one)[0] != "C" and one not in "\u2028\u2029"
+        character
+        for character in name
+        if unicodedata.category(character)[0] != "C" and character not in "\u2028\u2029"
     )
     return " ".join(kept.replace('"', "'").replace("[", "(").replace("]", ")").split())
 

@@ -32,12 +32,12 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def tools_of(conversation: Conversation) -> list[Json]:
-    return [obj(one) for one in arr((conversation.metadata or {}).get("tools"))]
+    return [obj(tool) for tool in arr((conversation.metadata or {}).get("tools"))]
 
 
 def tool_names(conversation: Conversation) -> frozenset[str]:
     """The tools that the bridge runs itself."""
-    return frozenset(name for one in tools_of(conversation) if (name := text(one.get("name"))))
+    return frozenset(name for tool in tools_of(conversation) if (name := text(tool.get("name"))))
 
 
 def write_tools(

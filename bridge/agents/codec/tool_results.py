@@ -16,10 +16,10 @@ def with_documents(content: JsonValue, written: Callable[[Json], JsonValue]) -> 
     """A result in which documents are `written` anew, from their data: those among its parts, in a
     list or below `parts`. A result that is a document becomes a list of one."""
     if isinstance(content, list):
-        return [_written(one, written) for one in content]
+        return [_written(block, written) for block in content]
     whole = obj(content)
     if isinstance(whole.get("parts"), list):
-        return {**whole, "parts": [_written(one, written) for one in arr(whole["parts"])]}
+        return {**whole, "parts": [_written(part, written) for part in arr(whole["parts"])]}
     told = _written(content, written)
     return content if told is content else [told]
 
@@ -41,15 +41,15 @@ def text_of_result(content: JsonValue) -> str:
         return content
     told = with_document_texts(content)
     blocks = blocks_of(told)
-    if blocks and all(one.get("type") == "text" for one in blocks):
-        return "\n".join(text(one.get("text")) for one in blocks)
+    if blocks and all(block.get("type") == "text" for block in blocks):
+        return "\n".join(text(block.get("text")) for block in blocks)
     return json.dumps(told, ensure_ascii=False)
 
 
 def blocks_of(content: JsonValue) -> list[Json]:
     """The parts of a result that has nothing beside them."""
     whole = obj(content)
-    return [obj(one) for one in arr(whole["parts"] if whole.keys() == {"parts"} else content)]
+    return [obj(part) for part in arr(whole["parts"] if whole.keys() == {"parts"} else content)]
 
 
 def _written(part: JsonValue, written: Callable[[Json], JsonValue]) -> JsonValue:

@@ -43,14 +43,18 @@ _CONFIGS = ("responseJsonSchema", "responseSchema")
 def read_response(response: JsonValue, agent: str) -> Message:
     """The body of an answer that was not streamed. A prompt that was blocked has no candidate."""
     body = obj(response)
-    candidates = [obj(one) for one in arr(body.get("candidates"))]
+    candidates = [obj(candidate) for candidate in arr(body.get("candidates"))]
     if not candidates and "promptFeedback" not in body:
         raise CodecError("/candidates", "is missing; this is no response of this API")
     first = candidates[0] if candidates else {}
     content = obj(first.get("content"))
     answer = text(body.get("responseId")) or "answer"
     calls = Calls(answer)
-    parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
+    parts = [
+        part
+        for native_part in arr(content.get("parts"))
+        for part in block_parts(native_part, calls)
+    ]
     parts += sources_of(first)
     rest: Json = patch_of({}, without(body, "candidates"))
     patch: Json = patch_of({"content": {"role": "model"}}, _without_parts(first))
@@ -68,7 +72,7 @@ def _without_parts(candidate: Json) -> Json:
 def sources_of(candidate: Json) -> list[ContentPart]:
     """The pages that an answer rests on."""
     chunks = arr(obj(candidate.get("groundingMetadata")).get("groundingChunks"))
-    webs = [obj(obj(one).get("web") or obj(one).get("retrievedContext")) for one in chunks]
+    webs = [obj(obj(chunk).get("web") or obj(chunk).get("retrievedContext")) for chunk in chunks]
     return citation_parts(
         [{"title": text(w.get("title")), "url": text(w.get("uri"))} for w in webs if w]
     )
@@ -103,14 +107,18 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
         raise CodecError("/contents", "is missing; this is no request of this API")
     calls = Calls("0")
     said = _system(obj(body.get("systemInstruction")), calls)
-    said += [_said(obj(one), calls) for one in arr(body["contents"])]
-    tools = [tool for one in arr(body.get("tools")) for tool in _tools(obj(one))]
+    said += [_said(obj(block), calls) for block in arr(body["contents"])]
+    tools = [tool for native_tool in arr(body.get("tools")) for tool in _tools(obj(native_tool))]
     rest = without(body, "systemInstruction", "contents", "tools")
     return conversation_of(said, agent, API, rest, tools, _wanted(rest))
 
 
 def _system(content: Json, calls: Calls) -> list[ReadMessage]:
-    parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
+    parts = [
+        part
+        for native_part in arr(content.get("parts"))
+        for part in block_parts(native_part, calls)
+    ]
     rest = without(content, "parts")
     kept = [*parts, state(API, message=rest)] if rest else parts
     return [ReadMessage("instructions", kept)] if parts else []
@@ -118,7 +126,11 @@ def _system(content: Json, calls: Calls) -> list[ReadMessage]:
 
 def _said(content: Json, calls: Calls) -> ReadMessage:
     role = text(content.get("role"))
-    parts = [part for one in arr(content.get("parts")) for part in block_parts(one, calls)]
+    parts = [
+        part
+        for native_part in arr(content.get("parts"))
+        for part in block_parts(native_part, calls)
+    ]
     if role == "model":
         return ReadMessage("agent", parts)
     results = any(isinstance(part, ToolResultPart) for part in parts)
@@ -131,7 +143,7 @@ def _tools(native: Json) -> list[Json]:
     functions = native.get("functionDeclarations")
     if not isinstance(functions, list) or len(native) > 1:
         return [{"native": {API: native}}]
-    return [_tool(obj(one)) for one in functions]
+    return [_tool(obj(function)) for function in functions]
 
 
 def _tool(one: Json) -> Json:
@@ -145,10 +157,10 @@ def _tool(one: Json) -> Json:
 def as_json_schema(value: JsonValue) -> JsonValue:
     """The vendor's older schemas name types in capitals (OpenAPI's subset)."""
     if isinstance(value, list):
-        return [as_json_schema(one) for one in value]
+        return [as_json_schema(item) for item in value]
     if not isinstance(value, dict):
         return value
-    read = {key: as_json_schema(one) for key, one in value.items()}
+    read = {key: as_json_schema(member) for key, member in value.items()}
     kind = read.get("type")
     return {**read, "type": kind.lower()} if isinstance(kind, str) else read
 

@@ -108,8 +108,8 @@ class Stream:
             self._parts.append({**part, "functionCall": {"args": {}}})
         known = obj(self._parts[-1]["functionCall"])
         args = obj(known.get("args"))
-        for one in map(obj, arr(call.get("partialArgs"))):
-            _put(args, text(one.get("jsonPath")), _value(one))
+        for partial_arg in map(obj, arr(call.get("partialArgs"))):
+            _put(args, text(partial_arg.get("jsonPath")), _value(partial_arg))
         self._parts[-1].update(without(part, "functionCall"))
         more = without(call, "partialArgs", "willContinue", "args")
         self._parts[-1]["functionCall"] = {

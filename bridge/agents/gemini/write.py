@@ -99,7 +99,7 @@ def write_response(message: Message, agent: str) -> Json:
     candidates = arr(patch.get("candidates"))
     candidate: JsonValue = {"content": said}
     candidate = patched(candidate, candidates[0]) if candidates else candidate
-    rest = patched({}, {key: one for key, one in patch.items() if key != "candidates"})
+    rest = patched({}, {key: value for key, value in patch.items() if key != "candidates"})
     return {**obj(rest), "candidates": [candidate]}
 
 

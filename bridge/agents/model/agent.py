@@ -370,13 +370,13 @@ class ModelAgent:
         known = tool_names(conversation)
         cards: list[StructuredDataPart] = []
         found: dict[str, ToolResultPart] = {}
-        for one in calls:
-            if one.name == SHOW_CARD and self._settings.cards:
-                card, found[one.id] = shown_card(one)
+        for call in calls:
+            if call.name == SHOW_CARD and self._settings.cards:
+                card, found[call.id] = shown_card(call)
                 cards += [card] if card is not None else []
-        theirs = [one.id for one in calls if one.name in known and one.id not in found]
-        found |= {one.tool_call_id: one for one in await inputs.results(theirs)}
-        return [found.get(one.id) or unknown_tool_result(one) for one in calls], cards
+        theirs = [call.id for call in calls if call.name in known and call.id not in found]
+        found |= {result.tool_call_id: result for result in await inputs.results(theirs)}
+        return [found.get(call.id) or unknown_tool_result(call) for call in calls], cards
 
     async def _files_of(
         self, results: Sequence[ToolResultPart], conversation: Conversation

@@ -118,12 +118,12 @@ def _fault(card: object) -> str | None:
 
 def _nodes(value: Any) -> Iterator[Any]:
     if isinstance(value, tuple):
-        for one in value:
-            yield from _nodes(one)
+        for item in value:
+            yield from _nodes(item)
     elif is_dataclass(value) and not isinstance(value, type):
         yield value
-        for one in fields(value):
-            yield from _nodes(getattr(value, one.name))
+        for field in fields(value):
+            yield from _nodes(getattr(value, field.name))
 
 
 def _types() -> list[str]:
@@ -140,7 +140,7 @@ def _parameters() -> dict[str, Any]:
     choices = [one for one in names["Node"]["oneOf"] if not _refers(one, dropped)]
     kept["Node"] = {"anyOf": choices}
     listed = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "minItems": 1}
-    plain: dict[str, Any] = {name: _plain(one, dropped) for name, one in kept.items()}
+    plain: dict[str, Any] = {name: _plain(value, dropped) for name, value in kept.items()}
     plain["Button"]["properties"]["does"] = {"enum": list(_DOES)}
     return {
         "type": "object",
@@ -159,24 +159,26 @@ def _refers(value: object, names: Any) -> bool:
         if isinstance(ref, str) and ref.rpartition("/")[2] in names:
             return True
         return any(_refers(one, names) for one in value.values())
-    return isinstance(value, list) and any(_refers(one, names) for one in value)
+    return isinstance(value, list) and any(_refers(item, names) for item in value)
 
 
 def _plain(value: Any, dropped: Any) -> Any:
     """Without defaults and what refers to kinds that are not there."""
     if isinstance(value, list):
-        return [_plain(one, dropped) for one in value if not _refers(one, dropped)]
+        return [_plain(item, dropped) for item in value if not _refers(item, dropped)]
     if not isinstance(value, dict):
         return value
     found: dict[str, Any] = {}
-    for key, one in value.items():
-        if key in _NOISE and not isinstance(one, dict):
+    for key, member in value.items():
+        if key in _NOISE and not isinstance(member, dict):
             continue
         if key == "properties":
             kept = {
-                name: p for name, p in one.items() if name not in _NOT and not _refers(p, dropped)
+                name: p
+                for name, p in member.items()
+                if name not in _NOT and not _refers(p, dropped)
             }
             found[key] = {name: _plain(p, dropped) for name, p in kept.items()}
         else:
-            found["anyOf" if key == "oneOf" else key] = _plain(one, dropped)
+            found["anyOf" if key == "oneOf" else key] = _plain(member, dropped)
     return found

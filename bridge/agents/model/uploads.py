@@ -83,8 +83,8 @@ class Uploads:
         if over is None or files is None:
             return conversation
         messages = [
-            await self._message(one, int(over * 1_000_000), files, http)
-            for one in conversation.messages
+            await self._message(message, int(over * 1_000_000), files, http)
+            for message in conversation.messages
         ]
         return conversation.model_copy(update={"messages": tuple(messages)})
 

@@ -44,7 +44,7 @@ def dialect_of(settings: ModelSettings) -> Dialect:
 
 def _stream(dialect: Dialect, request: Json) -> Stream:
     messages = map(obj, arr(request.get("messages")))
-    calls = (obj(call) for one in messages for call in arr(one.get("tool_calls")))
+    calls = (obj(call) for message in messages for call in arr(message.get("tool_calls")))
     taken = {text(call.get("id")) for call in calls}
     return Stream(thinks_first=dialect.thinks_first, taken=taken)
 

@@ -26,7 +26,7 @@ def fitted(body: Json, dialect: Dialect) -> Json:
     """A limit that the server does not know by one name is given by its other name."""
     if not dialect.without and not dialect.alternating:
         return body
-    messages = [_fitted(obj(one), dialect) for one in arr(body.get("messages"))]
+    messages = [_fitted(obj(message), dialect) for message in arr(body.get("messages"))]
     result = without(body, *dialect.without)
     for name, other in _LIMITS.items():
         if name in body and name in dialect.without and other not in dialect.without:

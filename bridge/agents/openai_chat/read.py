@@ -53,13 +53,13 @@ _FORMATS = {name: kind for kind, name in SOUNDS.items()}
 def read_response(response: JsonValue, agent: str) -> Message:
     """The body of an answer that was not streamed."""
     body = obj(response)
-    choices = [obj(one) for one in arr(body.get("choices"))]
+    choices = [obj(native_choice) for native_choice in arr(body.get("choices"))]
     if not choices or not isinstance(choices[0].get("message"), dict):
         raise CodecError("/choices/0/message", "is missing; this is no chat completion")
     said = obj(choices[0]["message"])
     parts = message_parts(said, "0")
     created = number(body.get("created"))
-    without_message = [without(one, "message") for one in choices[:1]] + choices[1:]
+    without_message = [without(choice, "message") for choice in choices[:1]] + choices[1:]
     rest: Json = {**without(body, "choices"), "choices": list[JsonValue](without_message)}
     rest["object"] = text(body.get("object")) or None
     return response_message(
@@ -96,8 +96,8 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     body = obj(request)
     if not isinstance(body.get("messages"), list):
         raise CodecError("/messages", "is missing; this is no request for a chat completion")
-    said = [_said(obj(one), f"{n}") for n, one in enumerate(arr(body["messages"]))]
-    tools = [_tool(one) for one in arr(body.get("tools"))]
+    said = [_said(obj(message), f"{n}") for n, message in enumerate(arr(body["messages"]))]
+    tools = [_tool(tool) for tool in arr(body.get("tools"))]
     rest = without(body, "messages", "tools")
     wanted = _wanted(body.get("response_format"))
     if wanted:
@@ -157,21 +157,27 @@ def message_parts(message: Json, number_: str) -> list[ContentPart]:
     if refused := text(message.get("refusal")):
         parts += [TextPart(text=refused), state(API, fields={"as": "refusal"})]
     parts += _pictures(message)
-    for index, one in enumerate(arr(message.get("tool_calls"))):
-        parts += call_parts(obj(one), f"uacs_call_{number_}_{index}")
+    for index, tool_call in enumerate(arr(message.get("tool_calls"))):
+        parts += call_parts(obj(tool_call), f"uacs_call_{number_}_{index}")
     probe = message_of(ReadMessage("agent", parts), "probe", "probe", None)
     written = write.write_response(probe, "probe")
     base = obj(obj(arr(written["choices"])[0])["message"])
     patch = patch_of(base, message)
-    rest = {k: one for k, one in patch.items() if one not in (None, "") or k in REASONING_KEYS}
+    rest = {
+        k: value for k, value in patch.items() if value not in (None, "") or k in REASONING_KEYS
+    }
     if rest.get("annotations"):
         parts += citation_parts(_sources(arr(rest["annotations"])))
     return [*parts, state(API, message=rest)] if rest else parts
 
 
 def _sources(annotations: Sequence[JsonValue]) -> list[JsonValue]:
-    found = [obj(obj(one).get("url_citation")) for one in annotations]
-    return [{key: one[key] for key in ("title", "url") if key in one} for one in found if one]
+    found = [obj(obj(annotation).get("url_citation")) for annotation in annotations]
+    return [
+        {key: candidate[key] for key in ("title", "url") if key in candidate}
+        for candidate in found
+        if candidate
+    ]
 
 
 def call_parts(call: Json, made_id: str) -> list[ContentPart]:
@@ -199,7 +205,7 @@ def _content(message: Json) -> list[ContentPart]:
         return [part for piece in split_thoughts(content) for part in thought_parts(piece)]
     if isinstance(content, str):
         return [TextPart(text=content)]
-    return [part for one in arr(content) for part in block_parts(one)]
+    return [part for block in arr(content) for part in block_parts(block)]
 
 
 def thought_parts(piece: str | Thought) -> list[ContentPart]:
@@ -213,12 +219,12 @@ def thought_parts(piece: str | Thought) -> list[ContentPart]:
 def _pictures(message: Json) -> list[ContentPart]:
     """Pictures that a model made stand in a member of their own (OpenRouter)."""
     parts: list[ContentPart] = []
-    for one in map(obj, arr(message.get("images"))):
-        part = _image(one) if one.get("type", "image_url") == "image_url" else None
+    for image in map(obj, arr(message.get("images"))):
+        part = _image(image) if image.get("type", "image_url") == "image_url" else None
         if part is not None:
-            url = obj(one.get("image_url")).get("url")
+            url = obj(image.get("image_url")).get("url")
             base: Json = {"type": "image_url", "image_url": {"url": url}}
-            parts += [part, state(API, fields={"as": "images", **patch_of(base, one)})]
+            parts += [part, state(API, fields={"as": "images", **patch_of(base, image)})]
     return parts
 
 
@@ -262,10 +268,10 @@ def _file(block: Json) -> ContentPart | None:
 
 
 def _thinking(block: Json) -> ContentPart | None:
-    blocks = [obj(one) for one in arr(block.get("thinking"))]
-    if not all(one.keys() == {"type", "text"} for one in blocks):
+    blocks = [obj(native_block) for native_block in arr(block.get("thinking"))]
+    if not all(native_block.keys() == {"type", "text"} for native_block in blocks):
         return None
-    return reasoning("".join(text(one.get("text")) for one in blocks))
+    return reasoning("".join(text(native_block.get("text")) for native_block in blocks))
 
 
 _BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {

@@ -111,12 +111,12 @@ class Stream:
         for key, value in without(delta, "tool_calls", "role").items():
             events += self._grow(key, value)
         touched: list[Json] = []
-        for one in map(obj, arr(delta.get("tool_calls"))):
-            repeated = self._repeated(one, touched)
-            call = repeated or self._call_of(one, touched)
+        for tool_call in map(obj, arr(delta.get("tool_calls"))):
+            repeated = self._repeated(tool_call, touched)
+            call = repeated or self._call_of(tool_call, touched)
             touched.append(call)
             if repeated is None:
-                self._take_call(call, one)
+                self._take_call(call, tool_call)
         return events
 
     def _grow(self, key: str, value: JsonValue) -> list[AgentEvent]:
@@ -186,8 +186,10 @@ class Stream:
         name after arguments that are complete, or where both have neither arguments nor an id or
         index; and with a name where this chunk has told of the same call already."""
         index, own_id = number(delta.get("index")), text(delta.get("id"))
-        found = [one for one in self._calls if index is None or one.get("index") == index]
-        found = [one for one in found if own_id and one.get("id") == own_id] or found
+        found = [call for call in self._calls if index is None or call.get("index") == index]
+        found = [
+            candidate for candidate in found if own_id and candidate.get("id") == own_id
+        ] or found
         last = found[-1] if found else None
         if last is None or _begins_another(delta, last, again=_is_in(last, touched)):
             self._calls.append({} if index is None else {"index": index})
@@ -201,18 +203,18 @@ class Stream:
         given = (text(delta.get("id")), text(function.get("name")), function.get("arguments"))
         if not all(given) or not _is_whole(given[2]):
             return None
-        for one in self._calls:
-            known = obj(one.get("function"))
-            same = (one.get("id"), known.get("name"), known.get("arguments")) == given
-            indexes = {number(one.get("index")), number(delta.get("index"))} - {None}
-            if same and len(indexes) < 2 and not _is_in(one, touched):
-                return one
+        for call in self._calls:
+            known = obj(call.get("function"))
+            same = (call.get("id"), known.get("name"), known.get("arguments")) == given
+            indexes = {number(call.get("index")), number(delta.get("index"))} - {None}
+            if same and len(indexes) < 2 and not _is_in(call, touched):
+                return call
         return None
 
 
 def _is_in(call: Json, touched: Sequence[Json]) -> bool:
     """Whether it is this very call, and not one that is told alike."""
-    return any(call is one for one in touched)
+    return any(call is native_call for native_call in touched)
 
 
 def _begins_another(delta: Json, last: Json, *, again: bool) -> bool:
@@ -245,7 +247,7 @@ def _is_last(part: ContentPart) -> bool:
 
 
 def _texts(blocks: JsonValue) -> str:
-    return "".join(text(obj(one).get("text")) for one in arr(blocks))
+    return "".join(text(obj(block).get("text")) for block in arr(blocks))
 
 
 def _grown(before: JsonValue, value: JsonValue) -> JsonValue:
@@ -277,12 +279,12 @@ def _joined(before: JsonValue, value: JsonValue) -> JsonValue:
     if not isinstance(value, list):
         return value
     result = list(arr(before))
-    for one in value:
-        place = _place(result, one)
+    for item in value:
+        place = _place(result, item)
         if place is None:
-            result.append(one)
+            result.append(item)
         else:
-            result[place] = _continued(obj(result[place]), obj(one))
+            result[place] = _continued(obj(result[place]), obj(item))
     return result
 
 

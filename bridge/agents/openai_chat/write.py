@@ -61,7 +61,7 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     """The body of `POST /chat/completions`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
-    messages = [one for entry in prompt.entries for one in _messages(entry, prompt.losses)]
+    messages = [message for entry in prompt.entries for message in _messages(entry, prompt.losses)]
     body["messages"] = list(messages)
     if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
@@ -79,7 +79,7 @@ def write_response(message: Message, agent: str) -> Json:
     response: Json = {"object": "chat.completion", "choices": [choice]}
     patch = stored_response(message, agent, API)
     choices = arr(patch.get("choices"))
-    merged = patched(response, {key: one for key, one in patch.items() if key != "choices"})
+    merged = patched(response, {key: value for key, value in patch.items() if key != "choices"})
     choice = obj(patched(choice, choices[0])) if choices else choice
     return {**obj(merged), "choices": [choice]}
 
@@ -115,7 +115,7 @@ def _instructions(entry: PromptEntry, losses: list[Loss]) -> JsonValue:
 
 def _of_user(entry: PromptEntry, pieces: list[Piece], losses: list[Loss]) -> list[JsonValue]:
     content = _content(entry, pieces, losses)
-    if not content and not any(isinstance(one.part, TextPart) for one in pieces):
+    if not content and not any(isinstance(piece.part, TextPart) for piece in pieces):
         return []
     said: Json = {"role": "user", "content": content}
     if entry.name:

@@ -52,10 +52,10 @@ def read_response(response: JsonValue, agent: str) -> Message:
         raise CodecError("/output", "is missing; this is no response of this API")
     parts: list[ContentPart] = []
     calls = Calls("answer")
-    for one in map(obj, arr(body["output"])):
-        if parts and _is_open(parts) and one.get("type", "message") == "message":
+    for item in map(obj, arr(body["output"])):
+        if parts and _is_open(parts) and item.get("type", "message") == "message":
             parts.append(state(API, message={}))
-        parts += item_parts(one, calls)
+        parts += item_parts(item, calls)
     created = number(body.get("created_at"))
     rest = patch_of({"object": "response"}, without(body, "output"))
     return response_message(
@@ -93,7 +93,7 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
     calls = Calls("0")
     for one in items if isinstance(given, str) else arr(given):
         _join(said, _said(obj(one), calls))
-    tools = [_tool(one) for one in arr(body.get("tools"))]
+    tools = [_tool(tool) for tool in arr(body.get("tools"))]
     rest = without(body, "input", "instructions", "tools")
     return conversation_of(said, agent, API, rest, tools, _wanted(rest))
 
@@ -102,13 +102,15 @@ def _instructions(given: JsonValue) -> list[ReadMessage]:
     return [ReadMessage("instructions", [TextPart(text=given)])] if isinstance(given, str) else []
 
 
-def _join(said: list[ReadMessage], one: ReadMessage) -> None:
+def _join(said: list[ReadMessage], read_message: ReadMessage) -> None:
     """What the agent did in a row is one message; so are the results that come in a row."""
-    in_a_row = bool(said) and one.role in ("agent", "tool") and said[-1].role == one.role
-    if in_a_row and not (_is_open(said[-1].parts) and isinstance(one.parts[0], TextPart)):
-        said[-1] = ReadMessage(one.role, [*said[-1].parts, *one.parts])
+    in_a_row = (
+        bool(said) and read_message.role in ("agent", "tool") and said[-1].role == read_message.role
+    )
+    if in_a_row and not (_is_open(said[-1].parts) and isinstance(read_message.parts[0], TextPart)):
+        said[-1] = ReadMessage(read_message.role, [*said[-1].parts, *read_message.parts])
     else:
-        said.append(one)
+        said.append(read_message)
 
 
 def _is_open(parts: Sequence[ContentPart]) -> bool:
@@ -188,8 +190,10 @@ def _call(item: Json, calls: Calls) -> list[ContentPart]:
 
 
 def _thoughts(item: Json) -> list[ContentPart]:
-    blocks = [obj(one) for one in (*arr(item.get("summary")), *arr(item.get("content")))]
-    said = "\n\n".join(filter(None, (text(one.get("text")) for one in blocks)))
+    blocks = [
+        obj(native_block) for native_block in (*arr(item.get("summary")), *arr(item.get("content")))
+    ]
+    said = "\n\n".join(filter(None, (text(block.get("text")) for block in blocks)))
     if not said:
         return [state(API, item=item)]
     part = reasoning(said)
@@ -207,7 +211,7 @@ def _message_parts(item: Json, entry: PromptEntry, role: str) -> list[ContentPar
 def content_parts(content: JsonValue, entry: PromptEntry) -> list[ContentPart]:
     if isinstance(content, str):
         return [TextPart(text=content)]
-    return [part for one in arr(content) for part in block_parts(one, entry)]
+    return [part for block in arr(content) for part in block_parts(block, entry)]
 
 
 def block_parts(native: JsonValue, entry: PromptEntry = _AGENT) -> list[ContentPart]:
@@ -228,11 +232,14 @@ def block_parts(native: JsonValue, entry: PromptEntry = _AGENT) -> list[ContentP
 
 
 def _sources(block: Json) -> list[JsonValue]:
-    found = [obj(one) for one in arr(block.get("annotations"))]
+    found = [obj(annotation) for annotation in arr(block.get("annotations"))]
     return [
-        {"title": text(one.get("title")) or text(one.get("filename")), "url": text(one.get("url"))}
-        for one in found
-        if text(one.get("type")) in ("url_citation", "file_citation")
+        {
+            "title": text(candidate.get("title")) or text(candidate.get("filename")),
+            "url": text(candidate.get("url")),
+        }
+        for candidate in found
+        if text(candidate.get("type")) in ("url_citation", "file_citation")
     ]
 
 

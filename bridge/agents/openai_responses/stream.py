@@ -58,9 +58,9 @@ class Stream:
     @property
     def ending(self) -> Ending:
         reason = text(obj(self._response.get("incomplete_details")).get("reason"))
-        items = [obj(one) for one in arr(self.response["output"])]
-        refused = [one for item in items for one in map(obj, arr(item.get("content")))
-                   if one.get("type") == "refusal"]  # fmt: skip
+        items = [obj(native_item) for native_item in arr(self.response["output"])]
+        refused = [block for item in items for block in map(obj, arr(item.get("content")))
+                   if block.get("type") == "refusal"]  # fmt: skip
         if refused or reason == "content_filter":
             return Ending("refused", text(refused[0].get("refusal")) if refused else reason)
         if self._response.get("status") == "incomplete":

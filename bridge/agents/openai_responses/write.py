@@ -60,7 +60,7 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     if entries and entries[0].role == "instructions" and not _role_of(entries[0]):
         body["instructions"] = _plain(entries.pop(0), prompt.losses)
     stored = body.get("store") is not False
-    body["input"] = [one for entry in entries for one in _items(entry, prompt.losses, stored)]
+    body["input"] = [item for entry in entries for item in _items(entry, prompt.losses, stored)]
     if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
     if prompt.response_format is not None:
@@ -90,14 +90,14 @@ def tool(one: Json) -> Json:
 
 def _plain(entry: PromptEntry, losses: list[Loss]) -> str:
     texts = [
-        one.part.text if isinstance(one.part, TextPart) else as_text(one, losses)
-        for one in entry.pieces
+        piece.part.text if isinstance(piece.part, TextPart) else as_text(piece, losses)
+        for piece in entry.pieces
     ]
     return "\n\n".join(filter(None, texts))
 
 
 def _role_of(entry: PromptEntry) -> str:
-    found = (text((one.message or {}).get("role")) for one in entry.pieces)
+    found = (text((piece.message or {}).get("role")) for piece in entry.pieces)
     return next(filter(None, found), "")
 
 
@@ -186,8 +186,8 @@ def result(part: ToolResultPart) -> Json:
 
 
 def _output(content: JsonValue, *, failed: bool) -> JsonValue:
-    blocks = [obj(one) for one in arr(content)]
-    if blocks and all(text(one.get("type")) in _RESULT_BLOCKS for one in blocks):
+    blocks = [obj(native_block) for native_block in arr(content)]
+    if blocks and all(text(native_block.get("type")) in _RESULT_BLOCKS for native_block in blocks):
         return content
     said = text_of_result(content)
     return f"Error: {said}" if failed and not said.startswith("Error:") else said

@@ -51,9 +51,9 @@ def api_error(
     """An error as an API tells it (the object below `error`, or a text) -> ours."""
     told = obj(error)
     words = [text(told.get(key)) for key in ("code", "type", "status")]
-    code = next((one for one in words if _CODE.fullmatch(one)), "")
+    code = next((word for word in words if _CODE.fullmatch(word)), "")
     given = told.get("code")
-    by_word = next((_BY_WORD[one.lower()] for one in words if one.lower() in _BY_WORD), None)
+    by_word = next((_BY_WORD[word.lower()] for word in words if word.lower() in _BY_WORD), None)
     if status is None or (status == 429 and by_word == 402):
         numeric = given if isinstance(given, int) and not isinstance(given, bool) else None
         status = by_word or numeric or 500

@@ -137,8 +137,8 @@ class Http:
                     yield _event_of(line)
                 return
             async for event in answer.sent():
-                for one in read_events(event.data):
-                    yield one
+                for read_event in read_events(event.data):
+                    yield read_event
 
 
 @asynccontextmanager

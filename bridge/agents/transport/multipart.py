@@ -22,7 +22,7 @@ def multipart_form(
 
 
 def _line(value: str) -> str:
-    return "".join(one for one in value if one.isprintable())
+    return "".join(item for item in value if item.isprintable())
 
 
 def _safe(name: str) -> str:

@@ -27,8 +27,8 @@ def answer_record(
     two answers whose digests are the same were given the same words. `known` is what one API
     knows beside that: the model, the agent's version, its ids."""
     own = instructions_id(agent)
-    instructions = [one for one in told.messages if one.actor.id == own]
-    history = [one for one in told.messages if one.actor.id != own]
+    instructions = [message for message in told.messages if message.actor.id == own]
+    history = [message for message in told.messages if message.actor.id != own]
     return {
         "api": api,
         **known,
@@ -44,7 +44,7 @@ def answer_record(
 def _foremost(losses: Sequence[Loss]) -> list[Loss]:
     """As many as a record holds; roles, which every notice and every other agent loses, come
     last."""
-    return sorted(losses, key=lambda one: one.kind == ROLE_DEMOTED)[:_MOST]
+    return sorted(losses, key=lambda loss: loss.kind == ROLE_DEMOTED)[:_MOST]
 
 
 def refusal(words: str, **results: JsonValue) -> Json:

@@ -37,9 +37,13 @@ def answer_so_far(
 
 def unanswered_calls(said: Sequence[AgentEvent]) -> list[ToolCallPart]:
     """Calls whose results were not said, too."""
-    answered = {one.part.tool_call_id for one in said if isinstance(one, ToolAnswered)}
-    calls = [one.part for one in said if isinstance(one, ToolCalled)]
-    return [one for one in calls if one.id not in answered]
+    answered = {
+        agent_event.part.tool_call_id
+        for agent_event in said
+        if isinstance(agent_event, ToolAnswered)
+    }
+    calls = [agent_event.part for agent_event in said if isinstance(agent_event, ToolCalled)]
+    return [call for call in calls if call.id not in answered]
 
 
 def with_answer(

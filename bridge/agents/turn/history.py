@@ -78,8 +78,16 @@ def _notice(first: Message) -> Message:
 
 def _answered(message: Message) -> Message:
     """Every call with a result: a request with a call that has none is refused by all APIs."""
-    results = {one.tool_call_id for one in message.content if isinstance(one, ToolResultPart)}
-    if all(one.id in results for one in message.content if isinstance(one, ToolCallPart)):
+    results = {
+        native_part.tool_call_id
+        for native_part in message.content
+        if isinstance(native_part, ToolResultPart)
+    }
+    if all(
+        native_part.id in results
+        for native_part in message.content
+        if isinstance(native_part, ToolCallPart)
+    ):
         return message
     parts: list[ContentPart] = []
     waiting: list[str] = []
@@ -94,7 +102,10 @@ def _answered(message: Message) -> Message:
 
 
 def _results(waiting: Sequence[str]) -> list[ContentPart]:
-    return [ToolResultPart(tool_call_id=one, content=_NO_ANSWER, is_error=True) for one in waiting]
+    return [
+        ToolResultPart(tool_call_id=call_id, content=_NO_ANSWER, is_error=True)
+        for call_id in waiting
+    ]
 
 
 def _is_state(part: ContentPart) -> bool:

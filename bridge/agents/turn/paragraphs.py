@@ -38,8 +38,8 @@ class Paragraphs:
         """The events of one answer."""
         async with aclosing(events):
             async for event in events:
-                for one in self.pass_on(event):
-                    yield one
+                for agent_event in self.pass_on(event):
+                    yield agent_event
 
     def pass_on(self, event: AgentEvent) -> list[AgentEvent]:
         """The event, behind the gap that it needs."""

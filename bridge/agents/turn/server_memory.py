@@ -38,7 +38,9 @@ def memory_part(conversation: Conversation, api: str, ids: Json) -> StructuredDa
 def memory_of(conversation: Conversation, agent: str, api: str) -> Memory | None:
     """None where the server must be told all."""
     own = agent_id(agent)
-    last = next((one for one in reversed(conversation.messages) if one.actor.id == own), None)
+    last = next(
+        (message for message in reversed(conversation.messages) if message.actor.id == own), None
+    )
     kept = obj(_memory_of(last, api)) if last is not None and not is_edited(last) else {}
     upto = text(kept.get("upto"))
     found = [n for n, one in enumerate(conversation.messages) if one.message_id == upto]
@@ -49,7 +51,9 @@ def memory_of(conversation: Conversation, agent: str, api: str) -> Memory | None
         same = _hash(conversation.messages[: found[0] + 1]) == kept.get("hash")
     if not same:
         return None
-    new_messages = [one for one in conversation.messages[found[0] + 1 :] if one.actor.id != own]
+    new_messages = [
+        message for message in conversation.messages[found[0] + 1 :] if message.actor.id != own
+    ]
     return Memory(obj(kept.get("ids")), tuple(new_messages))
 
 
@@ -75,8 +79,8 @@ def _memory_of(message: Message, api: str) -> Json:
 def _hash(messages: Sequence[Message]) -> str:
     """Of who said what, not of what is noted beside it (reactions, where it was shown)."""
     found = hashlib.sha256()
-    for one in messages:
-        parts = (write(part) for part in one.content)
-        for piece in (one.message_id.encode(), one.actor.id.encode(), *parts):
+    for message in messages:
+        parts = (write(part) for part in message.content)
+        for piece in (message.message_id.encode(), message.actor.id.encode(), *parts):
             found.update(len(piece).to_bytes(8, "big") + piece)
     return found.hexdigest()

@@ -120,19 +120,23 @@ class WebhookAgent:
                             yield one
             given = await self._meanwhile(said, conversation, inputs)
             unknown = _unknown(said, conversation)
-            given += [ToolResultGiven(part=unknown_tool_result(one)) for one in unknown]
-            for one in given:
-                if isinstance(one, ToolResultGiven):
-                    said.append(ToolAnswered(part=one.part))
+            given += [ToolResultGiven(part=unknown_tool_result(call)) for call in unknown]
+            for agent_input in given:
+                if isinstance(agent_input, ToolResultGiven):
+                    said.append(ToolAnswered(part=agent_input.part))
                     paragraphs.pass_on(said[-1])
                     yield said[-1]
-            if len(given) == len(unknown) and refused.issuperset(one.name for one in unknown):
+            if len(given) == len(unknown) and refused.issuperset(call.name for call in unknown):
                 yield TurnDone()  # it was told before that there are no such tools
                 return
-            refused.update(one.name for one in unknown)
+            refused.update(call.name for call in unknown)
             paragraphs.next()
             own = answer_so_far(said, self.name, turn.asked_at, number)
-            more = [one.message for one in given if isinstance(one, MessageGiven)]
+            more = [
+                agent_input.message
+                for agent_input in given
+                if isinstance(agent_input, MessageGiven)
+            ]
             conversation = with_answer(conversation, own, more)
         yield TurnFailed(reason=f"it did not come to an answer in {_ROUNDS} requests")
 
@@ -141,12 +145,18 @@ class WebhookAgent:
     ) -> list[AgentInput]:
         """What it waits for: results of the bridge's tools, approvals, and what people said."""
         known = tool_names(conversation)
-        calls = [one.id for one in unanswered_calls(said) if one.name in known]
-        wanted = [one.part.id for one in said if isinstance(one, ApprovalWanted)]
+        calls = [
+            unanswered_call.id
+            for unanswered_call in unanswered_calls(said)
+            if unanswered_call.name in known
+        ]
+        wanted = [
+            agent_event.part.id for agent_event in said if isinstance(agent_event, ApprovalWanted)
+        ]
         given: list[AgentInput] = [await inputs.approval(call) for call in wanted]
         results = await inputs.results(calls)
-        given += [ToolResultGiven(part=one) for one in results]
-        return [*given, *(MessageGiven(message=one) for one in inputs.new_messages())]
+        given += [ToolResultGiven(part=result) for result in results]
+        return [*given, *(MessageGiven(message=message) for message in inputs.new_messages())]
 
     async def _conversation(self, turn: Turn) -> tuple[Conversation, Sequence[Loss]]:
         settings = self._settings
@@ -209,13 +219,17 @@ class WebhookAgent:
         stream = Stream(self.name)
         number = size = 0
         async with aclosing(answer.sent()) as sent:
-            async for one in sent:
-                size += len(one.data)
+            async for native_event in sent:
+                size += len(native_event.data)
                 if size > most:
                     raise AgentError("its answer is too large")
-                self._check(key, f"answer:{own_id}/{number}", answer, one.data, one.id)
+                self._check(
+                    key, f"answer:{own_id}/{number}", answer, native_event.data, native_event.id
+                )
                 number += 1
-                for event in stream.take(DONE if one.data == _DONE else read_json(one.data)):
+                for event in stream.take(
+                    DONE if native_event.data == _DONE else read_json(native_event.data)
+                ):
                     yield event
                 if stream.ended:
                     return
@@ -232,7 +246,11 @@ class WebhookAgent:
 def _unknown(said: Sequence[AgentEvent], conversation: Conversation) -> list[ToolCallPart]:
     """Calls of tools that it was not offered, and did not answer itself."""
     known = tool_names(conversation)
-    return [one for one in unanswered_calls(said) if one.name not in known]
+    return [
+        unanswered_call
+        for unanswered_call in unanswered_calls(said)
+        if unanswered_call.name not in known
+    ]
 
 
 class _Type:

@@ -42,7 +42,7 @@ from bridge.uacs import (
 _PART: TypeAdapter[ContentPart] = TypeAdapter(ContentPart)
 _EVENT: TypeAdapter[AgentEvent] = TypeAdapter(AgentEvent)
 _EVENTS = frozenset(
-    one.model_fields["type"].default for one in get_args(get_args(AgentEvent)[0])
+    get_arg.model_fields["type"].default for get_arg in get_args(get_args(AgentEvent)[0])
 )  # fmt: skip
 _DELTAS = frozenset((
     "message_started", "envelope_replaced", "part_started", "text_appended", "part_replaced",
@@ -57,13 +57,13 @@ def read_answer(body: JsonValue, agent: str) -> list[AgentEvent]:
         case None:
             return []
         case list(items):
-            return [event for one in items for event in _item(one)]
+            return [event for item in items for event in _item(item)]
         case {"type": str()}:
             return _item(body)
         case {"text": str(said)}:
             return [TextDelta(text=said)] if said else []
         case {"content": list(parts), **rest}:
-            events = [event for one in parts for event in part_events(_part(one))]
+            events = [event for part in parts for event in part_events(_part(part))]
             return [*events, *_beside(obj(rest.get("metadata")), agent)]
         case _:
             raise AgentError(

@@ -41,7 +41,7 @@ def write_turn(turn: Turn, conversation: Conversation, given: Sequence[AgentInpu
         "asked_at": turn.asked_at.isoformat(),
         "platforms": list(turn.platforms),
         "untrusted": UNTRUSTED,
-        "inputs": [one.model_dump(mode="json") for one in given],
+        "inputs": [agent_input.model_dump(mode="json") for agent_input in given],
     }
     return orjson.dumps({**body, "conversation": orjson.Fragment(write(conversation))})
 
@@ -54,7 +54,7 @@ def write_feedback(feedback: Feedback) -> bytes:
 
 def shown_to(conversation: Conversation, agent: str) -> Conversation:
     """Without what other agents keep for themselves."""
-    shown = (_shown(one, agent) for one in conversation.messages)
+    shown = (_shown(message, agent) for message in conversation.messages)
     messages = tuple(one for one in shown if one.content)
     metadata = own_metadata(conversation.metadata, agent)
     changed: dict[str, object] = {"messages": messages}

@@ -33,9 +33,9 @@ def words(api: str, conversation: Conversation) -> list[str]:
 
 def strings(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [s for key, one in value.items() if key not in UNSAID for s in strings(one)]
+        return [s for key, member in value.items() if key not in UNSAID for s in strings(member)]
     if isinstance(value, list):
-        return [s for one in value for s in strings(one)]
+        return [s for item in value for s in strings(item)]
     return [value] if isinstance(value, str) else []
 
 
@@ -187,8 +187,8 @@ def test_first_words_and_names_do_not_leave_their_quotes(api: str, where: str) -
 
     lines = "\n".join(words(api, room(message))).split("\n")
 
-    assert len([one for one in lines if one.startswith("[")]) == 1
-    assert not any(one.startswith('[from "Root"') for one in lines)
+    assert len([line for line in lines if line.startswith("[")]) == 1
+    assert not any(line.startswith('[from "Root"') for line in lines)
 
 
 @apis
@@ -210,7 +210,9 @@ def test_a_role_that_is_not_kept_in_a_room_is_a_loss(api: str) -> None:
 
     losses = CODECS[api].write_request(conversation, "bot").losses
 
-    demoted = [(one.path, one.what, one.shown_as) for one in losses if one.kind == "role_demoted"]
+    demoted = [
+        (loss.path, loss.what, loss.shown_as) for loss in losses if loss.kind == "role_demoted"
+    ]
     assert demoted == [
         ("/messages/0/actor", "system bridge", "user"),
         ("/messages/1/actor", "assistant other", "user"),

@@ -107,7 +107,7 @@ async def test_usage_is_told_in_the_same_words_by_all(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.says("Hello there"))) as api:
         events = await answer(vendor, api.url)
 
-    (usage,) = [one.usage for one in events if isinstance(one, UsageReported)]
+    (usage,) = [event.usage for event in events if isinstance(event, UsageReported)]
     assert (usage["input_tokens"], usage["output_tokens"], usage["model"]) == (9, 3, "m")
 
 
@@ -139,7 +139,7 @@ async def test_a_refusal_is_moderation(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.refuses("No, I will not."))) as api:
         events = await answer(vendor, api.url)
 
-    (found,) = [one.moderation for one in events if isinstance(one, ModerationReported)]
+    (found,) = [event.moderation for event in events if isinstance(event, ModerationReported)]
     assert found["refused"] is True
 
 
@@ -148,7 +148,7 @@ async def test_where_nobody_judged_there_is_no_moderation(vendor: Vendor) -> Non
     async with model_server(vendor.stream(vendor.says("Hi"))) as api:
         events = await answer(vendor, api.url)
 
-    assert not [one for one in events if isinstance(one, ModerationReported)]
+    assert not [event for event in events if isinstance(event, ModerationReported)]
 
 
 RATINGS: Any = [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}]
@@ -181,7 +181,7 @@ async def test_what_a_vendors_filters_found_stands_with_the_answer(
     async with model_server(whole) as api:
         events = await answer(vendor, api.url)
 
-    found = [one.moderation for one in events if isinstance(one, ModerationReported)]
+    found = [event.moderation for event in events if isinstance(event, ModerationReported)]
     assert found == [moderation]
 
 
@@ -329,7 +329,7 @@ async def test_an_answer_out_of_its_format_is_asked_for_again(vendor: Vendor) ->
     async with model_server(bad, good) as api:
         events = await answer(vendor, api.url, response_format=SCHEMA)
 
-    values: list[Any] = [one.part for one in events if isinstance(one, PartGiven)]
+    values: list[Any] = [event.part for event in events if isinstance(event, PartGiven)]
     assert values[-1]["data"] == {"n": 5}
     assert not text_of(events)
     assert "minimum of 3" in str(api.requests[1])

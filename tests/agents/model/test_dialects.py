@@ -73,7 +73,7 @@ async def test_members_that_a_refusal_names_as_known_are_kept() -> None:
     async with model_server(_refusal(told), _ok()) as api:
         await answer(CHAT, api.url, temperature=0.2)
 
-    assert ["stream_options" in one for one in api.requests] == [True, False]
+    assert ["stream_options" in request for request in api.requests] == [True, False]
     assert api.requests[1]["temperature"] == 0.2
 
 
@@ -86,7 +86,7 @@ async def test_what_was_left_out_for_nothing_is_not_remembered() -> None:
         [event async for event in given.run(turn(HELLO), nothing())]
 
     assert isinstance(first[-1], TurnFailed)
-    assert ["stream_options" in one for one in api.requests] == [True, False, True]
+    assert ["stream_options" in request for request in api.requests] == [True, False, True]
 
 
 @pytest.mark.parametrize("member", ["model", "messages", "tools", "top_k"])
@@ -116,8 +116,8 @@ async def test_a_limit_that_a_server_refuses_is_given_by_its_other_name(
 
 
 async def test_a_limit_that_no_name_fits_is_an_error_and_not_left_out() -> None:
-    refusals = [_refusal({"error": {"param": one, "message": "Unsupported parameter"}}, 400)
-                for one in ("max_completion_tokens", "max_tokens")]  # fmt: skip
+    refusals = [_refusal({"error": {"param": max_token, "message": "Unsupported parameter"}}, 400)
+                for max_token in ("max_completion_tokens", "max_tokens")]  # fmt: skip
     async with model_server(*refusals, _ok()) as api:
         events = await answer(CHAT, api.url, max_tokens=9)
 
@@ -176,7 +176,7 @@ async def test_neighbours_are_joined_on_request_with_pictures_in_their_place() -
                      alternating=True)  # fmt: skip
 
     (message,) = api.requests[0]["messages"][1:]
-    kinds = [(one["type"], one.get("text")) for one in message["content"]]
+    kinds = [(block["type"], block.get("text")) for block in message["content"]]
     assert kinds == [("text", '[from "alice"]'), ("text", "One"), ("image_url", None),
                      ("text", '[from "Bob B."]\nTwo')]  # fmt: skip
 
@@ -210,7 +210,7 @@ def _strict(api: ModelServer) -> list[str]:
     """Members that Mistral's API answers with 422."""
     (request,) = api.requests
     top = {"model", "messages", "stream", "max_tokens", "temperature", "tools", "response_format"}
-    named = ["name" for one in request["messages"] if "name" in one]
+    named = ["name" for message in request["messages"] if "name" in message]
     return [*sorted(request.keys() - top), *named]
 
 

@@ -113,14 +113,16 @@ async def test_a_model_of_any_api_shows_a_card_and_mends_a_wrong_one(
 
     events = await answer(VENDORS[kind], llmock.url + PATHS[kind], cards=True)
 
-    parts = [one.part for one in events if isinstance(one, PartGiven)]
-    cards = [one for one in parts if isinstance(one, dict) and one.get("schema_id") == SCHEMA_ID]
+    parts = [event.part for event in events if isinstance(event, PartGiven)]
+    cards = [
+        part for part in parts if isinstance(part, dict) and part.get("schema_id") == SCHEMA_ID
+    ]
     assert len(cards) == 1
     assert "Deploy" in str(cards[0])
-    wrong, right = [one.part for one in events if isinstance(one, ToolAnswered)]
+    wrong, right = [event.part for event in events if isinstance(event, ToolAnswered)]
     assert wrong.is_error
     assert not right.is_error
-    assert not [one for one in events if isinstance(one, ToolCalled)]
+    assert not [event for event in events if isinstance(event, ToolCalled)]
     assert text_of(events) == "Choose, please."
     assert isinstance(events[-1], TurnDone)
 
@@ -131,6 +133,6 @@ async def test_without_the_setting_there_is_no_such_tool(llmock: LLMock) -> None
 
     events = await answer(VENDORS["openai-chat"], llmock.url + "/v1")
 
-    (result,) = [one.part for one in events if isinstance(one, ToolAnswered)]
+    (result,) = [event.part for event in events if isinstance(event, ToolAnswered)]
     assert result.is_error
     assert "show_card" not in json.dumps(llmock.requests[0].body)

@@ -34,9 +34,9 @@ IDS = {"openai-chat": '"file_id": "file-1"', "openai-responses": '"file_id": "fi
 @asynccontextmanager
 async def kept(folder: Path, *contents: bytes) -> AsyncGenerator[tuple[Files, list[str]]]:
     blobs = await open_blobs(folder / "blobs", clock=SystemClock())
-    refs = [await blobs.put(_pieces(one), limit=10_000) for one in contents]
+    refs = [await blobs.put(_pieces(content), limit=10_000) for content in contents]
     try:
-        yield Files(blobs, cast("Fetcher", None)), [one.file_id for one in refs]
+        yield Files(blobs, cast("Fetcher", None)), [ref.file_id for ref in refs]
     finally:
         await blobs.close()
 

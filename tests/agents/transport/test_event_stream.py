@@ -86,7 +86,7 @@ async def test_one_broken_line_does_not_end_the_answer(vendor: Vendor) -> None:
 
 
 async def test_events_without_an_empty_line_between_them_are_read_one_by_one() -> None:
-    lines = [b"data: %s\n" % json.dumps(one).encode() for one in chat_says("Hello you!")]
+    lines = [b"data: %s\n" % json.dumps(answer).encode() for answer in chat_says("Hello you!")]
     async with model_server(Answer([*lines, b"data: [DONE]\n\n"])) as api:
         events = await answer(CHAT, api.url)
 
@@ -98,7 +98,7 @@ async def test_a_call_of_which_a_piece_may_be_missing_is_not_made() -> None:
     async with model_server(Answer([whole[0], b"data: {oh\n\n", *whole[1:]])) as api:
         events = await answer(CHAT, api.url)
 
-    assert not [one for one in events if isinstance(one, ToolCalled)]
+    assert not [event for event in events if isinstance(event, ToolCalled)]
     assert isinstance(events[-1], TurnFailed)
     assert "could not be read" in events[-1].reason
 
