@@ -1,4 +1,4 @@
-"""The pure codecs of the agent APIs by their kinds, without the agents that use them."""
+"""The codecs of the APIs that take a conversation, by kind, without the agents that use them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MESSAGES_OF = {
     "openai-chat": "messages",
     "openai-responses": "input",
 }
-"""The APIs that take a conversation, with the member of their requests that holds it."""
+"""The kinds of these APIs, each with the member of its requests that holds the messages."""
 
 
 @dataclass(frozen=True)
 class ConversationCodec:
-    """JSON <-> UACS. The readers raise CodecError for what is not of their API; the second argument
-    is the name of the agent whose words the assistant's are."""
+    """The pure conversions of one API. The readers raise CodecError for JSON of another form. Their
+    second argument is the name of the agent that the assistant's messages belong to."""
 
     read_request: Callable[[JsonValue, str], Conversation]
     read_response: Callable[[JsonValue, str], Message]
@@ -36,7 +36,8 @@ class ConversationCodec:
 
 @cache
 def codec_of(kind: str) -> ConversationCodec:
-    """Of one of `MESSAGES_OF`."""
+    """Return the codec of a kind, which is a key of `MESSAGES_OF`; its modules are imported
+    once."""
     package = f"bridge.agents.{kind.replace('-', '_')}"
     read: Any = import_module(f"{package}.read")
     write: Any = import_module(f"{package}.write")

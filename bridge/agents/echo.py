@@ -1,4 +1,5 @@
-"""The agent that needs no key: it says what it received and what it remembers of the room."""
+"""The agent that needs no key: it repeats what it received and reports what it can read of the
+room."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from bridge.ports.agent import AgentTools
 from bridge.ports.clock import Clock
 from bridge.uacs import Message, TextPart
 
-_QUOTE = 300  # characters of the question that are shown again
+_QUOTE = 300  # characters of the question that are repeated
 
 
 class EchoSettings(BaseModel):
@@ -37,7 +38,7 @@ class EchoAgent:
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Answer one turn; it asks nothing back and needs no inputs."""
+        """Answer one turn. It asks nothing and ignores inputs."""
         for word in re.findall(r"\S+\s*", reply(turn)):
             yield TextDelta(text=word)
             await self._clock.sleep(self._pace)
@@ -45,14 +46,14 @@ class EchoAgent:
 
 
 def reply(turn: Turn) -> str:
-    """What the agent says, in UACS Markdown."""
+    """Return the answer in UACS Markdown."""
     *before, trigger = turn.conversation.messages
     lines = [f"Hello {_name(trigger)}! I am **{turn.agent}**, and this is what reached me:", ""]
     lines += [f"> {line}" for line in _excerpt(trigger).split("\n")]
     lines += ["", f"- {_parts(trigger)}, said in {_where(trigger)}"]
     lines += [f"- {_memory(before)}"]
-    if said := _last_of(trigger, before):
-        lines.append(f"- the last time you spoke here you said: “{said}”")
+    if last_text := _last_of(trigger, before):
+        lines.append(f"- the last time you spoke here you said: “{last_text}”")
     if turn.platforms:
         lines.append(f"- my answer is shown on {_joined(sorted(turn.platforms))}")
     return "\n".join(lines)

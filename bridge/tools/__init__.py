@@ -1,1 +1,1 @@
-"""Servers of tools, over the Model Context Protocol: connected, listed, called."""
+"""Tools of Model Context Protocol servers for agents."""

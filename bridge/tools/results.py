@@ -1,9 +1,8 @@
-"""What a server of tools answered -> UACS: a result for the model and the archive.
+"""Results of tool servers -> UACS: a result for the model and the archive.
 
-Text alone becomes a string, a structured value alone that value; several things become
-`{"parts": [...]}`, UACS parts in their order, beside `structured` where there is such a value.
-Pictures, sounds and files are kept as blobs, and named.
-"""
+Text alone becomes a string, a structured value alone that value. Several parts become `{"parts":
+[...]}`, UACS parts in order, beside `structured` if there is such a value. Images, sounds and files
+are stored as blobs and referenced."""
 
 from __future__ import annotations
 
@@ -32,19 +31,21 @@ _SHORTEST_SECRET = 4
 
 
 class Redaction:
-    """Takes secrets of a server out of what it says; a short value is no secret."""
+    """Replaces a server's secrets in its output. Values of fewer than 4 characters are not
+    secrets."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        found = {one for secret in secrets for one in (secret, *secret.split())}
-        self._secrets = sorted((s for s in found if len(s) >= _SHORTEST_SECRET), key=len)[::-1]
+        values = {value for secret in secrets for value in (secret, *secret.split())}
+        self._secrets = sorted((s for s in values if len(s) >= _SHORTEST_SECRET), key=len)[::-1]
 
     def text(self, text: str) -> str:
+        """Return text with `[hidden]` in place of secrets."""
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
         return text
 
     def value(self, value: Any) -> Any:
-        """The same of every string in JSON."""
+        """Return JSON with all its strings redacted."""
         match value:
             case str():
                 return self.text(value)
@@ -66,7 +67,8 @@ async def result_part(
     redaction: Redaction,
     files: Files | None,
 ) -> ToolResultPart:
-    """`blocks` are MCP's content blocks as JSON; `limit`: characters of text in all."""
+    """Return a call's result. `blocks` are MCP's content blocks as JSON; `limit` is in characters
+    of all text."""
     parts = [
         await _part(redaction.value(_without_bytes(block)), block, files)
         for block in blocks[:_MOST_BLOCKS]
@@ -81,68 +83,68 @@ async def result_part(
 def _together(parts: list[JsonValue], structured: JsonValue, limit: int) -> JsonValue:
     texts = [_text_of(part) for part in parts]
     only_text = all(text is not None for text in texts)
-    said = "\n\n".join(text for text in texts if text is not None)
+    joined_text = "\n\n".join(text for text in texts if text is not None)
     if structured is None:
-        return said if only_text else {"parts": parts}
+        return joined_text if only_text else {"parts": parts}
     written = orjson.dumps(structured).decode()
     if len(written) > limit:
-        return said if only_text else {"parts": parts}  # the server says the same as text
+        return joined_text if only_text else {"parts": parts}  # the server sends the same as text
     if not only_text:
         return {"parts": parts, "structured": structured}
-    if structured == {"result": said}:  # how servers wrap what is nothing but text
-        return said
-    if not said or _says(said, structured):
+    if structured == {"result": joined_text}:  # servers wrap plain text so
+        return joined_text
+    if not joined_text or _is_same_value(joined_text, structured):
         return structured if isinstance(structured, dict) else {"value": structured}
-    return {"text": said, "structured": structured}
+    return {"text": joined_text, "structured": structured}
 
 
-def _says(said: str, structured: JsonValue) -> bool:
-    """Whether the text is nothing but the structured value again."""
+def _is_same_value(text: str, structured: JsonValue) -> bool:
+    """Return whether a text is only the structured value again."""
     try:
-        told = json.loads(said)
+        parsed = json.loads(text)
     except ValueError:
         return False
-    return told == structured or {"result": told} == structured
+    return parsed == structured or {"result": parsed} == structured
 
 
-async def _part(block: Json, given: Mapping[str, Any], files: Files | None) -> JsonValue:
+async def _part(block: Json, native: Mapping[str, Any], files: Files | None) -> JsonValue:
     match block:
-        case {"type": "text", "text": str(said)}:
-            return _text(said)
+        case {"type": "text", "text": str(text)}:
+            return _text(text)
         case {"type": "image" | "audio" as kind}:
             media_type = str(block.get("mimeType") or "application/octet-stream")
-            return await _media(str(kind), media_type, given.get("data"), "", files)
+            return await _media(str(kind), media_type, native.get("data"), "", files)
         case {"type": "resource_link"}:
             name, url = block.get("name") or "", block.get("uri") or ""
             return _text(f"[resource {name}: {url}]")
-        case {"type": "resource", "resource": {"text": str(said), "uri": uri}}:
-            return _text(f"[resource {uri}]\n{said}")
+        case {"type": "resource", "resource": {"text": str(text), "uri": uri}}:
+            return _text(f"[resource {uri}]\n{text}")
         case {"type": "resource", "resource": {"uri": uri} as inner}:
             media_type = str(inner.get("mimeType") or "application/octet-stream")
-            data = (given.get("resource") or {}).get("blob")
+            data = (native.get("resource") or {}).get("blob")
             kind = media_type.partition("/")[0]
             kind = kind if kind in ("image", "audio", "video") else "file"
             return await _media(kind, media_type, data, str(uri), files)
         case _:
-            return _text(f"[{block.get('type')}, which nobody here can read]")
+            return _text(f"[{block.get('type')}, which the bridge cannot read]")
 
 
 async def _media(
     kind: str, media_type: str, data: object, name: str, files: Files | None
 ) -> JsonValue:
-    """Kept as a blob; where it cannot be, a line says what it was."""
+    """Store bytes as a blob; if that fails, a line of text describes them."""
     try:
         content = base64.b64decode(str(data or ""), validate=True)
     except (binascii.Error, ValueError):
         return _text(f"[{kind}, {media_type}: its bytes cannot be read]")
-    said = f"[{kind}{f' {name}' if name else ''}, {media_type}, {readable_size(len(content))}"
+    label = f"[{kind}{f' {name}' if name else ''}, {media_type}, {readable_size(len(content))}"
     if files is None:
-        return _text(f"{said}: no files are kept here]")
+        return _text(f"{label}: the bridge stores no files]")
     try:
         blob = await files.blobs.put(_chunks(content), limit=LARGEST_FILE)
     except (FileError, StoreError) as error:
         log.warning("tool_file_write_failed", error=str(error))
-        return _text(f"{said}: it could not be kept]")
+        return _text(f"{label}: it could not be stored]")
     return {"type": kind, "media_type": media_type, "source": {"file_id": blob.file_id}}
 
 
@@ -151,37 +153,37 @@ async def _chunks(content: bytes) -> AsyncIterator[bytes]:
 
 
 def _without_bytes(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Nobody looks for secrets in pictures."""
-    kept = {key: value for key, value in block.items() if key != "data"}
-    if isinstance(inner := kept.get("resource"), dict):
-        kept["resource"] = {key: value for key, value in inner.items() if key != "blob"}
-    return kept
+    """Return a block without its bytes, which are not searched for secrets."""
+    members = {key: value for key, value in block.items() if key != "data"}
+    if isinstance(inner := members.get("resource"), dict):
+        members["resource"] = {key: value for key, value in inner.items() if key != "blob"}
+    return members
 
 
 def _cut(parts: list[JsonValue], limit: int) -> list[JsonValue]:
-    """Text up to the limit in all; what is left out is told."""
-    left, kept = limit, list[JsonValue]()
+    """Return the parts with text up to the limit; a note says what was cut."""
+    left, parts_kept = limit, list[JsonValue]()
     for part in parts:
-        said = _text_of(part)
-        if said is None:
-            kept.append(part)
+        text = _text_of(part)
+        if text is None:
+            parts_kept.append(part)
             continue
-        if len(said) <= left:
-            kept.append(part)
+        if len(text) <= left:
+            parts_kept.append(part)
         elif left > 0:
-            gone = f"\n[cut: {len(said)} characters in all, {left} of them are shown]"
-            kept.append(_text(said[:left] + gone))
-        left = max(0, left - len(said))
-    return kept
+            note = f"\n[cut: {len(text)} characters in all, {left} of them are shown]"
+            parts_kept.append(_text(text[:left] + note))
+        left = max(0, left - len(text))
+    return parts_kept
 
 
-def _text(said: str) -> JsonValue:
-    return {"type": "text", "text": said, "format": "plain"}
+def _text(text: str) -> JsonValue:
+    return {"type": "text", "text": text, "format": "plain"}
 
 
 def _text_of(part: JsonValue) -> str | None:
     match part:
-        case {"type": "text", "text": str(said)}:
-            return said
+        case {"type": "text", "text": str(text)}:
+            return text
         case _:
             return None

@@ -1,4 +1,4 @@
-"""Settings of a server of tools."""
+"""Settings of a tool server."""
 
 from __future__ import annotations
 
@@ -29,59 +29,56 @@ class ToolServerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    command: str | None = Field(
-        default=None, min_length=1, description="the program that is started"
-    )
+    command: str | None = Field(default=None, min_length=1, description="the program to start")
     args: tuple[str, ...] = Field(
-        default=(), description="its arguments; they can be read by all on this machine: no secrets"
+        default=(),
+        description="its arguments; everybody on this machine can read them, so no secrets",
     )
     env: dict[str, SecretRef] = Field(
         default={},
-        description="variables of its environment: where the value of each is found; of ours it "
-        "sees PATH, HOME and the like alone",
+        description="its environment variables, each with the secret that holds its value; from "
+        "the bridge's own "
+        "it has only PATH, HOME and the like",
     )
-    folder: Path | None = Field(default=None, description="the folder that it is started in")
+    folder: Path | None = Field(default=None, description="its working directory")
     stderr: Path | None = Field(
         default=None,
-        description="a file for what it writes on its standard error; else that is dropped",
+        description="a file for its standard error; without it that is discarded",
     )
     url: str | None = Field(
         default=None, description="the address of a server over Streamable HTTP"
     )
     bearer: SecretRef | None = Field(
-        default=None, description="where its token is found (Authorization: Bearer ...)"
+        default=None, description="the secret with its token (Authorization: Bearer ...)"
     )
     headers: dict[str, SecretRef] = Field(
-        default={}, description="more headers of each request: where the value of each is found"
+        default={},
+        description="further headers of each request, each with the secret that holds its value",
     )
-    allow: Globs = Field(
-        default=("*",), description="globs of its tools' names: only these are offered"
-    )
-    deny: Globs = Field(
-        default=(), description="globs of its tools' names: these are never offered"
-    )
+    allow: Globs = Field(default=("*",), description="globs of tool names: only these are offered")
+    deny: Globs = Field(default=(), description="globs of tool names: these are never offered")
     timeout: float = Field(
         default=60.0, gt=0, le=3600, description="seconds that one call may take"
     )
     result_kb: int = Field(
-        default=64, ge=1, le=4096, description="text of one result that a model is given, in KB"
+        default=64, ge=1, le=4096, description="text of one result that a model receives, in KB"
     )
     approve: Literal["hints", "always", "never"] | tuple[Glob, ...] = Field(
         default="hints",
-        description="which calls somebody must allow: hints: those of tools that are not marked "
-        "as reading only, or as not destructive; always; never; or globs of names",
+        description="the calls that need an approval: hints: those of tools that are not marked "
+        "as read-only or as not destructive; always; never; or globs of names",
     )
     approvers: Globs = Field(
         default=("asker", "admins"),
         min_length=1,
-        description="who may allow a call: asker, admins, ids of actors or people, globs of ids",
+        description="who may approve a call: asker, admins, ids of actors or people, globs of ids",
     )
-    quorum: int = Field(default=1, ge=1, le=10, description="how many people must allow it")
+    quorum: int = Field(default=1, ge=1, le=10, description="how many people must approve a call")
     approval_minutes: float = Field(
         default=10.0,
         gt=0,
         le=10_080,
-        description="minutes after which it is refused, if nobody decides",
+        description="minutes after which a call without a decision is refused",
     )
 
     @model_validator(mode="after")
@@ -96,22 +93,22 @@ class ToolServerSettings(BaseModel):
             _check_url(self.url, secret=bool(self.headers or self.bearer))
         for name in self.env:
             if not _VARIABLE.match(name):
-                raise ValueError(f"env: {name!r} is no name of a variable")
+                raise ValueError(f"env: {name!r} is not a variable name")
         for name in self.headers:
             if not _HEADER.match(name):
-                raise ValueError(f"headers: {name!r} is no name of a header")
+                raise ValueError(f"headers: {name!r} is not a header name")
         return self
 
 
 def _check_url(url: str, *, secret: bool) -> None:
     try:
-        found = urlsplit(url)
-        host = found.hostname
+        parts = urlsplit(url)
+        host = parts.hostname
     except ValueError:
-        found, host = urlsplit(""), None
-    if found.scheme not in ("http", "https") or not host:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not host:
         raise ValueError("url must be an address such as https://tools.example.org/mcp")
-    if found.username or found.password:
-        raise ValueError("url must hold no user and password; use bearer or headers")
-    if found.scheme == "http" and secret and host not in _LOCAL:
+    if parts.username or parts.password:
+        raise ValueError("url must contain no user and password; use bearer or headers")
+    if parts.scheme == "http" and secret and host not in _LOCAL:
         raise ValueError("a secret goes to https addresses only; plain http is for this machine")

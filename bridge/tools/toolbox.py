@@ -1,4 +1,4 @@
-"""All servers of tools behind one port: names that are unique among them, and calls."""
+"""All tool servers behind one port: unique tool names, and calls."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def open_toolbox(
     clock: Clock,
     files: Files | None,
 ) -> McpToolbox:
-    """Raises ConfigError where there are servers and no SDK. A server is connected when somebody
-    first asks whether it is there, or for its tools."""
+    """Return the toolbox. A server is connected when its tools or its state are first requested.
+    Raises ConfigError if there are servers but no SDK."""
     if settings:
         check_installed()
 
@@ -35,7 +35,7 @@ def open_toolbox(
 
 @dataclass(frozen=True)
 class McpServers:
-    """Servers by their names, with the settings that each was opened with."""
+    """Servers by name, with the settings that each was opened with."""
 
     settings: Mapping[str, ToolServerSettings]
     servers: Mapping[str, McpServer]
@@ -60,12 +60,12 @@ class McpToolbox:
         return server
 
     def tell_changes(self, listener: Callable[[str], None]) -> None:
-        """From now on `listener` is called with the name of a server whose tools changed."""
+        """Set the listener, which is called with the name of a server whose tools changed."""
         self._listener = listener
 
     def prepare(self, settings: Mapping[str, ToolServerSettings]) -> McpServers:
-        """The servers of these settings; those that did not change keep their connections. Raises
-        ConfigError as `open_toolbox` does. Nothing changes before `use`."""
+        """Return the servers for these settings; unchanged ones keep their connections. Nothing
+        changes before `use`. Raises ConfigError as `open_toolbox` does."""
         if settings:
             check_installed()
         servers = {
@@ -77,20 +77,24 @@ class McpToolbox:
         return McpServers(dict(settings), servers)
 
     def use(self, prepared: McpServers) -> list[McpServer]:
-        """From now on these are the servers. Returns those that are to be closed."""
-        kept = prepared.servers.values()
-        ended = [server for server in self.servers.values() if server not in kept]
+        """Replace the servers. Returns those that the caller must close."""
+        servers_in_use = prepared.servers.values()
+        ended = [server for server in self.servers.values() if server not in servers_in_use]
         self.settings, self.servers = dict(prepared.settings), dict(prepared.servers)
         return ended
 
     async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
-        wanted = [self.servers[name] for name in dict.fromkeys(servers) if name in self.servers]
-        lists = await asyncio.gather(*(server.tools() for server in wanted))
-        found = [tool for listed in lists for tool in listed]
-        names = tool_names((tool.server, tool.own_name) for tool in found)
-        return [replace(tool, name=name) for tool, name in zip(found, names, strict=True)]
+        """Return the tools of these servers, under unique names."""
+        servers_named = [
+            self.servers[name] for name in dict.fromkeys(servers) if name in self.servers
+        ]
+        lists = await asyncio.gather(*(server.tools() for server in servers_named))
+        tools = [tool for listed in lists for tool in listed]
+        names = tool_names((tool.server, tool.own_name) for tool in tools)
+        return [replace(tool, name=name) for tool, name in zip(tools, names, strict=True)]
 
     async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
+        """Make a call; a failure is a result, too."""
         server = self.servers.get(tool.server)
         if server is None:
             text = f"The tool was not called: there is no server {tool.server!r} any more."
@@ -98,4 +102,5 @@ class McpToolbox:
         return await server.call(tool, call)
 
     async def close(self) -> None:
+        """Close all servers."""
         await asyncio.gather(*(server.close() for server in self.servers.values()))

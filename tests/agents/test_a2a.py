@@ -606,9 +606,9 @@ async def test_a_task_that_another_server_does_not_know_is_begun_anew() -> None:
 
 
 @pytest.mark.parametrize(("what", "reason"), [
-    ("fail", "its task failed on its server; the log says more"),
+    ("fail", "its task failed on its server; the log has the details"),
     ("reject", "it refused to do this"),
-    ("raise", "its task failed on its server; the log says more"),
+    ("raise", "its task failed on its server; the log has the details"),
 ])  # fmt: skip
 async def test_a_task_that_fails_is_told(what: str, reason: str) -> None:
     async with a2a_server() as (url, _):

@@ -106,7 +106,7 @@ async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
     assert "image/png" in str(given)
     assert requests == []
     assert isinstance(refused[-1], TurnFailed)
-    assert "is not asked without a part 'image/*'" in refused[-1].reason
+    assert "requires a part 'image/*'" in refused[-1].reason
 
 
 async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> None:
@@ -117,7 +117,7 @@ async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> 
 
     assert requests == []
     assert isinstance(events[-1], TurnFailed)
-    wanted = "accepts nothing of what was said, only a part 'image/*' and a part 'audio/wav'"
+    wanted = "accepts no part of this question, only a part 'image/*' and a part 'audio/wav'"
     assert wanted in events[-1].reason
 
 
@@ -134,7 +134,7 @@ async def test_a_session_that_goes_on_is_not_asked_without_what_the_agent_requir
 
     assert isinstance(first[-1], TurnDone)
     assert isinstance(second[-1], TurnFailed)
-    assert "is not asked without a part 'image/*'" in second[-1].reason
+    assert "requires a part 'image/*'" in second[-1].reason
     assert [head.split(" HTTP")[0] for head in api.heads] == ["POST /runs", "GET /sessions/s1"]
 
 
@@ -146,7 +146,7 @@ async def test_what_is_said_meanwhile_is_held_against_what_the_agent_requires() 
 
     assert text_of(events) == "A sky."
     assert isinstance(events[-1], TurnFailed)
-    assert "is not asked without a part 'image/*'" in events[-1].reason
+    assert "requires a part 'image/*'" in events[-1].reason
     assert len(api.requests) == 1
 
 

@@ -48,7 +48,7 @@ async def test_an_api_that_stays_busy_is_given_up(vendor: Vendor) -> None:
         failure = told(await answer(vendor, api.url))
 
     assert len(api.requests) == 3
-    assert failure.reason == "its model is asked too often just now; it asks for a pause of 7 s"
+    assert failure.reason == "its model's rate limit is reached; it asks for a pause of 7 s"
     assert failure.retry
 
 
@@ -76,7 +76,7 @@ async def test_a_broken_api_is_asked_again(vendor: Vendor, status: int) -> None:
     (404, "not_found_error", "does not know the model"),
     (400, "invalid_request_error", "refused the request (invalid_request_error)"),
     (413, "request_too_large", "too long"),
-    (429, "insufficient_quota", "is spent"),
+    (429, "insufficient_quota", "is used up"),
 ])  # fmt: skip
 async def test_what_no_repeat_can_mend_is_not_repeated(
     vendor: Vendor, status: int, kind: str, words: str
@@ -96,7 +96,7 @@ async def test_a_stream_cut_in_the_middle_keeps_what_was_said(vendor: Vendor) ->
 
     assert LONG.startswith(text_of(events))
     assert text_of(events)
-    assert told(events).reason == "the connection to its model broke off"
+    assert told(events).reason == "the connection to its model broke"
     assert len(api.requests) == 1
 
 
@@ -133,7 +133,7 @@ async def test_a_hanging_api_is_given_up(vendor: Vendor) -> None:
     async with model_server(Answer((), then="hang")) as api:
         events = await answer(vendor, api.url, idle_seconds=0.5, retries=1)
 
-    assert told(events).reason == "its model does not answer just now"
+    assert told(events).reason == "its model does not answer at the moment"
     assert len(api.requests) == 2
 
 
@@ -148,7 +148,7 @@ async def test_an_answer_that_takes_too_long_is_given_up(vendor: Vendor) -> None
 
 async def test_a_whole_answer_that_is_no_json_is_told(vendor: Vendor) -> None:
     async with model_server(Answer([b"<html>"], 200, JSON)) as api:
-        assert "no JSON" in told(await answer(vendor, api.url)).reason
+        assert "not JSON" in told(await answer(vendor, api.url)).reason
 
 
 async def test_json_of_another_shape_is_no_answer(vendor: Vendor) -> None:
@@ -163,7 +163,7 @@ async def test_a_fault_that_the_stream_tells_is_told(vendor: Vendor) -> None:
     async with model_server(vendor.stream(vendor.fails())) as api:
         failure = told(await answer(vendor, api.url))
 
-    assert failure.reason == "its model does not answer just now"
+    assert failure.reason == "its model does not answer at the moment"
     assert len(api.requests) == 3
 
 
@@ -187,7 +187,7 @@ async def test_an_answer_that_reaches_its_limit_says_so(vendor: Vendor) -> None:
 async def test_a_server_that_is_not_there_is_told(vendor: Vendor) -> None:
     events = await answer(vendor, "http://127.0.0.1:1", retries=0)
 
-    assert told(events).reason == "its model does not answer just now"
+    assert told(events).reason == "its model does not answer at the moment"
 
 
 async def test_a_moved_address_is_not_followed(vendor: Vendor) -> None:

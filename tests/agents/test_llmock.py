@@ -112,7 +112,7 @@ async def test_an_answer_in_a_format_arrives_as_a_value(api: Api) -> None:
 
     if vendor is VENDORS["anthropic"]:  # llmock knows no JSON mode of this API: it says words
         assert isinstance(events[-1], TurnFailed)
-        assert "no JSON" in events[-1].reason
+        assert "not valid JSON" in events[-1].reason
         assert len(mock.requests) == 2
         return
     values = [event.part for event in events if isinstance(event, PartGiven)]

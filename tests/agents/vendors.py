@@ -107,8 +107,15 @@ def responses_stream(items: list[Any], status: str = "completed", **more: Any) -
         for number, block in enumerate(item.get("content", ())):
             kind = "output_text" if block["type"] == "output_text" else "refusal"
             said = block.get("text") or block.get("refusal")
-            events += [{"type": f"response.{kind}.delta", "output_index": index,
-                        "content_index": number, "delta": piece} for piece in pieces(said)]  # fmt: skip
+            events += [
+                {
+                    "type": f"response.{kind}.delta",
+                    "output_index": index,
+                    "content_index": number,
+                    "delta": piece,
+                }
+                for piece in pieces(said)
+            ]
         events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     return [*events, {"type": f"response.{status}", "response": response}]
 

@@ -214,7 +214,7 @@ async def test_a_call_on_which_the_server_failed_may_have_run(status: int) -> No
 
     assert answer == (
         f"The tool's server failed with HTTP status {status} (Server returned an error response); "
-        "nobody knows whether the tool did what it was asked."
+        "it is unknown whether the tool ran."
     )
 
 
@@ -271,6 +271,6 @@ async def test_the_call_after_a_broken_connection_waits_for_the_next_one() -> No
         cut = await held.call(tool, part)
         after = await held.call(tool, part)
 
-    assert "The connection to the tool broke; nobody knows" in str(cut.content)
+    assert "The connection to the tool broke; it is unknown" in str(cut.content)
     assert after.content == "added"
     assert server.called == 1

@@ -155,7 +155,7 @@ async def test_a_program_that_dies_is_started_again_and_its_call_is_not_repeated
         again = await call(held, "list_events", day="Friday")
 
     assert died.is_error
-    assert "nobody knows" in str(died.content)
+    assert "unknown whether" in str(died.content)
     assert again.content == "Nothing on Friday."
     assert TOKEN not in str(logs)
 

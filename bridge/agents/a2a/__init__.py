@@ -1,1 +1,1 @@
-"""The Agent2Agent protocol, over its own SDK (the extra `a2a`)."""
+"""Agent2Agent (A2A) 1.0 and 0.3."""

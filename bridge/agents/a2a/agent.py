@@ -61,16 +61,16 @@ class _Task:
 
     params: Json
     record: Json
-    """What is known of the answer before there is one."""
-    known: bool = False
+    """The record of the answer before there is one."""
+    needs_server_state: bool = False
     """Whether the server must know a context or task for it."""
     card: Json = field(default_factory=dict[str, JsonValue])
-    """Who the agent says that it is."""
+    """The agent's name and versions, from its card."""
     reader: Stream = field(default_factory=Stream)
 
 
 class A2aAgent:
-    """Answers from the room; the context on its server is a cache of it."""
+    """Answers from the room; the context on its server is a cache of the room."""
 
     def __init__(self, name: str, settings: A2aSettings, tools: AgentTools) -> None:
         self.name = name
@@ -78,17 +78,17 @@ class A2aAgent:
         self._tools = tools
 
     async def check(self) -> Sequence[Finding]:
-        """Whether there is a card."""
+        """Return whether the address has an agent card."""
         from bridge.agents.a2a.client import CARD, OLD_CARD
 
-        found: Sequence[Finding] = ()
+        findings: Sequence[Finding] = ()
         for path in ("",) if self._settings.base_url.endswith(".json") else (CARD, OLD_CARD):
-            found = await probe(
-                self._settings, partial(self._probe, path), absent="there is no agent's card"
+            findings = await probe(
+                self._settings, partial(self._probe, path), absent="there is no agent card"
             )
-            if any(finding.level == "ok" for finding in found):
+            if any(finding.level == "ok" for finding in findings):
                 break
-        return found
+        return findings
 
     async def _probe(self, path: str) -> Request:
         key = await api_key_of(self._settings.api_key, self._tools.tokens)
@@ -103,11 +103,11 @@ class A2aAgent:
     async def _answer(
         self, turn: Turn, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        """One task, and another for what people said meanwhile. What it needs is asked in the room;
-        the answer is the next turn's."""
+        """Send one task, and another one for messages that arrive meanwhile. If the task needs
+        input, its question is the answer, and the reply is the next turn."""
         task = await self._begun(turn.conversation)
         yield AnswerRecorded(record=task.record)
-        said = False
+        has_said = False
         paragraphs = Paragraphs()
         while True:
             try:
@@ -115,10 +115,10 @@ class A2aAgent:
                     paragraphs.of(self._with_retries(task, inputs, http))
                 ) as events:
                     async for event in events:
-                        said = True
+                        has_said = True
                         yield event
             except Refused:
-                if said or not task.known:
+                if has_said or not task.needs_server_state:
                     raise
                 log.info("agent_context_lost", agent=self.name, api=API)
                 task = await self._anew(turn.conversation)
@@ -130,25 +130,25 @@ class A2aAgent:
                 yield failure
                 return
             if task.reader.state == "TASK_STATE_AUTH_REQUIRED":
-                yield TextDelta(text=f"\n\n{_SIGN_IN}" if said else _SIGN_IN)
-                said = True
-            more = inputs.new_messages()
-            if not more:
+                yield TextDelta(text=f"\n\n{_SIGN_IN}" if has_said else _SIGN_IN)
+                has_said = True
+            new_messages = inputs.take_messages()
+            if not new_messages:
                 break
-            task = await self._next(turn.conversation, task, more)
+            task = await self._next(turn.conversation, task, new_messages)
             paragraphs.next()
-        if said and (task.reader.context_id or task.reader.waits):
+        if has_said and (task.reader.context_id or task.reader.waits):
             yield PartGiven(part=orjson.loads(write(self._memory(turn.conversation, task.reader))))
         yield TurnDone()
 
     def _failure(self, reader: Stream) -> TurnFailed | None:
         status = obj(obj(reader.response.get("task")).get("status"))
         parts = arr(obj(status.get("message")).get("parts"))
-        words = " ".join(text(obj(part).get("text")) for part in parts)
+        reported = " ".join(text(obj(part).get("text")) for part in parts)
         match reader.state:
             case "TASK_STATE_FAILED":
-                log.warning("agent_failed", agent=self.name, api=API, error=without_keys(words))
-                return TurnFailed(reason="its task failed on its server; the log says more")
+                log.warning("agent_failed", agent=self.name, api=API, error=without_keys(reported))
+                return TurnFailed(reason="its task failed on its server; the log has the details")
             case "TASK_STATE_REJECTED":
                 return TurnFailed(reason="it refused to do this", retry=False)
             case "TASK_STATE_CANCELED":
@@ -163,38 +163,44 @@ class A2aAgent:
         return memory_part(conversation, API, ids)
 
     async def _begun(self, conversation: Conversation) -> _Task:
-        """A task that waits goes on, a context that knows the room is told what is new, and where
-        nothing is known all is told."""
-        known = memory_of(conversation, self.name, API)
-        if known is not None and known.new_messages:
-            context, task = text(known.ids.get("context_id")), text(known.ids.get("task_id"))
+        """Return the task to send: continue a waiting task, send only new messages to a context
+        that knows the room, else send the whole room."""
+        memory = memory_of(conversation, self.name, API)
+        if memory is not None and memory.new_messages:
+            context, task = text(memory.ids.get("context_id")), text(memory.ids.get("task_id"))
             if task or (context and self._settings.contexts):
-                new = only_new_messages(conversation, known.new_messages)
-                return await self._continued(new, context, task)
+                new_messages = only_new_messages(conversation, memory.new_messages)
+                return await self._continued(new_messages, context, task)
         return await self._anew(conversation)
 
     async def _anew(self, conversation: Conversation) -> _Task:
-        return _Task(*await self._told(conversation, whole=True))
+        return _Task(*await self._written(conversation, whole=True))
 
-    async def _next(self, conversation: Conversation, task: _Task, more: list[Message]) -> _Task:
-        new = only_new_messages(conversation, more)
+    async def _next(
+        self, conversation: Conversation, task: _Task, messages: list[Message]
+    ) -> _Task:
+        conversation_of_new = only_new_messages(conversation, messages)
         waiting = task.reader.task_id if task.reader.waits else ""
-        return await self._continued(new, task.reader.context_id, waiting)
+        return await self._continued(conversation_of_new, task.reader.context_id, waiting)
 
-    async def _continued(self, new: Conversation, context: str, task: str) -> _Task:
-        params, record = await self._told(new)
-        ids: Json = {key: one for key, one in (("contextId", context), ("taskId", task)) if one}
+    async def _continued(self, conversation: Conversation, context: str, task: str) -> _Task:
+        params, record = await self._written(conversation)
+        ids: Json = {
+            key: value for key, value in (("contextId", context), ("taskId", task)) if value
+        }
         params = {**params, "message": patched(obj(params["message"]), ids)}
-        return _Task(params, {**record, "continued": True}, known=True)
+        return _Task(params, {**record, "continued": True}, needs_server_state=True)
 
-    async def _told(self, conversation: Conversation, *, whole: bool = False) -> tuple[Json, Json]:
-        """A part of the room as one message, and the record of it."""
+    async def _written(
+        self, conversation: Conversation, *, whole: bool = False
+    ) -> tuple[Json, Json]:
+        """Return a part of the room as one message, and the record of it."""
         settings = self._settings
         room = readable_window(conversation, self.name, settings.history_tokens)
         limit = settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
-        told = with_notice(room, self.name) if whole else room
-        written = write_request(told, self.name)
+        conversation_to_send = with_notice(room, self.name) if whole else room
+        written = write_request(conversation_to_send, self.name)
         losses = (*losses, *written.losses)
         for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
@@ -215,7 +221,7 @@ class A2aAgent:
     async def _events(
         self, task: _Task, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        from bridge.agents.a2a.client import open_peer  # the SDK takes seconds
+        from bridge.agents.a2a.client import open_peer  # importing the SDK takes seconds
 
         settings = self._settings
         key = await api_key_of(settings.api_key, self._tools.tokens)
@@ -228,24 +234,24 @@ class A2aAgent:
             try:
                 async with aclosing(inputs.each(peer.send(task.params))) as events:
                     async for event in events:
-                        for said in reader.take(event):
-                            yield said
+                        for agent_event in reader.take(event):
+                            yield agent_event
             except (Unavailable, Unsettled):
                 if not reader.task_id:
                     raise
                 log.info("agent_stream_lost", agent=self.name, api=API)
             while reader.is_at_work and reader.task_id:
                 await inputs.first(self._tools.clock.sleep(settings.poll_seconds))
-                for said in reader.take(await inputs.first(peer.task(reader.task_id))):
-                    yield said
-            for said in reader.end():
-                yield said
+                for agent_event in reader.take(await inputs.first(peer.task(reader.task_id))):
+                    yield agent_event
+            for agent_event in reader.end():
+                yield agent_event
         finally:
             if reader.task_id and reader.is_at_work:
                 await self._cancel(peer, reader.task_id)
 
     async def _cancel(self, peer: Peer, task_id: str) -> None:
-        """Nobody waits for it any more; that the server may not hear it changes nothing for us."""
+        """Cancel a task that nobody awaits. A failure to cancel changes nothing for the turn."""
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 await peer.cancel(task_id)
@@ -254,11 +260,11 @@ class A2aAgent:
 
 
 def _recorded(task: _Task) -> Json:
-    """With what the server calls it."""
+    """Return the record with the server's ids."""
     reader = task.reader
     ids: Json = {"context_id": reader.context_id, "task_id": reader.task_id, "state": reader.state}
-    said = {key: value for key, value in ids.items() if value}
-    return {**task.record, **({"card": task.card} if task.card else {}), **said}
+    known_ids = {key: value for key, value in ids.items() if value}
+    return {**task.record, **({"card": task.card} if task.card else {}), **known_ids}
 
 
 class _Type:
@@ -270,7 +276,7 @@ class _Type:
             import_module("bridge.agents.a2a.client")
         except ImportError:
             raise ConfigError(
-                f"agents.{name}: kind a2a needs the SDK of A2A; {how_to_install('a2a')}"
+                f"agents.{name}: kind a2a needs the A2A SDK; {how_to_install('a2a')}"
             ) from None
         return A2aAgent(name, settings, tools)
 

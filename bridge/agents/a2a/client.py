@@ -1,7 +1,7 @@
-"""The SDK's client, as the agent needs it: JSON in, JSON events out, errors of the one tree.
+"""The SDK's client as the agent needs it: JSON in, JSON events out, errors of the bridge's tree.
 
-The only module that knows the SDK; it takes seconds to import, so that only agents of this kind do.
-"""
+Only this module knows the SDK, whose import takes seconds, so only agents of this kind import
+it."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ for _name in ("a2a", "a2a.client"):
 BINDINGS = ["JSONRPC", "HTTP+JSON"]
 CARD = "/.well-known/agent-card.json"
 _LONGEST = 100  # characters of a name or a version
-OLD_CARD = "/.well-known/agent.json"  # before 0.3
+OLD_CARD = "/.well-known/agent.json"  # before A2A 0.3
 
 
 class Peer:
-    """An agent behind its card, for the length of one turn."""
+    """A remote agent, for the length of one turn."""
 
     def __init__(self, client: Client, headers: Mapping[str, str], card: Json) -> None:
         self._client = client
@@ -55,7 +55,8 @@ class Peer:
         """Its name and its versions, as its card tells them."""
 
     async def send(self, params: Json) -> AsyncGenerator[Json]:
-        """The events of an answer (StreamResponse): one where the agent does not stream."""
+        """Yield the events of an answer (StreamResponse); an agent that does not stream sends one.
+        Raises PlatformError and AgentError as `sdk_errors` does."""
         message = {"messageId": str(uuid4()), **obj(params.get("message"))}
         with sdk_errors():
             request = ParseDict({**params, "message": message}, SendMessageRequest())
@@ -64,41 +65,43 @@ class Peer:
                     yield as_json(event)
 
     async def task(self, task_id: str) -> Json:
-        """A task as it stands."""
+        """Return the current state of a task. Raises as `send`."""
         with sdk_errors():
-            found = await self._client.get_task(GetTaskRequest(id=task_id))
-        return {"task": as_json(found)}
+            task = await self._client.get_task(GetTaskRequest(id=task_id))
+        return {"task": as_json(task)}
 
     async def cancel(self, task_id: str) -> None:
+        """Cancel a task. Raises as `send`."""
         with sdk_errors():
             await self._client.cancel_task(CancelTaskRequest(id=task_id))
 
 
 def _closable(events: object) -> AsyncGenerator[Message]:
-    """It is an async generator, and typed as less."""
+    """Return the SDK's async generator, which is typed as an iterator."""
     return events  # pyright: ignore[reportReturnType]
 
 
 async def open_peer(
     base_url: str, key: str, hosts: Collection[str], http: Http, *, streaming: bool
 ) -> Peer:
-    """Read the agent's card and choose how to speak to it. The key goes to the host of `base_url`
-    and to `hosts` alone, whatever the card says."""
+    """Read the agent card and choose a binding. The key goes only to the host of `base_url` and to
+    `hosts`, whatever the card says. Raises AgentError for a card that is unreadable or offers no
+    allowed interface."""
     own = urlsplit(base_url)
     body = await _card(base_url, bearer(key), http)
     try:
         card = parse_agent_card(body)
     except (ParseError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise AgentError("its card cannot be read") from error
-    allowed = [
+        raise AgentError("its agent card cannot be read") from error
+    allowed_interfaces = [
         supported_interface
         for supported_interface in card.supported_interfaces
         if _is_allowed(supported_interface.url, own.netloc, hosts)
     ]
-    if not any(one.protocol_binding in BINDINGS for one in allowed):
-        raise AgentError(_nowhere(card, own.netloc))
+    if not any(interface.protocol_binding in BINDINGS for interface in allowed_interfaces):
+        raise AgentError(_no_interface(card, own.netloc))
     del card.supported_interfaces[:]
-    card.supported_interfaces.extend(allowed)
+    card.supported_interfaces.extend(allowed_interfaces)
     headers = _authorization(card, key)
     client = lenient_client(http.client)
     client.headers.update(headers)
@@ -130,26 +133,26 @@ async def _card(base_url: str, headers: Mapping[str, str], http: Http) -> Json:
 
 
 def _is_allowed(url: str, own: str, hosts: Collection[str]) -> bool:
-    """Encrypted, but where base_url is not either."""
+    """Return whether the key may go to an address: https, unless `base_url` itself is not."""
     try:
-        found = urlsplit(url)
+        parts = urlsplit(url)
     except ValueError:
         return False
-    return found.scheme in ("http", "https") and (
-        found.netloc == own or (found.scheme == "https" and found.hostname in hosts)
+    return parts.scheme in ("http", "https") and (
+        parts.netloc == own or (parts.scheme == "https" and parts.hostname in hosts)
     )
 
 
-def _nowhere(card: AgentCard, own: str) -> str:
-    named = sorted(
+def _no_interface(card: AgentCard, own: str) -> str:
+    hosts = sorted(
         {_host(supported_interface.url) for supported_interface in card.supported_interfaces}
     )
-    ways = sorted(
+    bindings = sorted(
         {supported_interface.protocol_binding for supported_interface in card.supported_interfaces}
     )
-    if not set(ways) & set(BINDINGS):
-        return f"its card offers none of {BINDINGS}, but {ways}"
-    return f"its card names other hosts than {own}: {named}; `hosts` allows them"
+    if not set(bindings) & set(BINDINGS):
+        return f"its agent card offers none of {BINDINGS}, but {bindings}"
+    return f"its agent card names other hosts than {own}: {hosts}; `hosts` allows them"
 
 
 def _host(url: str) -> str:
@@ -160,7 +163,7 @@ def _host(url: str) -> str:
 
 
 def _authorization(card: AgentCard, key: str) -> dict[str, str]:
-    """The key where the card wants it: in a header of its own, or as a bearer."""
+    """Return the key in the header that the card names, else as a bearer key."""
     schemes = list(card.security_schemes.values())
     own = [scheme.api_key_security_scheme for scheme in schemes
            if scheme.HasField("api_key_security_scheme")]  # fmt: skip
@@ -171,16 +174,17 @@ def _authorization(card: AgentCard, key: str) -> dict[str, str]:
 
 
 def as_json(message: Message) -> Json:
-    """As the protocol's JSON has it; whole numbers stay whole, which protobuf does not know."""
+    """Return a message as the protocol's JSON. Whole numbers become integers, which protobuf's JSON
+    does not have."""
     return obj(_whole(MessageToDict(message)))
 
 
 def from_json(body: Json, kind: Callable[[], Message]) -> Message:
-    """Raises AgentError."""
+    """Return a message from the protocol's JSON. Raises AgentError."""
     try:
         return ParseDict(body, kind())
     except ParseError as error:
-        raise AgentError("it says something that is no A2A") from error
+        raise AgentError("it sent something that is not A2A") from error
 
 
 def _whole(value: JsonValue) -> JsonValue:
@@ -197,35 +201,36 @@ def _whole(value: JsonValue) -> JsonValue:
 
 @contextmanager
 def sdk_errors() -> Generator[None]:
-    """The SDK's errors -> ours. Their texts hold addresses, and what the server wrote."""
+    """Translate the SDK's errors into the bridge's. Their texts contain addresses and the server's
+    words, so they are not repeated."""
     try:
         with translated():
             yield
     except A2AClientTimeoutError as error:
-        raise Unavailable("The agent was silent for too long") from error
+        raise Unavailable("The agent sent nothing for too long") from error
     except TaskNotFoundError as error:
-        raise NotFound("The agent knows no such task", code="task_not_found") from error
+        raise NotFound("The agent does not know the task", code="task_not_found") from error
     except TaskNotCancelableError as error:
-        raise Refused("The task cannot be cancelled any more", code="not_cancelable") from error
+        raise Refused("The task can no longer be cancelled", code="not_cancelable") from error
     except A2AError as error:
         raise _of_cause(error) from error
     except (ParseError, KeyError, ValueError) as error:
-        raise AgentError("it says something that is no A2A") from error
+        raise AgentError("it sent something that is not A2A") from error
 
 
 def _of_cause(error: A2AError) -> Exception:
     cause = error.__cause__
     if isinstance(cause, httpx.HTTPStatusError):
-        answer = cause.response
-        return api_error(None, answer.status_code, answer.headers)
+        response = cause.response
+        return api_error(None, response.status_code, response.headers)
     if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout):
         return Unavailable("The agent cannot be reached; check `base_url`")
     if isinstance(cause, httpx.TimeoutException):
-        return Unavailable("The agent was silent for too long")
+        return Unavailable("The agent sent nothing for too long")
     if isinstance(cause, httpx.HTTPError):
-        return Unsettled(f"The connection broke off ({type(cause).__name__})")
+        return Unsettled(f"The connection broke ({type(cause).__name__})")
     if isinstance(cause, ValueError):
-        return AgentError("it says something that is no JSON")
+        return AgentError("it sent something that is not JSON")
     if isinstance(error, A2AClientError):
         return Refused(f"The agent refused the request ({type(error).__name__})")
     return Refused(f"The agent refused the request ({type(error).__name__})",

@@ -1,6 +1,6 @@
-"""What A2A servers answer, in the form that the SDK can read. The SDK refuses timestamps without a
-time zone, which pydantic-ai's server writes, and events that are no JSON, and ends the answer there
-(2026-11)."""
+"""Responses of A2A servers in the form that the SDK can read. The SDK refuses timestamps without a
+time zone, which pydantic-ai's server writes, and events that are not JSON, and ends the answer
+there (2026-11)."""
 
 from __future__ import annotations
 
@@ -20,42 +20,43 @@ from bridge.errors import AgentError
 
 log = structlog.get_logger()
 
-_LARGEST = 64_000_000  # bytes of one answer: a picture in base64 may be in it
-_FREE = frozenset(("data", "metadata", "raw", "text"))  # the agent's own, and not the protocol's
+_LARGEST = 64_000_000  # bytes of one response: it may contain a picture in base64
+_FREE = frozenset(("data", "metadata", "raw", "text"))  # contents of the agent, not of the protocol
 _Reader = Callable[[httpx.Response], AsyncGenerator[bytes]]
 _UNREAD = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 
 
 def repaired(value: JsonValue) -> JsonValue:
-    """With times as the protocol writes them. A time without a zone is taken for UTC; one that
-    cannot be read is left out."""
+    """Return JSON with timestamps as the protocol requires them. A time without a zone is taken as
+    UTC; an unreadable time is removed."""
     match value:
         case dict():
-            found = {
+            members = {
                 key: member if key in _FREE else repaired(member) for key, member in value.items()
             }
-            if "timestamp" in found:
-                found["timestamp"] = _time(text(found["timestamp"]))
-            return found
+            if "timestamp" in members:
+                members["timestamp"] = _time(text(members["timestamp"]))
+            return members
         case list():
             return [repaired(item) for item in value]
         case _:
             return value
 
 
-def _time(given: str) -> str | None:
+def _time(timestamp: str) -> str | None:
     try:
-        moment = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(timestamp)
     except ValueError:
         return None
-    if moment.tzinfo is not None and "T" in given:
-        return given
+    if moment.tzinfo is not None and "T" in timestamp:
+        return timestamp
     zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     return zoned.isoformat().replace("+00:00", "Z")
 
 
 def lenient_client(client: httpx.AsyncClient) -> httpx.AsyncClient:
-    """A client that asks through this one and mends what is answered. It needs no closing."""
+    """Return a client that sends requests through this one and repairs the responses. It needs no
+    closing."""
     return httpx.AsyncClient(
         transport=_Mending(client), headers=client.headers, timeout=client.timeout, trust_env=False
     )
@@ -102,8 +103,9 @@ async def _whole(answer: httpx.Response) -> AsyncGenerator[bytes]:
 
 
 async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
-    """Each event with its data on one line and in ASCII: the SDK takes other ends of lines, and the
-    line separators of Unicode within a text, for the end of a line. What is no JSON is left out."""
+    """Yield each event with its data on one line and in ASCII: the SDK takes other line ends, and
+    Unicode line separators within a text, for the end of a line. Events that are not JSON are
+    dropped."""
     async for sent in read_event_stream(answer.aiter_bytes()):
         if sent.event == "error":
             yield b"event: error\ndata: " + b" ".join(sent.data.splitlines()) + b"\n\n"

@@ -1,4 +1,4 @@
-"""A part of an A2A 1.0 message or artifact -> parts of UACS. Pure JSON."""
+"""A part of an A2A 1.0 message or artifact -> UACS parts. Pure."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from bridge.uacs import (
 
 _ENTRY = PromptEntry("agent", ())
 _BYTES = "application/octet-stream"
-_UNTOLD = frozenset(
+_PRIVATE = frozenset(
     ("application/vnd.uacs.reasoning+json", "application/vnd.uacs.agent-state+json")
 )
 
 
 def part_parts(native: JsonValue) -> list[ContentPart]:
-    """A part; what no part of ours says stands there as it is."""
+    """Return the UACS parts of a part; one without a UACS equivalent is stored as it is."""
     block = obj(native)
     part = _part(block)
     if part is None:
@@ -42,18 +42,18 @@ def _part(block: Json) -> ContentPart | None:
     kind = text(block.get("mediaType"))
     name = text(block.get("filename"))
     match block:
-        case {"text": str(said)}:
-            return TextPart(text=said)
+        case {"text": str(words)}:
+            return TextPart(text=words)
         case {"raw": str(content)}:
-            known = kind or guessed_type(name, _BYTES)
-            known = known if known != _BYTES else seen_type(content, _BYTES)
-            return media_part(MediaSource(base64=content), known)
+            media_type = kind or guessed_type(name, _BYTES)
+            media_type = media_type if media_type != _BYTES else seen_type(content, _BYTES)
+            return media_part(MediaSource(base64=content), media_type)
         case {"url": str(url)}:
             source = url_source(url)
             return media_part(source, kind or guessed_type(name or url, _BYTES)) if source else None
-        case {"data": data} if kind not in _UNTOLD:
+        case {"data": data} if kind not in _PRIVATE:
             tree = data if isinstance(data, (dict, list)) else {"value": data}
-            own = kind if kind not in ("", JSON) else VALUE
-            return StructuredDataPart(schema_id=own, data=cast("JsonTree", tree))
+            schema_id = kind if kind not in ("", JSON) else VALUE
+            return StructuredDataPart(schema_id=schema_id, data=cast("JsonTree", tree))
         case _:
             return None

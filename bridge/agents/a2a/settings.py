@@ -8,16 +8,17 @@ from bridge.agents.settings import RemoteSettings
 
 
 class A2aSettings(RemoteSettings):
-    """An agent that speaks A2A, found by its card."""
+    """An agent that speaks A2A, found by its agent card."""
 
     hosts: tuple[str, ...] = Field(
-        (), description="hosts that its card may name besides that of base_url"
+        (), description="hosts that the agent card may name besides the host of base_url"
     )
-    streaming: bool = Field(True, description="whether it is shown while it answers, if it can")
+    streaming: bool = Field(True, description="whether answers are streamed, if the agent can")
     contexts: bool = Field(
         True,
-        description="whether a context on its server is told only what is new; false: all, always",
+        description="whether a known context on its server receives only new messages; false: the "
+        "whole room each time",
     )
     poll_seconds: float = Field(
-        1.0, gt=0, le=60, description="seconds between two looks at a task that goes on"
+        1.0, gt=0, le=60, description="seconds between two polls of a working task"
     )

@@ -24,24 +24,24 @@ _LONGEST_PROGRESS = 200  # characters
 
 
 class Stream:
-    """Events, in order. What is told again (a whole task behind its updates) is said once.
+    """Reads events in order. Content that arrives twice (a whole task after its updates) is said
+    once.
 
-    What a task says while it is at work is its progress, and no part of the answer, but for files
-    and cards. google-adk says its whole answer there first, in fragments too, and then gives it as
-    an artifact. Where nothing else is said, the progress is the answer.
-    """
+    Messages of a working task are its progress and not part of the answer, except files and cards.
+    google-adk first sends its whole answer as such messages, also in fragments, and then as an
+    artifact. If nothing else arrives, the progress is the answer."""
 
     def __init__(self) -> None:
         self._task: Json = {}
         self._message: Json | None = None
         self._artifacts: dict[str, list[JsonValue]] = {}
-        self._beside: dict[str, Json] = {}  # what artifacts have beside their parts
-        self._heard: set[str] = set()  # ids of messages
-        self._last = ""  # what spoke last: another thing begins a paragraph
-        self._said = False
-        self._spoken: dict[str, str] = {}  # speaker -> text
-        self._progress: dict[str, str] = {}  # of status messages while it is at work
-        self._shown: list[JsonValue] = []  # files and cards that were given as progress
+        self._artifact_fields: dict[str, Json] = {}  # members of artifacts beside their parts
+        self._message_ids: set[str] = set()  # of messages that were said
+        self._last_speaker = ""  # another speaker begins a paragraph
+        self._has_said_any = False
+        self._text_by_speaker: dict[str, str] = {}  # speaker -> text
+        self._progress: dict[str, str] = {}  # texts of status messages of a working task
+        self._shown_parts: list[JsonValue] = []  # files and cards that were said as progress
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         match obj(event):
@@ -51,11 +51,11 @@ class Stream:
             case {"task": dict(task)}:
                 return self._take_task(task)
             case {"statusUpdate": dict(update)}:
-                self._know(update)
+                self._take_ids(update)
                 event_id = text(obj(update.get("metadata")).get("adk_event_id"))
                 return self._take_status(obj(update.get("status")), event_id)
             case {"artifactUpdate": dict(update)}:
-                self._know(update)
+                self._take_ids(update)
                 append = update.get("append") is True
                 return self._take_artifact(obj(update.get("artifact")), append=append)
             case _:
@@ -64,32 +64,35 @@ class Stream:
     def end(self) -> Sequence[AgentEvent]:
         if self.is_at_work:
             raise AgentError(ENDED_EARLY)
-        if self._said or self.state == "TASK_STATE_FAILED":
+        if self._has_said_any or self.state == "TASK_STATE_FAILED":
             return ()
-        said = "\n\n".join(filter(None, map(str.strip, self._progress.values())))
-        return self._say(_PROGRESS, [{"text": said}], "") if said else ()
+        progress_text = "\n\n".join(filter(None, map(str.strip, self._progress.values())))
+        return self._say(_PROGRESS, [{"text": progress_text}], "") if progress_text else ()
 
     @property
     def task_id(self) -> str:
+        """The server's id of the task; empty before the first event."""
         return text(self._task.get("id"))
 
     @property
     def context_id(self) -> str:
+        """The server's id of the context; empty before the first event."""
         own = self._message or {}
         return text(self._task.get("contextId")) or text(own.get("contextId"))
 
     @property
     def state(self) -> str:
+        """The state of the task as the protocol names it."""
         return text(obj(self._task.get("status")).get("state"))
 
     @property
     def is_at_work(self) -> bool:
-        """Whether more is to come."""
+        """Whether more events follow."""
         return self._message is None and self.state in _AT_WORK
 
     @property
     def waits(self) -> bool:
-        """Whether the task waits for somebody: its next message goes to it."""
+        """Whether the task waits for input: the next message goes to it."""
         return self._message is None and self.state in _WAITS
 
     @property
@@ -102,11 +105,12 @@ class Stream:
         if self._message is not None:
             return {"message": self._message}
         artifacts: list[JsonValue] = [
-            {**self._beside[key], "parts": list(parts)} for key, parts in self._artifacts.items()
+            {**self._artifact_fields[key], "parts": list(parts)}
+            for key, parts in self._artifacts.items()
         ]
         return {"task": {**self._task, **({"artifacts": artifacts} if artifacts else {})}}
 
-    def _know(self, update: Json) -> None:
+    def _take_ids(self, update: Json) -> None:
         for own, theirs in (("id", "taskId"), ("contextId", "contextId")):
             if text(update.get(theirs)):
                 self._task[own] = update[theirs]
@@ -119,8 +123,8 @@ class Stream:
         return [*events, *self._take_status(obj(task.get("status")))]
 
     def _take_status(self, status: Json, event_id: str = "") -> list[AgentEvent]:
-        """What a task says when it has failed may hold anything: it is for the log. Messages with
-        one `event_id` are fragments of one text, and then the whole of it."""
+        """Take a status. The message of a failed task may contain anything: only the log gets it.
+        Messages with one `event_id` are fragments of one text, followed by the whole text."""
         self._task["status"] = status
         message = status.get("message")
         if not isinstance(message, dict) or self.state == "TASK_STATE_FAILED":
@@ -131,16 +135,18 @@ class Stream:
 
     def _take_progress(self, message: Json, event_id: str) -> list[AgentEvent]:
         own_id = text(message.get("messageId")) or orjson.dumps(message).decode()
-        if own_id in self._heard:
+        if own_id in self._message_ids:
             return []
-        self._heard.add(own_id)
+        self._message_ids.add(own_id)
         parts = arr(message.get("parts"))
-        shown = [part for part in parts if _is_shown(part) and part not in self._shown]
-        self._shown += shown
-        events = self._say(own_id, shown, "")
+        visible_parts = [
+            part for part in parts if _is_shown(part) and part not in self._shown_parts
+        ]
+        self._shown_parts += visible_parts
+        events = self._say(own_id, visible_parts, "")
         key = event_id or own_id
-        before, new = self._progress.get(key, ""), _joined(parts)
-        words = new if new.startswith(before) else before + new
+        before, added = self._progress.get(key, ""), _joined(parts)
+        words = added if added.startswith(before) else before + added
         if not words.strip():
             return events
         self._progress[key] = words
@@ -149,41 +155,46 @@ class Stream:
         return [*events, step]
 
     def _say_message(self, message: Json) -> list[AgentEvent]:
-        """What an artifact has said already is not said again."""
+        """Say a message, unless an artifact has said the same."""
         own_id = text(message.get("messageId")) or orjson.dumps(message).decode()
-        if own_id in self._heard:
+        if own_id in self._message_ids:
             return []
-        self._heard.add(own_id)
+        self._message_ids.add(own_id)
         parts = arr(message.get("parts"))
         if self._has_said(parts, "artifact "):
             return []
         return self._say(f"message {own_id}", parts, "")
 
     def _has_said(self, parts: Sequence[JsonValue], speaker: str) -> bool:
-        """Whether one speaker of that kind, or all of them together, have said this text."""
-        texts = [said for by, said in self._spoken.items() if by.startswith(speaker)]
+        """Return whether one speaker of that kind, or all of them together, have said this text."""
+        texts = [
+            text_said for by, text_said in self._text_by_speaker.items() if by.startswith(speaker)
+        ]
         words = _joined(parts).split() if _is_text(parts) else []
-        whole = [*texts, " ".join(texts)]
-        return bool(words) and any(words == said.split() for said in whole)
+        candidates = [*texts, " ".join(texts)]
+        return bool(words) and any(words == text_said.split() for text_said in candidates)
 
     def _take_artifact(self, artifact: Json, *, append: bool) -> list[AgentEvent]:
-        """An artifact that is told again in other words says what is new of it."""
+        """Take an artifact. One that arrives again with other content says only what is new."""
         key = text(artifact.get("artifactId"))
         name = text(artifact.get("name"))
         parts = arr(artifact.get("parts"))
-        known = self._artifacts.setdefault(key, [])
-        self._beside[key] = {**self._beside.get(key, {}), **without(artifact, "parts")}
-        if append or not known:
-            repeats = not known and self._has_said(parts, "message ")
-            known += parts
+        earlier_parts = self._artifacts.setdefault(key, [])
+        self._artifact_fields[key] = {
+            **self._artifact_fields.get(key, {}),
+            **without(artifact, "parts"),
+        }
+        if append or not earlier_parts:
+            repeats = not earlier_parts and self._has_said(parts, "message ")
+            earlier_parts += parts
             return [] if repeats else self._say(f"artifact {key}", parts, name)
-        if parts == known:
+        if parts == earlier_parts:
             return []
-        before, after = _joined(known), _joined(parts)
+        before, after = _joined(earlier_parts), _joined(parts)
         self._artifacts[key] = list(parts)
-        if parts[: len(known)] == known:
-            return self._say(f"artifact {key}", parts[len(known) :], name)
-        if _is_text(known) and _is_text(parts) and after.startswith(before):
+        if parts[: len(earlier_parts)] == earlier_parts:
+            return self._say(f"artifact {key}", parts[len(earlier_parts) :], name)
+        if _is_text(earlier_parts) and _is_text(parts) and after.startswith(before):
             rest: Json = {"text": after[len(before) :]}
             return self._say(f"artifact {key}", [rest] if rest["text"] else [], name)
         return self._say(f"artifact {key} again", parts, name)
@@ -191,17 +202,22 @@ class Stream:
     def _say(self, speaker: str, parts: Sequence[JsonValue], name: str) -> list[AgentEvent]:
         events: list[AgentEvent] = []
         for native in parts:
-            if native in self._shown and speaker.startswith("artifact "):
+            if native in self._shown_parts and speaker.startswith("artifact "):
                 continue
-            named = text(obj(native).get("filename")) or name
-            events += [_event(part, named) for part in part_parts(native)]
-        said = [event for event in events if event != TextDelta(text="")]
-        if said and self._said and self._last != speaker and isinstance(said[0], TextDelta):
-            said.insert(0, TextDelta(text="\n\n"))
-        if said:
-            self._said, self._last = True, speaker
-            self._spoken[speaker] = self._spoken.get(speaker, "") + _joined(parts)
-        return said
+            file_name = text(obj(native).get("filename")) or name
+            events += [_event(part, file_name) for part in part_parts(native)]
+        sayable = [event for event in events if event != TextDelta(text="")]
+        if (
+            sayable
+            and self._has_said_any
+            and self._last_speaker != speaker
+            and isinstance(sayable[0], TextDelta)
+        ):
+            sayable.insert(0, TextDelta(text="\n\n"))
+        if sayable:
+            self._has_said_any, self._last_speaker = True, speaker
+            self._text_by_speaker[speaker] = self._text_by_speaker.get(speaker, "") + _joined(parts)
+        return sayable
 
 
 def _event(part: ContentPart, name: str) -> AgentEvent:
@@ -212,7 +228,7 @@ def _event(part: ContentPart, name: str) -> AgentEvent:
 
 
 def _is_shown(native: JsonValue) -> bool:
-    """Whether people should see it although the task is at work: files, and data of a kind."""
+    """Return whether people see a part of a working task: files, and data with a media type."""
     block = obj(native)
     kind = text(block.get("mediaType"))
     return "raw" in block or "url" in block or ("data" in block and kind not in ("", JSON))

@@ -1,10 +1,8 @@
-"""UACS -> A2A 1.0: a conversation as the message that is sent, a message as the task that would
-have said it. Pure JSON, as the protocol has it.
+"""UACS -> A2A 1.0: a conversation as one message, an answer as the task that would have given it.
+Pure JSON.
 
-Lost: instructions, tools and wanted formats, for which A2A has no place; the agent's own calls of
-tools and thoughts; files of which there are neither bytes nor an address become text. All of it is
-told in `Loss`es.
-"""
+Lost: instructions, tools and answer formats, which A2A does not have; the agent's own tool calls
+and reasoning. Files without bytes or address become text. Each is a `Loss`."""
 
 from __future__ import annotations
 
@@ -18,9 +16,9 @@ from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
     PromptEntry,
     WrittenRequest,
-    as_text,
     no_format,
     no_instructions,
+    piece_as_text,
     prompt_of,
     request_settings,
     stored_response,
@@ -45,7 +43,8 @@ JSON = "application/json"
 
 
 def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
-    """The params of `SendMessage`: all lines are one message, each under who said it."""
+    """Return the params of `SendMessage`: all entries in one message, each under its author's
+    name."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     rest = obj(body.pop("message", None))
@@ -54,15 +53,16 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
         if entry.role == "instructions":
             prompt.losses.append(no_instructions(entry))
         else:
-            parts += _entry(entry, agent, prompt.losses)
+            parts += _entry_parts(entry, agent, prompt.losses)
     if prompt.response_format is not None:
         prompt.losses.append(no_format())
     message: JsonValue = patched({"role": "ROLE_USER", "parts": parts}, rest)
     return WrittenRequest({**body, "message": message}, tuple(prompt.losses))
 
 
-def _entry(entry: PromptEntry, agent: str, losses: list[Loss]) -> list[JsonValue]:
-    """Its own words, too: what a server was told before, it may have forgotten."""
+def _entry_parts(entry: PromptEntry, agent: str, losses: list[Loss]) -> list[JsonValue]:
+    """Return the parts of an entry. The agent's own messages are sent, too: its server may have
+    forgotten them."""
     own = entry.role in ("agent", "tool")
     header = f'[from "{agent}" (you)]' if own else entry.header
     parts = list(_parts(entry, entry.pieces, losses))
@@ -75,30 +75,30 @@ def _entry(entry: PromptEntry, agent: str, losses: list[Loss]) -> list[JsonValue
 
 
 def write_response(message: Message, agent: str) -> Json:
-    """The task, or the message, that would have said this."""
+    """Return the task, or the message, that would have given this answer."""
     pieces = pieces_of(without_memory(message), API, [], "")
     rest = stored_response(message, agent, API)
     entry = PromptEntry("agent", ())
     artifacts: list[JsonValue] = []
-    said: JsonValue = None
+    reply: JsonValue = None
     run: list[Piece] = []
     for piece in pieces:
         if piece.message is None:
             run.append(piece)
             continue
-        whole: Json = {"parts": list(_parts(entry, run, []))}
+        content: Json = {"parts": list(_parts(entry, run, []))}
         run = []
         if "artifact" in piece.message:
-            artifacts.append(patched(whole, piece.message["artifact"]))
+            artifacts.append(patched(content, piece.message["artifact"]))
         else:
-            said = patched({"role": "ROLE_AGENT", **whole}, piece.message.get("said") or {})
-    if left := list(_parts(entry, run, [])):
-        said = {"role": "ROLE_AGENT", "parts": list[JsonValue](left)}
+            reply = patched({"role": "ROLE_AGENT", **content}, piece.message.get("said") or {})
+    if trailing_parts := list(_parts(entry, run, [])):
+        reply = {"role": "ROLE_AGENT", "parts": list[JsonValue](trailing_parts)}
     if "message" in rest or not ("task" in rest or artifacts):
-        return {"message": said}
+        return {"message": reply}
     task = obj(rest.get("task"))
-    if said is not None:
-        task["status"] = {**obj(task.get("status")), "message": said}
+    if reply is not None:
+        task["status"] = {**obj(task.get("status")), "message": reply}
     return {"task": {**task, **({"artifacts": artifacts} if artifacts else {})}}
 
 
@@ -107,15 +107,15 @@ def _parts(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> I
         if piece.part is None:
             if piece.item is not None:
                 yield obj(piece.item)
-        elif found := part_of(piece, entry, losses):
-            yield obj(piece.restored(found))
+        elif native_part := part_of(piece, entry, losses):
+            yield obj(piece.restored(native_part))
 
 
 def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
-    """A part of the protocol; None where there is nothing to say."""
+    """Return a part of the protocol; None if the piece has no content for it."""
     match piece.part:
-        case TextPart(text=said):
-            return _text(entry.text(said)) if said or piece.fields else None
+        case TextPart(text=words):
+            return _text(entry.text(words)) if words or piece.fields else None
         case part if isinstance(part, MediaPart):
             return _media(piece, part, entry, losses)
         case RequestedResponseFormatPart():
@@ -124,8 +124,8 @@ def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None
             losses.append(Loss(path=piece.path, kind="own_tools", what="its calls of tools"))
             return None
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
-            shown = as_text(piece, losses)
-            return _text(shown) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(markdown) if markdown else None
         case part if reasoning_text(part) is not None:
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
             return None
@@ -133,12 +133,12 @@ def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None
             named: Json = {} if schema == VALUE else {"mediaType": schema}
             return {"data": entry.data(orjson.loads(write(part))["data"]), **named}
         case _:
-            shown = as_text(piece, losses)
-            return _text(entry.text(shown)) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(entry.text(markdown)) if markdown else None
 
 
-def _text(said: str) -> Json:
-    return {"text": said}
+def _text(words: str) -> Json:
+    return {"text": words}
 
 
 def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]) -> Json | None:
@@ -148,5 +148,5 @@ def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]
         return {"raw": source.base64, "mediaType": part.media_type, **named}
     if source.url:
         return {"url": source.url, "mediaType": part.media_type, **named}
-    shown = as_text(piece, losses, "its bytes are not here")
-    return _text(entry.text(shown)) if shown else None
+    markdown = piece_as_text(piece, losses, "its bytes are not here")
+    return _text(entry.text(markdown)) if markdown else None

@@ -1,1 +1,1 @@
-"""The Agent Communication Protocol: runs and sessions over REST."""
+"""Agent Communication Protocol (ACP)."""

@@ -1,4 +1,4 @@
-"""The agent on a server that speaks ACP."""
+"""The agent that speaks ACP."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ _CANCEL_SECONDS = 2.0
 
 @dataclass
 class _Run:
-    """One run: where it is begun or goes on, what it is told, and the reader of its answer."""
+    """One run: where it starts or continues, its input, and the reader of its answer."""
 
     path: str
     body: Json
     session: str
     record: Json
-    """What is known of the answer before there is one."""
+    """The record of the answer before there is one."""
     reader: Stream = field(default_factory=Stream)
     resumed: bool = False
 
 
 class AcpAgent:
-    """Answers from the room; the session on the server is a cache of it."""
+    """Answers from the room; the session on its server is a cache of the room."""
 
     def __init__(self, name: str, settings: AcpSettings, tools: AgentTools) -> None:
         self.name = name
@@ -65,10 +65,10 @@ class AcpAgent:
         self._tools = tools
 
     async def check(self) -> Sequence[Finding]:
-        """Whether the server knows the agent."""
+        """Return whether the server knows the agent."""
         name = self._settings.agent_name
         return await probe(
-            self._settings, self._probe, absent=f"the server knows no agent {name!r}"
+            self._settings, self._probe, absent=f"the server does not know the agent {name!r}"
         )
 
     async def _probe(self) -> Request:
@@ -84,37 +84,37 @@ class AcpAgent:
     async def _answer(
         self, turn: Turn, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        """One run, and another for what people said meanwhile. What it asks is said; the answer is
-        the next turn's."""
+        """Make one run, and another one for messages that arrive meanwhile. If the run awaits an
+        answer, its question is said, and the reply is the next turn."""
         headers = await self._headers()
         run = await self._begun(turn.conversation, headers, http)
         yield AnswerRecorded(record=run.record)
-        said = False
+        has_said = False
         paragraphs = Paragraphs()
         while True:
             try:
                 answer = paragraphs.of(self._with_retries(run, headers, inputs, http))
                 async with aclosing(answer) as events:
                     async for event in events:
-                        said = True
+                        has_said = True
                         yield event
             except Refused:
-                if said or not run.resumed:
+                if has_said or not run.resumed:
                     raise
                 log.info("agent_context_lost", agent=self.name, api=API)
                 run = await self._anew(turn.conversation)
                 continue
             yield AnswerRecorded(record=self._recorded(run))
             for event in run.reader.question():
-                said = True
-                for one in paragraphs.pass_on(event):
-                    yield one
-            more = inputs.new_messages()
-            if not more:
+                has_said = True
+                for shown_event in paragraphs.pass_on(event):
+                    yield shown_event
+            new_messages = inputs.take_messages()
+            if not new_messages:
                 break
-            run = await self._next(turn.conversation, run, more)
+            run = await self._next(turn.conversation, run, new_messages)
             paragraphs.next()
-        if said:
+        if has_said:
             yield PartGiven(part=orjson.loads(write(self._memory(turn.conversation, run))))
         yield TurnDone()
 
@@ -125,52 +125,56 @@ class AcpAgent:
         return memory_part(conversation, API, ids)
 
     async def _begun(self, conversation: Conversation, headers: Headers, http: Http) -> _Run:
-        """A run that waits goes on, a session that knows the room is told what is new, and where
-        nothing is known all is told."""
-        known = memory_of(conversation, self.name, API)
-        if known is not None and known.new_messages:
-            session = text(known.ids.get("session_id"))
-            run_id = text(known.ids.get("run_id"))
-            new = only_new_messages(conversation, known.new_messages)
+        """Return the run to make: continue a waiting run, send only new messages to a session that
+        knows the room, else send the whole room."""
+        memory = memory_of(conversation, self.name, API)
+        if memory is not None and memory.new_messages:
+            session = text(memory.ids.get("session_id"))
+            run_id = text(memory.ids.get("run_id"))
+            conversation_of_new = only_new_messages(conversation, memory.new_messages)
             if run_id and await self._waits(run_id, headers, http):
-                return self._resumed(*await self._told(new, resumes=True), session, run_id)
+                return self._resumed(
+                    *await self._written(conversation_of_new, resumes=True), session, run_id
+                )
             if (
                 not run_id
                 and self._settings.sessions
                 and await self._is_known(session, headers, http)
             ):
-                return self._continued(*await self._told(new), session)
+                return self._continued(*await self._written(conversation_of_new), session)
         return await self._anew(conversation)
 
     async def _anew(self, conversation: Conversation) -> _Run:
-        return self._fresh(*await self._told(conversation, whole=True), str(uuid4()))
+        return self._fresh(*await self._written(conversation, whole=True), str(uuid4()))
 
     async def _is_known(self, session: str, headers: Headers, http: Http) -> bool:
-        """Whether the server has the session still: it would begin it anew without a word."""
+        """Return whether the server still has the session: it would silently begin it anew."""
         url = f"{self._settings.base_url}/sessions/{quote(session, safe='')}"
         try:
-            found = await http.json(Request(url, headers, method="GET"))
+            session_body = await http.json(Request(url, headers, method="GET"))
         except Refused:
             return False
-        return bool(arr(obj(found).get("history")))
+        return bool(arr(obj(session_body).get("history")))
 
     async def _waits(self, run_id: str, headers: Headers, http: Http) -> bool:
-        """Whether the run is there and waits still. The SDK's server takes an answer also where it
-        does not, and then never says a word (acp-sdk 1.0.3)."""
+        """Return whether the run exists and still waits. The SDK's server also accepts an answer if
+        it does not, and then never replies (acp-sdk 1.0.3)."""
         url = f"{self._settings.base_url}/runs/{quote(run_id, safe='')}"
         try:
-            found = await http.json(Request(url, headers, method="GET"))
+            run_body = await http.json(Request(url, headers, method="GET"))
         except Refused:
             return False
-        return obj(found).get("status") == "awaiting"
+        return obj(run_body).get("status") == "awaiting"
 
-    async def _next(self, conversation: Conversation, run: _Run, more: list[Message]) -> _Run:
+    async def _next(self, conversation: Conversation, run: _Run, messages: list[Message]) -> _Run:
         resumes = run.reader.awaited is not None
-        new, record = await self._told(only_new_messages(conversation, more), resumes=resumes)
+        body, record = await self._written(
+            only_new_messages(conversation, messages), resumes=resumes
+        )
         session = run.reader.session_id or run.session
         if resumes:
-            return self._resumed(new, record, session, run.reader.run_id)
-        return self._continued(new, record, session)
+            return self._resumed(body, record, session, run.reader.run_id)
+        return self._continued(body, record, session)
 
     def _fresh(self, body: Json, record: Json, session: str) -> _Run:
         own: Json = {"agent_name": self._settings.agent_name, "session_id": session}
@@ -180,7 +184,8 @@ class AcpAgent:
         return self._fresh(body, {**record, "continued": True}, session)
 
     def _resumed(self, body: Json, record: Json, session: str, run_id: str) -> _Run:
-        """All that was said meanwhile is one message: that is what a run waits for."""
+        """Return the continuation of a waiting run. All messages that arrived meanwhile become one
+        message, because the run awaits one."""
         parts = [part for item in items_of(body, "input") for part in arr(item.get("parts"))]
         message: Json = {"role": "user", "parts": parts}
         resume: Json = {"type": "message", "message": message}
@@ -188,29 +193,29 @@ class AcpAgent:
         path = f"/runs/{quote(run_id, safe='')}"
         return _Run(path, again, session, {**record, "continued": True}, resumed=True)
 
-    async def _told(
+    async def _written(
         self, conversation: Conversation, *, whole: bool = False, resumes: bool = False
     ) -> tuple[Json, Json]:
-        """A part of the room as the protocol has it, and the record of it. An answer to what a run
-        asks (`resumes`) needs not have what the input of a run must have. Raises AgentError where
-        the agent accepts nothing of it, and where it lacks what the agent requires."""
+        """Return a part of the room as the protocol has it, and the record of it. An answer to a
+        waiting run (`resumes`) need not have the parts that a run's input requires. Raises
+        AgentError if the agent accepts no part of it, or if a required part is missing."""
         settings = self._settings
         room = readable_window(conversation, self.name, settings.history_tokens)
         limit = settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
-        told = with_notice(room, self.name) if whole else room
-        written = write_request(told, self.name)
-        found, unfit = accepted_parts(items_of(written.body, "input"), settings.accepts)
-        if settings.accepts and not found:
-            accepted = " and ".join(map(in_words, settings.accepts))
-            raise AgentError(f"it accepts nothing of what was said, only {accepted}")
-        if not resumes and (lacking := missing(found, settings.accepts)):
-            raise AgentError(f"it is not asked without {', '.join(lacking)}")
+        conversation_to_send = with_notice(room, self.name) if whole else room
+        written = write_request(conversation_to_send, self.name)
+        accepted_messages, unfit = accepted_parts(items_of(written.body, "input"), settings.accepts)
+        if settings.accepts and not accepted_messages:
+            accepted_types = " and ".join(map(in_words, settings.accepts))
+            raise AgentError(f"it accepts no part of this question, only {accepted_types}")
+        if not resumes and (lacking := missing(accepted_messages, settings.accepts)):
+            raise AgentError(f"it requires {', '.join(lacking)}")
         losses = (*losses, *written.losses, *unfit)
         for loss in losses:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
         record = answer_record(API, room, self.name, losses, agent_name=settings.agent_name)
-        return {"input": [*found]}, record
+        return {"input": [*accepted_messages]}, record
 
     def _with_retries(
         self, run: _Run, headers: Headers, inputs: TurnInputs, http: Http
@@ -230,14 +235,14 @@ class AcpAgent:
                 async for event in events:
                     if event == BROKEN_LINE:
                         log.warning("agent_stream_broken", agent=self.name, lines=1)
-                    for said in run.reader.take(event):
-                        yield said
+                    for agent_event in run.reader.take(event):
+                        yield agent_event
             while self._settings.mode == "async" and run.reader.is_at_work:
                 await inputs.first(self._tools.clock.sleep(self._settings.poll_seconds))
-                for said in run.reader.take(await http.json(self._look(run, headers))):
-                    yield said
-            for said in run.reader.end():
-                yield said
+                for agent_event in run.reader.take(await http.json(self._look(run, headers))):
+                    yield agent_event
+            for agent_event in run.reader.end():
+                yield agent_event
         finally:
             if run.reader.run_id and run.reader.is_at_work:
                 await self._cancel(run, headers, http)
@@ -247,16 +252,17 @@ class AcpAgent:
         return Request(url, headers, method="GET")
 
     async def _cancel(self, run: _Run, headers: Headers, http: Http) -> None:
-        """Nobody waits for it any more; that the server may not hear it changes nothing for us."""
-        one = self._look(run, headers)
+        """Cancel a run that nobody awaits. A failure to cancel changes nothing for the turn."""
+        look = self._look(run, headers)
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
-                await http.json(Request(f"{one.url}/cancel", headers))
+                await http.json(Request(f"{look.url}/cancel", headers))
         except (BridgeError, TimeoutError) as error:
             log.info("run_cancel_failed", agent=self.name, error=type(error).__name__)
 
     def _recorded(self, run: _Run) -> Json:
-        """With what the server calls it, and what of the answer does not fit."""
+        """Return the record with the server's ids, and the parts of the answer that the settings do
+        not allow."""
         session = run.reader.session_id or run.session
         record: Json = {**run.record, "session_id": session, "run_id": run.reader.run_id}
         found = mismatches(items_of(run.reader.response, "output"), self._settings.returns)

@@ -1,7 +1,6 @@
 """ACP -> UACS: a run's output as a message, its input as a conversation. Pure.
 
-Raises CodecError where the JSON is no run or request for one.
-"""
+Raises CodecError for JSON that is not a run or a request for one."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ _ENCODINGS = ("content_encoding", "contentEncoding")
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """A run that is over, or waits."""
+    """Return the message of a run that has ended or waits."""
     body = obj(response)
     if not isinstance(body.get("output"), list):
         raise CodecError("/output", "is missing; this is no run of this protocol")
@@ -52,31 +51,34 @@ def read_response(response: JsonValue, agent: str) -> Message:
 
 
 def read_usage(body: Json) -> Json:
-    """The protocol counts nothing."""
+    """Return an empty count: the protocol has none."""
     del body
     return {}
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """The body of `POST /runs`."""
+    """Return the conversation in the body of `POST /runs`."""
     body = obj(request)
     if not isinstance(body.get("input"), list):
         raise CodecError("/input", "is missing; this is no request for a run")
-    said = [_said(item, agent, f"{n}") for n, item in enumerate(write.items_of(body, "input"))]
-    return conversation_of(said, agent, API, without(body, "input"), (), ())
+    messages = [
+        _read_message(item, agent, f"{n}") for n, item in enumerate(write.items_of(body, "input"))
+    ]
+    return conversation_of(messages, agent, API, without(body, "input"), (), ())
 
 
-def _said(message: Json, agent: str, number: str) -> ReadMessage:
+def _read_message(message: Json, agent: str, number: str) -> ReadMessage:
     speaker, _, name = text(message.get("role")).partition("/")
     own = speaker.startswith("agent")
     role = f"agent/{agent}" if own else "user"
     *parts, rest = message_parts(message, role, number)
-    kept = parts if rest == state(API, message={}) else [*parts, rest]
-    return ReadMessage("agent", kept, name) if own else ReadMessage("user", kept)
+    all_parts = parts if rest == state(API, message={}) else [*parts, rest]
+    return ReadMessage("agent", all_parts, name) if own else ReadMessage("user", all_parts)
 
 
 def message_parts(message: Json, role: str, number: str) -> list[ContentPart]:
-    """A message of the protocol; the last part is what it has beside its parts, and its end."""
+    """Return the parts of a message; the last one holds what the message has beside its parts, and
+    marks its end."""
     parts = [
         part
         for index, native_part in enumerate(arr(message.get("parts")))
@@ -87,8 +89,8 @@ def message_parts(message: Json, role: str, number: str) -> list[ContentPart]:
 
 
 def part_parts(native: JsonValue, number: str) -> list[ContentPart]:
-    """A message part; what no part of ours says stands there as it is. Steps that an agent tells
-    (trajectory) come before what it says with them."""
+    """Return the UACS parts of a message part; one without a UACS equivalent is stored as it is. An
+    agent's steps (trajectory) come before the content of their part."""
     block = obj(native)
     part = _part(block)
     details = obj(block.get("metadata"))
@@ -96,27 +98,33 @@ def part_parts(native: JsonValue, number: str) -> list[ContentPart]:
     if part is None:
         return [*steps, state(API, item=native)]
     base = write.part_of(Piece("", part), _ENTRY, []) or {}
-    plain = _told(block, "encoding") == "plain" and "content_encoding" not in base
+    plain = _member(block, "encoding") == "plain" and "content_encoding" not in base
     patch = patch_of(base, without(block, *_ENCODINGS) if plain else block)
     sources = _sources(details)
     return [*steps, part, *sources, *([state(API, fields=patch)] if patch else [])]
 
 
 def _steps(details: Mapping[str, JsonValue], number: str) -> list[ContentPart]:
-    """What an agent tells of its way: thoughts, and tools that it ran itself."""
+    """Return reasoning, and calls of tools that the agent ran itself."""
     if details.get("kind") != "trajectory":
         return []
-    found: list[ContentPart] = []
+    parts: list[ContentPart] = []
     if thought := text(details.get("message")):
-        found += [reasoning(thought), state(API, fields={"as": "step"})]
+        parts += [reasoning(thought), state(API, fields={"as": "step"})]
     if name := text(details.get("tool_name")):
         call_id = f"{MADE_ID}{number}"
-        given = details.get("tool_input")
-        arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
+        tool_input = details.get("tool_input")
+        arguments = (
+            tool_input
+            if isinstance(tool_input, dict)
+            else {}
+            if tool_input is None
+            else {"input": tool_input}
+        )
         output = details.get("tool_output")
-        found.append(ToolCallPart(id=call_id, name=name, arguments=arguments))
-        found.append(ToolResultPart(tool_call_id=call_id, content="" if output is None else output))
-    return found
+        parts.append(ToolCallPart(id=call_id, name=name, arguments=arguments))
+        parts.append(ToolResultPart(tool_call_id=call_id, content="" if output is None else output))
+    return parts
 
 
 def _sources(details: Mapping[str, JsonValue]) -> list[ContentPart]:
@@ -127,26 +135,26 @@ def _sources(details: Mapping[str, JsonValue]) -> list[ContentPart]:
 
 
 def _part(block: Json) -> ContentPart | None:
-    kind = _told(block, "type") or PLAIN
-    content, url = block.get("content"), _told(block, "url")
+    kind = _member(block, "type") or PLAIN
+    content, url = block.get("content"), _member(block, "url")
     if url:
         source = url_source(url)
         return media_part(source, kind) if source else None
     if not isinstance(content, str):
         return None
-    if _told(block, "encoding") == "base64":
+    if _member(block, "encoding") == "base64":
         return media_part(MediaSource(base64=content), kind)
-    plain = kind.partition(";")[0].strip().lower()
-    if plain in _TEXTS and not block.get("name"):
+    plain_type = kind.partition(";")[0].strip().lower()
+    if plain_type in _TEXTS and not block.get("name"):
         return TextPart(text=content)
-    if plain == JSON and not block.get("name"):
+    if plain_type == JSON and not block.get("name"):
         return _value(content)
     return media_part(MediaSource(base64=base64.b64encode(content.encode()).decode()), kind)
 
 
-def _told(block: Json, what: str) -> str:
-    """A member as the protocol has it (`content_type`), or as its proposal of message bodies
-    (`contentType`)."""
+def _member(block: Json, what: str) -> str:
+    """Return a member as the protocol names it (`content_type`), or as its proposal on message
+    bodies does (`contentType`)."""
     return text(block.get(f"content_{what}")) or text(block.get(f"content{what.capitalize()}"))
 
 
@@ -160,5 +168,5 @@ def _value(content: str) -> ContentPart | None:
 
 
 def file_name(native: JsonValue) -> str:
-    """The name of an artifact as people would call it."""
+    """Return the last component of an artifact's name, at most 200 characters."""
     return text(obj(native).get("name")).rpartition("/")[2][:200]

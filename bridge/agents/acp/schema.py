@@ -1,8 +1,7 @@
-"""Messages of ACP held against the schema of message bodies that an agent is configured with. Pure.
+"""Validates ACP messages against the schema of message bodies in an agent's settings. Pure.
 
-Source: the seed on message bodies: every part matches an entry by name and content type, and every
-required entry is matched by a part.
-"""
+Source: the seed on message bodies: every part must match an entry by name and content type, and
+every required entry must match a part."""
 
 from __future__ import annotations
 
@@ -19,44 +18,46 @@ _MOST_FAULTS = 10
 def accepted_parts(
     messages: Sequence[Json], schema: Sequence[Accepted]
 ) -> tuple[list[Json], list[Loss]]:
-    """The messages with the parts that are taken; others are named in words where text is taken."""
+    """Return the messages with the parts that the agent accepts; other parts are named in text, if
+    it accepts text."""
     if not schema:
         return list(messages), []
     losses: list[Loss] = []
-    found: list[Json] = []
+    accepted_messages: list[Json] = []
     for number, message in enumerate(messages):
         parts: list[Json] = []
         for index, part in enumerate(map(obj, arr(message.get("parts")))):
             if _fits(part, schema):
                 parts.append(part)
                 continue
-            said: Json = {"content_type": PLAIN, "content": f"[{_named(part)}]"}
-            shown = said["content"] if _fits(said, schema) and not _is_text(part) else ""
-            parts += [said] if shown else []
+            named: Json = {"content_type": PLAIN, "content": f"[{_named(part)}]"}
+            shown_as = named["content"] if _fits(named, schema) and not _is_text(part) else ""
+            parts += [named] if shown_as else []
             path = f"/input/{number}/parts/{index}"
             what = f"{_named(part)}, which the agent does not accept"
-            losses.append(Loss(path=path, kind="not_accepted", what=what, shown_as=str(shown)))
+            losses.append(Loss(path=path, kind="not_accepted", what=what, shown_as=str(shown_as)))
         if parts:
-            found.append({**message, "parts": [*parts]})
-    return found, losses
+            accepted_messages.append({**message, "parts": [*parts]})
+    return accepted_messages, losses
 
 
 def missing(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
-    """Required entries that no part matches, in words."""
+    """Return descriptions of required entries without a matching part."""
     parts = list(_parts(messages))
-    wanted = [accepted for accepted in schema if accepted.required]
-    return [
-        describe_accepted(one) for one in wanted if not any(_fits(part, [one]) for part in parts)
-    ]
+    required = [accepted for accepted in schema if accepted.required]
+    return [told(entry) for entry in required if not any(_fits(part, [entry]) for part in parts)]
 
 
 def mismatches(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
-    """Why an answer does not fit, in words; the first few."""
+    """Return descriptions of the first parts of an answer that do not match, and of missing
+    parts."""
     if not schema:
         return []
     unfit = [f"{_named(part)} is not among what it gives"
              for part in _parts(messages) if not _fits(part, schema)]  # fmt: skip
-    absent = [f"{one} is required, and missing" for one in missing(messages, schema)]
+    absent = [
+        f"{description} is required, and missing" for description in missing(messages, schema)
+    ]
     return [*unfit, *absent][:_MOST_FAULTS]
 
 
@@ -65,7 +66,7 @@ def _parts(messages: Sequence[Json]) -> Iterator[Json]:
 
 
 def _fits(part: Json, schema: Sequence[Accepted]) -> bool:
-    """A step that an agent only tells of (trajectory) has no content to judge."""
+    """Return whether a part matches. A step (trajectory) has no content to validate."""
     if part.get("content") is None and not _url(part):
         return True
     return any(takes(accepted, _kind(part), name=text(part.get("name"))) for accepted in schema)

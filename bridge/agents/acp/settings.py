@@ -19,22 +19,24 @@ class AcpSettings(RemoteSettings):
     )
     mode: Literal["stream", "sync", "async"] = Field(
         "stream",
-        description="stream: as it is said; sync: when it is whole; async: asked for it again",
+        description="stream: events as they come; sync: one response at the end; async: polling",
     )
     sessions: bool = Field(
         True,
-        description="whether a session on its server is told only what is new; false: all, always",
+        description="whether a known session on its server receives only new messages; false: the "
+        "whole room each time",
     )
     accepts: tuple[Accepted, ...] = Field(
         (),
-        description="which parts it is sent, by content type and name; others are told in words, "
-        "and where a required one is missing it is not asked; none: all parts",
+        description="the parts that the agent accepts, by content type and name; others are "
+        "described "
+        "in text, and without a required one the turn fails; none: all parts",
     )
     returns: Annotated[tuple[Accepted, ...], RenamedFrom("gives")] = Field(
         (),
-        description="which parts its answers have; what does not fit is shown all the same, and "
-        "noted in the log and in the record of the answer; none: not checked",
+        description="the parts that its answers have; other parts are shown, and "
+        "reported in the log and in the record of the answer; none: not checked",
     )
     poll_seconds: float = Field(
-        1.0, gt=0, le=60, description="seconds between two looks at a run, with mode async"
+        1.0, gt=0, le=60, description="seconds between two polls of a run with mode async"
     )

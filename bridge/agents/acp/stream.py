@@ -18,30 +18,30 @@ from bridge.uacs import ContentPart, TextPart, ToolCallPart, ToolResultPart, wri
 
 
 class Stream:
-    """Events, in order; a whole run is one event. Those of unknown types say nothing."""
+    """Reads events in order; a whole run is one event. Unknown event types are ignored."""
 
     def __init__(self) -> None:
         self._run: Json = {}
         self._messages: list[Json] = []
         self._in_message = False
-        self._said = False
-        self._gap = False  # whether the next word begins another message
+        self._has_said = False
+        self._gap = False  # whether the next text begins another message
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
-        one = obj(event)
-        match one.get("type"):
+        body = obj(event)
+        match body.get("type"):
             case "message.created":
-                self._begin(obj(one.get("message")))
+                self._begin(obj(body.get("message")))
             case "message.part":
-                return self._part(one.get("part"))
+                return self._part(body.get("part"))
             case "message.completed":
-                return self._complete(obj(one.get("message")))
+                return self._complete(obj(body.get("message")))
             case "error":
-                raise api_error(one.get("error"))
+                raise api_error(body.get("error"))
             case str(kind) if kind.startswith("run."):
-                return self._take_run(obj(one.get("run")))
-            case None if "run_id" in one or "output" in one:
-                return self._take_run(one)
+                return self._take_run(obj(body.get("run")))
+            case None if "run_id" in body or "output" in body:
+                return self._take_run(body)
             case _:
                 pass
         return ()
@@ -53,25 +53,27 @@ class Stream:
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has come to its end, or waits for an answer."""
+        """Whether the run has ended or awaits an answer."""
         return self._status in ("completed", "awaiting")
 
     @property
     def is_at_work(self) -> bool:
-        """Whether the run has begun, and more is to come of it."""
+        """Whether the run has begun and more events follow."""
         return self._status in ("created", "in-progress")
 
     @property
     def run_id(self) -> str:
+        """The server's id of the run; empty before the first event."""
         return text(self._run.get("run_id"))
 
     @property
     def session_id(self) -> str:
+        """The server's id of the session; empty before the first event."""
         return text(self._run.get("session_id"))
 
     @property
     def awaited(self) -> Json | None:
-        """The message that the run wants an answer to; None where it wants none."""
+        """The message that the run awaits an answer to; None if it awaits none."""
         if self._status != "awaiting":
             return None
         return obj(obj(self._run.get("await_request")).get("message"))
@@ -90,17 +92,17 @@ class Stream:
         return text(self._run.get("status"))
 
     def question(self) -> Sequence[AgentEvent]:
-        """What the run asks the room."""
+        """Return the question of a waiting run as agent events."""
         parts = arr((self.awaited or {}).get("parts"))
-        self._gap = self._said
+        self._gap = self._has_said
         return [
-            event for number, one in enumerate(parts) for event in self._say(one, f"q_{number}")
+            event for number, part in enumerate(parts) for event in self._say(part, f"q_{number}")
         ]
 
     def _begin(self, message: Json) -> None:
         self._messages.append({**without(message, "parts"), "parts": []})
         self._in_message = True
-        self._gap = self._said
+        self._gap = self._has_said
 
     def _part(self, part: JsonValue) -> Sequence[AgentEvent]:
         if not self._in_message:
@@ -110,7 +112,7 @@ class Stream:
         return self._say(part, f"{len(self._messages)}_{len(parts)}")
 
     def _complete(self, message: Json) -> Sequence[AgentEvent]:
-        """Some servers say a message only when it is complete."""
+        """End a message. Some servers send its parts only here."""
         events: list[AgentEvent] = []
         if not self._in_message:
             self._begin(message)
@@ -135,18 +137,18 @@ class Stream:
 
     def _say(self, native: JsonValue, number: str) -> list[AgentEvent]:
         events = [_event(part, native) for part in part_parts(native, number)]
-        said = [event for event in events if event != TextDelta(text="")]
-        if said and self._gap and isinstance(said[0], TextDelta):
-            said.insert(0, TextDelta(text="\n\n"))
-        if said:
-            self._said, self._gap = True, False
-        return said
+        sayable = [event for event in events if event != TextDelta(text="")]
+        if sayable and self._gap and isinstance(sayable[0], TextDelta):
+            sayable.insert(0, TextDelta(text="\n\n"))
+        if sayable:
+            self._has_said, self._gap = True, False
+        return sayable
 
 
 def _event(part: ContentPart, native: JsonValue) -> AgentEvent:
     match part:
-        case TextPart(text=said):
-            return TextDelta(text=said)
+        case TextPart(text=words):
+            return TextDelta(text=words)
         case ToolCallPart():
             return ToolCalled(part=part)
         case ToolResultPart():

@@ -1,9 +1,7 @@
 """UACS -> ACP: a conversation as the input of a run, a message as its output. Pure.
 
-Lost: instructions and tools, for which ACP has no place; files of which there are neither bytes nor
-an address, cards and other structured data become text; wanted formats are left out. All of it is
-told in `Loss`es.
-"""
+Lost: instructions, tools and answer formats, which ACP does not have. Files without bytes or
+address, cards and other structured data become text. Each is a `Loss`."""
 
 from __future__ import annotations
 
@@ -20,9 +18,9 @@ from bridge.agents.codec.native_parts import Piece, pieces_of, reasoning_text
 from bridge.agents.codec.prompt import (
     PromptEntry,
     WrittenRequest,
-    as_text,
     no_format,
     no_instructions,
+    piece_as_text,
     prompt_of,
     request_settings,
     stored_response,
@@ -48,14 +46,14 @@ API = "acp"
 PLAIN = "text/plain"
 JSON = "application/json"
 MADE_ID = "acp_call_"
-"""How ids of calls begin that the agent made itself: what it told of them is kept as a whole."""
+"""The prefix of ids for calls that the agent ran itself: their steps are stored as a whole."""
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 _NO_ROLE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
-    """The body of `POST /runs`."""
+    """Return the body of `POST /runs`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     messages = [
@@ -68,7 +66,7 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
 
 
 def write_response(message: Message, agent: str) -> Json:
-    """The run that would have said this."""
+    """Return the run that would have given this message."""
     pieces = list(pieces_of(without_memory(message), API, [], ""))
     base: Json = {
         "output": list(_runs(PromptEntry("agent", ()), pieces, f"agent/{_role(agent)}", []))
@@ -91,7 +89,7 @@ def _messages(entry: PromptEntry, agent: str, losses: list[Loss]) -> Iterator[Js
 def _runs(
     entry: PromptEntry, pieces: Sequence[Piece], role: str, losses: list[Loss]
 ) -> Iterator[JsonValue]:
-    """Messages; one ends where a `message` says what it had beside its parts."""
+    """Yield messages; a `message` piece ends one, with what it had beside its parts."""
     run: list[Piece] = []
     for piece in pieces:
         if piece.message is None:
@@ -99,13 +97,13 @@ def _runs(
             continue
         yield patched(_message(entry, run, role, losses), dict(piece.message))
         run = []
-    said = _message(entry, run, role, losses)
-    if said["parts"]:
-        yield said
+    message = _message(entry, run, role, losses)
+    if message["parts"]:
+        yield message
 
 
 def _message(entry: PromptEntry, pieces: Sequence[Piece], role: str, losses: list[Loss]) -> Json:
-    parts = list(_named(_parts(entry, pieces, losses)))
+    parts = list(_with_unique_names(_parts(entry, pieces, losses)))
     headed = _headed(entry.header, parts) if entry.header and parts else parts
     return {"role": role, "parts": list[JsonValue](headed)}
 
@@ -123,16 +121,16 @@ def _parts(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> I
         if piece.part is None:
             if piece.item is not None:
                 yield obj(piece.item)
-        elif _is_told(piece):
+        elif _is_step(piece):
             continue
         elif isinstance(piece.part, ToolResultPart) and entry.role != "user":
             yield _result(piece.part, names)
-        elif found := part_of(piece, entry, losses):
-            yield obj(piece.restored(found))
+        elif native_part := part_of(piece, entry, losses):
+            yield obj(piece.restored(native_part))
 
 
-def _is_told(piece: Piece) -> bool:
-    """Whether this is read from a step that stands in the message as it was told."""
+def _is_step(piece: Piece) -> bool:
+    """Return whether a piece was read from a step that the message holds as it was."""
     match piece.part:
         case ToolCallPart(id=call_id) | ToolResultPart(tool_call_id=call_id):
             return call_id.startswith(MADE_ID)
@@ -141,10 +139,10 @@ def _is_told(piece: Piece) -> bool:
 
 
 def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
-    """A message part of the API; None where there is nothing to say."""
+    """Return a message part of the API; None if the piece has no content for it."""
     match piece.part:
-        case TextPart(text=said):
-            return _text(entry.text(said)) if said or piece.fields else None
+        case TextPart(text=words):
+            return _text(entry.text(words)) if words or piece.fields else None
         case part if isinstance(part, MediaPart):
             return _media(piece, part, entry, losses)
         case RequestedResponseFormatPart():
@@ -152,24 +150,24 @@ def part_of(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None
         case ToolCallPart(name=name, arguments=arguments) if entry.role == "agent":
             return _step(tool_name=name, tool_input=dict(arguments))
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
-            return None  # the part before has them, as the API gave them
+            return None  # the part before has the sources as the API gave them
         case StructuredDataPart(schema_id=schema) as part if schema == VALUE:
             data = entry.data(orjson.loads(write(part))["data"])
             content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
             return {"content_type": JSON, "content": content}
         case part if (document := document_of(part)) is not None:
-            title, said = document
+            title, words = document
             name = path_name(title) or "/document"
-            return {"name": name, "content_type": PLAIN, "content": entry.text(said)}
+            return {"name": name, "content_type": PLAIN, "content": entry.text(words)}
         case part if (thought := reasoning_text(part)) is not None:
             return _step(message=thought)
         case _:
-            shown = as_text(piece, losses)
-            return _text(entry.text(shown)) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(entry.text(markdown)) if markdown else None
 
 
-def _text(said: str) -> Json:
-    return {"content_type": PLAIN, "content": said}
+def _text(words: str) -> Json:
+    return {"content_type": PLAIN, "content": words}
 
 
 def _step(**what: JsonValue) -> Json:
@@ -195,18 +193,18 @@ def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]
         return {**named, **inline, "content_encoding": "base64"}
     if source.url:
         return {**named, "content_type": kind, "content_url": source.url}
-    shown = as_text(piece, losses, "its bytes are not here")
-    return _text(entry.text(shown)) if shown else None
+    markdown = piece_as_text(piece, losses, "its bytes are not here")
+    return _text(entry.text(markdown)) if markdown else None
 
 
 def path_name(name: str) -> str:
-    """A file's name as an absolute path, which is how the protocol wants names; empty for none."""
+    """Return a file's name as an absolute path, as the protocol requires; empty for none."""
     plain = _ILLEGAL.sub("_", name.replace("\\", "/").rpartition("/")[2]).strip("_")
     return f"/{plain}" if plain.strip(".") else ""
 
 
-def _named(parts: Iterator[Json]) -> Iterator[Json]:
-    """Names are given once in a message: another file of the same name gets a number."""
+def _with_unique_names(parts: Iterator[Json]) -> Iterator[Json]:
+    """Yield the parts of a message with unique names: a repeated name gets a number."""
     prompt: set[str] = set()
     for part in parts:
         name = text(part.get("name"))
@@ -220,4 +218,5 @@ def _named(parts: Iterator[Json]) -> Iterator[Json]:
 
 
 def items_of(body: Json, key: str) -> list[Json]:
-    return [obj(one) for one in arr(body.get(key))]
+    """Return the objects of a list in a body."""
+    return [obj(item) for item in arr(body.get(key))]

@@ -1,1 +1,1 @@
-"""Servers that speak the message format of Ailoy."""
+"""Servers that speak Ailoy's message format."""

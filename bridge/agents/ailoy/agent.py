@@ -13,6 +13,7 @@ from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:
+    """Return the request beside its messages."""
     return {
         "stream": True,
         **present(
@@ -24,6 +25,7 @@ def request_of(settings: ModelSettings) -> Json:
 
 
 def address(settings: ModelSettings) -> str:
+    """Return the address that requests go to, which is `base_url`."""
     return settings.base_url
 
 

@@ -1,7 +1,6 @@
 """Ailoy's messages -> UACS: a response as a message, a request as a conversation. Pure.
 
-Raises CodecError where the JSON is no response or request of this form.
-"""
+Raises CodecError for JSON that is not a response or request of this format."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from pydantic import JsonValue
 
 from bridge.agents.ailoy import write
 from bridge.agents.ailoy.write import API
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import guessed_type, seen_type, url_source
 from bridge.agents.codec.messages import (
@@ -45,26 +44,26 @@ from bridge.uacs import (
 _ENTRY = PromptEntry("agent", ())
 VERBATIM = "verbatim"
 DELTA_KINDS = (VERBATIM, "with_string_args", "with_parsed_args")
-"""How the functions of deltas are told (ailoy, `PartDeltaFunction`, 2026-11)."""
+"""The forms of functions in deltas (ailoy, `PartDeltaFunction`, 2026-11)."""
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """A message, bare or as `{"message": ..., "finish_reason": ...}`."""
+    """Return the message of a response: bare, or as `{"message": ..., "finish_reason": ...}`."""
     body = obj(response)
-    wrapped = body if isinstance(body.get("message"), dict) else {"message": body}
-    said = obj(wrapped["message"])
-    if not isinstance(said.get("contents"), (list, str)) and "tool_calls" not in said:
+    envelope = body if isinstance(body.get("message"), dict) else {"message": body}
+    message = obj(envelope["message"])
+    if not isinstance(message.get("contents"), (list, str)) and "tool_calls" not in message:
         raise CodecError("/contents", "is missing; this is no message of this format")
-    answer = text(said.get("id")) or "answer"
-    parts = message_parts(said, Calls(answer))
+    answer = text(message.get("id")) or "answer"
+    parts = message_parts(message, CallIds(answer))
     rest: Json = {
-        key: value for key, value in wrapped.items() if key != "message" and value is not None
+        key: value for key, value in envelope.items() if key != "message" and value is not None
     }
     return response_message(parts, agent, API, rest, answer_id=answer, usage=read_usage(body))
 
 
 def read_usage(body: Json) -> Json:
-    """The format counts nothing; a server may, in the words of others."""
+    """Return token counts. The format has none; a server may add them under other APIs' names."""
     usage = obj(body.get("usage"))
     return usage_of(
         API, text(body.get("model")),
@@ -74,29 +73,29 @@ def read_usage(body: Json) -> Json:
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """What is posted."""
+    """Return the conversation in the body of a request."""
     body = obj(request)
     if not isinstance(body.get("messages"), list):
         raise CodecError("/messages", "is missing; this is no request of this form")
-    calls = Calls("0")
+    call_ids = CallIds("0")
     names: dict[str, str] = {}
-    said = [_said(obj(message), calls, names) for message in arr(body["messages"])]
+    messages = [_read_message(obj(message), call_ids, names) for message in arr(body["messages"])]
     tools = [read_tool(tool, obj(tool), API, write.tool) for tool in arr(body.get("tools"))]
     rest = without(body, "messages", "tools", "documents")
-    beside = [*_documents(body.get("documents")), *_wanted(rest)]
-    return conversation_of(said, agent, API, rest, tools, beside)
+    beside = [*_documents(body.get("documents")), *_requested_format(rest)]
+    return conversation_of(messages, agent, API, rest, tools, beside)
 
 
-def _documents(found: JsonValue) -> list[ContentPart]:
-    """Knowledge that stands beside the messages."""
+def _documents(documents: JsonValue) -> list[ContentPart]:
+    """Return the documents beside the messages as parts."""
     parts: list[ContentPart] = []
-    for candidate in map(obj, arr(found)):
+    for candidate in map(obj, arr(documents)):
         parts.append(StructuredDataPart(schema_id=DOCUMENT, data=cast("JsonTree", candidate)))
         parts.append(state(API, fields={"as": "documents"}))
     return parts
 
 
-def _wanted(rest: Json) -> list[ContentPart]:
+def _requested_format(rest: Json) -> list[ContentPart]:
     native = obj(rest.get("response_format"))
     kinds: dict[str, Json] = {"json_object": {"type": "object"},
                               "json_schema": obj(native.get("schema"))}  # fmt: skip
@@ -108,19 +107,19 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return with_fields(API, part, write.response_format(part), native)
 
 
-def _said(message: Json, calls: Calls, names: dict[str, str]) -> ReadMessage:
-    """`names` of tools by the ids of the calls so far."""
+def _read_message(message: Json, call_ids: CallIds, names: dict[str, str]) -> ReadMessage:
+    """Read one message; `names` maps the ids of the calls so far to tool names."""
     match message.get("role"):
         case "system":
             return ReadMessage(
                 "instructions", _with_rest(content_parts(message), message, "system")
             )
         case "assistant":
-            parts = message_parts(message, calls)
+            parts = message_parts(message, call_ids)
             names.update({part.id: part.name for part in parts if isinstance(part, ToolCallPart)})
             return ReadMessage("agent", parts)
         case "tool":
-            return ReadMessage("tool", _result(message, calls, names))
+            return ReadMessage("tool", _result(message, call_ids, names))
         case _:
             return ReadMessage("user", _with_rest(content_parts(message), message, "user"))
 
@@ -132,8 +131,8 @@ def _with_rest(parts: list[ContentPart], message: Json, role: str) -> list[Conte
     return [*parts, state(API, message=rest)] if rest else parts
 
 
-def _result(message: Json, calls: Calls, names: dict[str, str]) -> list[ContentPart]:
-    """A text or a value is what the tool gave; anything else stands as its parts."""
+def _result(message: Json, call_ids: CallIds, names: dict[str, str]) -> list[ContentPart]:
+    """Return a tool result: a single text or value as it is, anything else as its parts."""
     contents = arr(message.get("contents"))
     only = obj(contents[0]) if len(contents) == 1 else {}
     content: JsonValue = contents
@@ -142,13 +141,13 @@ def _result(message: Json, calls: Calls, names: dict[str, str]) -> list[ContentP
     elif only.keys() == {"type", "value"} and not isinstance(only["value"], str):
         content = only["value"]
     name = text(message.get("name"))
-    own_id = calls.result(name, text(message.get("tool_call_id")))
+    own_id = call_ids.for_result(name, text(message.get("tool_call_id")))
     part = ToolResultPart(tool_call_id=own_id, content="" if content is None else content)
     return with_fields(API, part, write.result(part, names), message)
 
 
-def message_parts(message: Json, calls: Calls) -> list[ContentPart]:
-    """What the model said: thoughts, then words, then calls, then what is beside them."""
+def message_parts(message: Json, call_ids: CallIds) -> list[ContentPart]:
+    """Return the parts of a model's message: reasoning, content, calls, then other members."""
     parts: list[ContentPart] = []
     if thought := text(message.get("thinking")):
         parts.append(reasoning(thought))
@@ -157,60 +156,61 @@ def message_parts(message: Json, calls: Calls) -> list[ContentPart]:
     contents = message.get("contents")
     for block in arr(contents):
         if obj(block).get("type") == "function":
-            parts += call_parts(obj(block), calls, among="contents")
+            parts += call_parts(obj(block), call_ids, among="contents")
         else:
             parts += block_parts(block)
     parts += content_parts(message) if isinstance(contents, str) else []
     for tool_call in arr(message.get("tool_calls")):
-        parts += call_parts(obj(tool_call), calls)
-    known = ["thinking", "tool_calls", "contents", *(["signature"] if thought else [])]
-    rest = patch_of({"role": "assistant"}, without(message, *known))
+        parts += call_parts(obj(tool_call), call_ids)
+    read_members = ["thinking", "tool_calls", "contents", *(["signature"] if thought else [])]
+    rest = patch_of({"role": "assistant"}, without(message, *read_members))
     return [*parts, state(API, message=rest)] if rest else parts
 
 
-def call_parts(native: Json, calls: Calls, among: str = "tool_calls") -> list[ContentPart]:
-    """A call, in the member of the message that is `among`; its id stands beside the function, in
-    it, or nowhere. In a delta the function may be text (`verbatim`), or told by its kind."""
+def call_parts(native: Json, call_ids: CallIds, among: str = "tool_calls") -> list[ContentPart]:
+    """Return a call. `among` is the member of the message that holds it; its id stands beside the
+    function, in it, or nowhere. In a delta the function may be text (`verbatim`) or have a type."""
     function = _function(obj(native.get("function")))
     arguments = read_arguments(function.get("arguments"))
     name = text(function.get("name"))
     if arguments is None or not name:
-        return [state(API, item=native)]  # nobody can run it as it stands
-    given = text(native.get("id")) or text(function.get("id"))
-    part = ToolCallPart(id=calls.call(name, given), name=name, arguments=arguments)
-    known: Json = {**native, "function": {**function, "arguments": arguments}}
-    patch = patch_of(write.call(part), known)
+        return [state(API, item=native)]  # it cannot be run
+    api_id = text(native.get("id")) or text(function.get("id"))
+    part = ToolCallPart(id=call_ids.for_call(name, api_id), name=name, arguments=arguments)
+    whole_call: Json = {**native, "function": {**function, "arguments": arguments}}
+    patch = patch_of(write.call(part), whole_call)
     if among == "contents":
         patch["as"] = among
     return [part, state(API, fields=patch)] if patch else [part]
 
 
-def _function(told: Json) -> Json:
-    """What a message has of a function, of what a delta has of it. A text that names no arguments
-    is no call: what its other members mean is not known."""
-    kind = text(told.get("type"))
+def _function(described: Json) -> Json:
+    """Return a message's function for a delta's function. A text without arguments is no call,
+    because its other members are unknown."""
+    kind = text(described.get("type"))
     if kind not in DELTA_KINDS:
-        return told
+        return described
     if kind != VERBATIM:
-        return without(told, "type")
+        return without(described, "type")
     try:
-        found = obj(orjson.loads(text(told.get("text"))))
+        parsed = obj(orjson.loads(text(described.get("text"))))
     except orjson.JSONDecodeError:
-        return told
-    if not found.keys() >= {"name", "arguments"}:
-        return told
-    return {key: found[key] for key in ("name", "arguments")}
+        return described
+    if not parsed.keys() >= {"name", "arguments"}:
+        return described
+    return {key: parsed[key] for key in ("name", "arguments")}
 
 
 def content_parts(message: Json) -> list[ContentPart]:
+    """Return the parts of a message's contents."""
     contents = message.get("contents")
-    if isinstance(contents, str):  # a short form that it takes, too
+    if isinstance(contents, str):  # the format's short form
         return [TextPart(text=contents)]
     return [part for block in arr(contents) for part in block_parts(block)]
 
 
 def block_parts(native: JsonValue) -> list[ContentPart]:
-    """A part of the format; what no part of ours says stands there as it is."""
+    """Return the UACS parts of a part; one without a UACS equivalent is stored as it is."""
     block = obj(native)
     reader = _BLOCKS.get(text(block.get("type")))
     part = reader(block) if reader else None
@@ -223,37 +223,37 @@ def block_parts(native: JsonValue) -> list[ContentPart]:
 
 
 def _text(block: Json) -> ContentPart | None:
-    said = block.get("text")
-    return TextPart(text=said) if isinstance(said, str) else None
+    content = block.get("text")
+    return TextPart(text=content) if isinstance(content, str) else None
 
 
 def _image(block: Json) -> ContentPart | None:
-    """Encoded pictures; bare pixels (`image/x-binary`) nobody else can show."""
+    """Return an encoded image; bare pixels (`image/x-binary`) have no UACS equivalent."""
     image = obj(block.get("image"))
     kind = text(image.get("media-type")) or "image/*"
     if kind == "image/x-binary" or not kind.startswith("image/"):
         return None
     if data := text(image.get("data")):
-        named = kind if kind != "image/*" else seen_type(data, kind)
-        return ImagePart(source=MediaSource(base64=data), media_type=named)
+        media_type = kind if kind != "image/*" else seen_type(data, kind)
+        return ImagePart(source=MediaSource(base64=data), media_type=media_type)
     url = text(image.get("url"))
     source = url_source(url) if url else None
-    named = kind if kind != "image/*" else guessed_type(url, "image/*")
-    return ImagePart(source=source, media_type=named) if source else None
+    media_type = kind if kind != "image/*" else guessed_type(url, "image/*")
+    return ImagePart(source=source, media_type=media_type) if source else None
 
 
 def _value(block: Json) -> ContentPart | None:
-    """JSON of any shape; a title and a text are a document."""
+    """Return JSON of any shape; an object of a title and a text is a document."""
     if "value" not in block:
         return None
     value = block["value"]
-    tree = value if isinstance(value, (dict, list)) else {"value": value}
-    found = obj(value)
-    is_document = found.keys() == {"title", "text"} and all(
-        isinstance(one, str) for one in found.values()
+    data = value if isinstance(value, (dict, list)) else {"value": value}
+    members = obj(value)
+    is_document = members.keys() == {"title", "text"} and all(
+        isinstance(member, str) for member in members.values()
     )
     schema = DOCUMENT if is_document else VALUE
-    return StructuredDataPart(schema_id=schema, data=cast("JsonTree", tree))
+    return StructuredDataPart(schema_id=schema, data=cast("JsonTree", data))
 
 
 _BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {

@@ -10,9 +10,9 @@ from bridge.agents.settings import ModelSettings
 
 
 class AiloySettings(ModelSettings):
-    """A server of one's own that takes and gives messages as Ailoy has them."""
+    """A server of your own that accepts and returns Ailoy's messages."""
 
     reserved: ClassVar[frozenset[str]] = frozenset(("messages", "stream", "tools", "model"))
 
-    model: str = Field("", description="the model's name, where the server has several")
-    base_url: str = Field(description="the address that the messages are posted to")
+    model: str = Field("", description="the model's name, if the server has several")
+    base_url: str = Field(description="the address that requests go to")

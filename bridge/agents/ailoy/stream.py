@@ -8,7 +8,7 @@ import orjson
 from pydantic import JsonValue
 
 from bridge.agents.ailoy.read import VERBATIM, block_parts, call_parts, message_parts
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.native_parts import events_of, reasoning, state
 from bridge.agents.codec.stream_reader import DONE, ENDED_EARLY, Ending
@@ -21,43 +21,43 @@ _GROWING = ("role", "contents", "thinking", "tool_calls", "signature")
 
 
 class Stream:
-    """Deltas, bare or as `{"delta": ..., "finish_reason": ...}`; a whole message is one delta. A
-    stream of bare ones ends where it ends."""
+    """Reads deltas, bare or as `{"delta": ..., "finish_reason": ...}`; a whole message is one
+    delta. A stream of bare deltas ends without a final event."""
 
     def __init__(self) -> None:
         self._message: Json = {}
         self._contents: list[Json] = []
         self._calls: list[Json] = []
-        self._touched: set[int] = set()  # places of the calls that the last delta told of
+        self._described: set[int] = set()  # places of the calls in the last delta
         self._finish: Json = {}
         self._top: Json = {}
-        self._said = 0  # contents that were said as a whole
-        self._thought = False
+        self._said_count = 0  # number of contents that were said
+        self._has_said_thoughts = False
         self._wrapped = False
         self._complete = False
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
-        one = obj(event)
+        body = obj(event)
         self._complete |= event == DONE
-        if one.get("error") is not None:
-            raise api_error(one["error"])
-        self._top.update({key: one[key] for key in ("usage", "model") if one.get(key)})
-        inner = one.get("delta", one.get("message"))
+        if body.get("error") is not None:
+            raise api_error(body["error"])
+        self._top.update({key: body[key] for key in ("usage", "model") if body.get(key)})
+        inner = body.get("delta", body.get("message"))
         self._wrapped |= isinstance(inner, dict)
-        if isinstance(inner, dict) and one.get("finish_reason") is not None:
-            reason = one["finish_reason"]
+        if isinstance(inner, dict) and body.get("finish_reason") is not None:
+            reason = body["finish_reason"]
             self._finish = obj(reason) or {"type": text(reason)}
             self._complete = True
-        return self._grow(inner if isinstance(inner, dict) else one)
+        return self._grow(inner if isinstance(inner, dict) else body)
 
     def end(self) -> Sequence[AgentEvent]:
-        begun = self._message or self._contents or self._calls
-        if not self._complete and (self._wrapped or not begun):
+        has_begun = self._message or self._contents or self._calls
+        if not self._complete and (self._wrapped or not has_begun):
             raise AgentError(ENDED_EARLY)
         events = self._begin()
         events += self._close()
-        calls = Calls(text(self._message.get("id")) or "answer")
-        return [*events, *events_of(p for call in self._calls for p in call_parts(call, calls)),
+        call_ids = CallIds(text(self._message.get("id")) or "answer")
+        return [*events, *events_of(p for call in self._calls for p in call_parts(call, call_ids)),
                 *events_of(self._beside())]  # fmt: skip
 
     @property
@@ -80,13 +80,13 @@ class Stream:
         return {"role": "assistant", **self._message, "contents": contents, **calls}
 
     def _beside(self) -> list[ContentPart]:
-        """What the message has beside its parts."""
-        *_, last = message_parts(self._whole(), Calls("x")) or [TextPart(text="")]
+        """Return what the message has beside its parts."""
+        *_, last = message_parts(self._whole(), CallIds("x")) or [TextPart(text="")]
         data = obj(last.data) if isinstance(last, StructuredDataPart) else {}  # pyright: ignore[reportArgumentType]
         return [last] if "message" in data else []
 
     def _grow(self, delta: Json) -> list[AgentEvent]:
-        self._touched.clear()
+        self._described.clear()
         for key, value in without(delta, *_GROWING).items():
             if value is not None and (self._wrapped or key in ("id", "name")):
                 self._message[key] = value
@@ -104,81 +104,83 @@ class Stream:
             self._call(tool_call)
         return events
 
-    def _content(self, one: Json) -> list[AgentEvent]:
-        """Texts in a row are one text."""
-        if one.get("type") == "function":  # a call, which is told once it is whole
-            self._call(one)
+    def _content(self, block: Json) -> list[AgentEvent]:
+        """Take a part of the contents. Consecutive texts are one text."""
+        if block.get("type") == "function":  # a call is said when it is complete
+            self._call(block)
             return []
-        said = one.get("text")
+        added = block.get("text")
         events = self._begin()
-        if not isinstance(said, str):
+        if not isinstance(added, str):
             events += self._close()
-            self._contents.append(one)
+            self._contents.append(block)
             return [*events, *self._close()]
         last = self._contents[-1] if self._contents else {}
         if isinstance(last.get("text"), str):
-            self._contents[-1] = {**last, **one, "text": text(last["text"]) + said}
+            self._contents[-1] = {**last, **block, "text": text(last["text"]) + added}
         else:
-            self._contents.append({"type": "text", **one})
-        return [*events, TextDelta(text=said)] if said else events
+            self._contents.append({"type": "text", **block})
+        return [*events, TextDelta(text=added)] if added else events
 
-    def _call(self, one: Json) -> None:
-        """A piece with an id belongs to the call that has it, any other to the last call; each
-        grows until something begins another."""
-        own_id = text(one.get("id"))
+    def _call(self, delta: Json) -> None:
+        """Take a piece of a call. One with an id belongs to the call with that id, any other to the
+        last call, until a piece begins another call."""
+        own_id = text(delta.get("id"))
         ids = [text(call.get("id")) for call in self._calls]
-        place = max((n for n, known in enumerate(ids) if own_id in ("", known)), default=len(ids))
+        place = max(
+            (n for n, call_id in enumerate(ids) if own_id in ("", call_id)), default=len(ids)
+        )
         grown = None
         if place < len(ids):
-            grown = _grown(self._calls[place], one, again=place in self._touched)
+            grown = _grown(self._calls[place], delta, again=place in self._described)
         if grown is None:
             place = len(ids)
-            self._calls.append(one)
+            self._calls.append(delta)
         else:
             self._calls[place] = grown
-        self._touched.add(place)
+        self._described.add(place)
 
     def _begin(self) -> list[AgentEvent]:
-        """What was thought comes before the first word."""
+        """Say the reasoning before the first word."""
         thought = text(self._message.get("thinking"))
-        if self._thought or not thought:
+        if self._has_said_thoughts or not thought:
             return []
-        self._thought = True
+        self._has_said_thoughts = True
         signature = text(self._message.get("signature"))
         beside = [state("ailoy", fields={"signature": signature})] if signature else []
         return events_of([reasoning(thought), *beside])
 
     def _close(self) -> list[AgentEvent]:
-        """What the last content says beyond its text, which was said as it came."""
-        if self._said >= len(self._contents):
+        """Say what the last part has beyond its text, which was said as it came."""
+        if self._said_count >= len(self._contents):
             return []
-        self._said = len(self._contents)
+        self._said_count = len(self._contents)
         parts = block_parts(self._contents[-1])
         return events_of(part for part in parts if not isinstance(part, TextPart))
 
 
-def _grown(call: Json, more: Json, *, again: bool) -> Json | None:
-    """A call with one more piece of it: texts go on, names too. None where the piece begins another
-    call: behind what is whole; with a name behind arguments, or where this delta has told of the
-    call already (`again`); with the same name where neither has arguments or an id."""
-    before, piece = obj(call.get("function")), obj(more.get("function"))
-    member = "text" if piece.get("type") == VERBATIM else "arguments"
-    known, said = before.get(member), piece.get(member)
-    if not isinstance(known, str) or not isinstance(said, str):
+def _grown(call: Json, delta: Json, *, again: bool) -> Json | None:
+    """Return a call with one more piece: texts grow, names too. None if the piece begins another
+    call: after a complete one; with a name after arguments, or if this delta has described the call
+    already (`again`); with the same name if neither has arguments or an id."""
+    known_function, function = obj(call.get("function")), obj(delta.get("function"))
+    member = "text" if function.get("type") == VERBATIM else "arguments"
+    earlier, added = known_function.get(member), function.get(member)
+    if not isinstance(earlier, str) or not isinstance(added, str):
         return None
-    if _is_whole(known) and said.strip():
+    if _is_whole(earlier) and added.strip():
         return None
-    own_name, name = text(before.get("name")), text(piece.get("name"))
-    grown: Json = {**call, "function": {**before, member: known + said}}
-    if not name or (name == own_name and not again and (known or said or text(more.get("id")))):
+    own_name, name = text(known_function.get("name")), text(function.get("name"))
+    grown: Json = {**call, "function": {**known_function, member: earlier + added}}
+    if not name or (name == own_name and not again and (earlier or added or text(delta.get("id")))):
         return grown
-    if again or known or name == own_name:
+    if again or earlier or name == own_name:
         return None
-    return {**call, "function": {**before, "name": own_name + name, member: said}}
+    return {**call, "function": {**known_function, "name": own_name + name, member: added}}
 
 
-def _is_whole(said: str) -> bool:
+def _is_whole(arguments: str) -> bool:
     try:
-        return isinstance(orjson.loads(said), dict)
+        return isinstance(orjson.loads(arguments), dict)
     except orjson.JSONDecodeError:
         return False

@@ -1,8 +1,7 @@
 """UACS -> Ailoy's messages: a conversation as a request, a message as a response. Pure.
 
-Lost: sounds, videos and files become text; so do structured data of other schemas and the calls of
-others. All of it is told in `Loss`es.
-"""
+Lost: sounds, videos and files become text; so do structured data of other schemas and other agents'
+calls. Each is a `Loss`."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ from bridge.agents.codec.native_parts import (
 from bridge.agents.codec.prompt import (
     PromptEntry,
     WrittenRequest,
-    as_text,
     call_names,
+    piece_as_text,
     prompt_of,
     request_settings,
     stored_response,
@@ -58,16 +57,17 @@ API = "ailoy"
 
 
 def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
-    """What is posted: `{"messages", "tools", "documents", "response_format", ...}`."""
+    """Return the body of a request: `{"messages", "tools", "documents", "response_format",
+    ...}`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     names: dict[str, str] = {}
     messages: list[JsonValue] = []
     for entry in prompt.entries:
-        names.update(call_names([entry]))  # an id may be that of an earlier call, too
+        names.update(call_names([entry]))  # an id may repeat that of an earlier call
         messages += _messages(entry, names, prompt.losses)
     body["messages"] = messages
-    if documents := [one for entry in prompt.entries for one in _apart(entry)]:
+    if documents := [document for entry in prompt.entries for document in _apart(entry)]:
         body["documents"] = documents
     if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
@@ -79,27 +79,28 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
 
 
 def write_response(message: Message, agent: str) -> Json:
-    """The message that would have said this, and why it ended."""
+    """Return the message that would have given this answer, and why it ended."""
     entry = PromptEntry("agent", pieces_of(message, API, [], ""))
-    said = _message(entry, list(entry.pieces), "assistant", {}, [])
+    answer = _message(entry, list(entry.pieces), "assistant", {}, [])
     rest = stored_response(message, agent, API)
-    return obj(patched({"message": said}, rest))
+    return obj(patched({"message": answer}, rest))
 
 
 def response_format(part: RequestedResponseFormatPart) -> Json:
+    """Return JSON mode for a schema that allows any object, else the schema."""
     if allows_any_object(part.schema_):
         return {"type": "json_object"}
     return {"type": "json_schema", "schema": dict(part.schema_)}
 
 
-def tool(one: Json) -> Json:
-    """As the seed has it, with what it `returns`."""
-    written: Json = {**name_and_description(one), "parameters": parameters_of(one)}
-    return {**written, "returns": one["returns"]} if "returns" in one else written
+def tool(description: Json) -> Json:
+    """Return a tool as the seed has it, with its `returns`."""
+    written: Json = {**name_and_description(description), "parameters": parameters_of(description)}
+    return {**written, "returns": description["returns"]} if "returns" in description else written
 
 
 def _apart(entry: PromptEntry) -> Iterator[JsonValue]:
-    """Documents that stood beside the messages."""
+    """Yield the documents that stand beside the messages."""
     for piece in entry.pieces:
         if isinstance(piece.part, StructuredDataPart) and piece.fields.get("as") == "documents":
             yield orjson.loads(write(piece.part))["data"]
@@ -108,7 +109,8 @@ def _apart(entry: PromptEntry) -> Iterator[JsonValue]:
 def _messages(
     entry: PromptEntry, names: Mapping[str, str], losses: list[Loss]
 ) -> Iterator[JsonValue]:
-    """Results of tools are messages of their own; so is what is said between them."""
+    """Yield the messages of an entry. Tool results are messages of their own, and so is text
+    between them."""
     if entry.role == "instructions":
         yield _message(entry, list(entry.pieces), "system", names, losses)
         return
@@ -117,9 +119,9 @@ def _messages(
             yield from _results(run, names)
             continue
         role = "assistant" if entry.role == "agent" else "user"
-        said = _message(entry, run, role, names, losses)
-        if said.keys() > {"role", "contents"} or said.get("contents") or _says(run):
-            yield said
+        message = _message(entry, run, role, names, losses)
+        if message.keys() > {"role", "contents"} or message.get("contents") or _says(run):
+            yield message
 
 
 def _says(run: Sequence[Piece]) -> bool:
@@ -127,29 +129,30 @@ def _says(run: Sequence[Piece]) -> bool:
 
 
 def _results(run: Sequence[Piece], names: Mapping[str, str]) -> list[JsonValue]:
-    found: list[JsonValue] = []
+    messages: list[JsonValue] = []
     for piece in run:
         if isinstance(piece.part, ToolResultPart):
-            found.append(piece.restored(result(piece.part, names)))
-        elif piece.message is not None and found:
-            found[-1] = patched(found[-1], dict(piece.message))
-    return found
+            messages.append(piece.restored(result(piece.part, names)))
+        elif piece.message is not None and messages:
+            messages[-1] = patched(messages[-1], dict(piece.message))
+    return messages
 
 
 def result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
-    """A text as text, all else as a value, documents too; that it failed stands in it."""
+    """Return the message of a tool result: a string as text, anything else as a value; a failure is
+    the value's `error`."""
     content = with_documents(part.content, lambda document: document)
     if part.is_error and not (isinstance(content, dict) and "error" in content):
         content = {"error": content}
-    said: Json = {"type": "value", "value": content}
+    block_: Json = {"type": "value", "value": content}
     if isinstance(content, str):
-        said = {"type": "text", "text": content}
+        block_ = {"type": "text", "text": content}
     written: Json = {"role": "tool"}
     if own_id := native_id(part.tool_call_id):
         written["tool_call_id"] = own_id
     if name := names.get(part.tool_call_id):
         written["name"] = legal_tool_name(name)
-    return {**written, "contents": [said]}
+    return {**written, "contents": [block_]}
 
 
 def _message(
@@ -160,29 +163,33 @@ def _message(
     losses: list[Loss],
 ) -> Json:
     del names
-    said: Json = {"role": role}
+    message: Json = {"role": role}
     thoughts = [(p, t) for p in run if (t := reasoning_text(p.part)) is not None]
     if thoughts and role == "assistant":
-        said["thinking"] = "".join(thought for _, thought in thoughts)
+        message["thinking"] = "".join(thought for _, thought in thoughts)
         for piece, _ in thoughts:
-            said.update({key: value for key, value in piece.fields.items() if key == "signature"})
+            message.update(
+                {key: value for key, value in piece.fields.items() if key == "signature"}
+            )
     contents: list[JsonValue] = []
     calls: list[JsonValue] = []
     for piece in run:
         is_call = isinstance(piece.part, ToolCallPart) and role == "assistant"
         if is_call or "function" in obj(piece.item):
-            own = call(piece.part) if isinstance(piece.part, ToolCallPart) else obj(piece.item)
+            native_call = (
+                call(piece.part) if isinstance(piece.part, ToolCallPart) else obj(piece.item)
+            )
             (contents if piece.fields.get("as") == "contents" else calls).append(
-                piece.restored(own)
+                piece.restored(native_call)
             )
         elif piece.part is None:
             contents += [piece.item] if piece.item is not None else []
-        elif found := block(piece, entry, losses):
-            contents.append(piece.restored(found))
-    said["contents"] = _headed(entry.header, contents) if entry.header and contents else contents
+        elif native_block := block(piece, entry, losses):
+            contents.append(piece.restored(native_block))
+    message["contents"] = _headed(entry.header, contents) if entry.header and contents else contents
     if calls:
-        said["tool_calls"] = calls
-    return with_message_fields(said, run)
+        message["tool_calls"] = calls
+    return with_message_fields(message, run)
 
 
 def _headed(header: str, contents: list[JsonValue]) -> list[JsonValue]:
@@ -193,22 +200,23 @@ def _headed(header: str, contents: list[JsonValue]) -> list[JsonValue]:
 
 
 def call(part: ToolCallPart) -> Json:
+    """Return a call of a tool; its id only if the API gave one."""
     function: Json = {"name": legal_tool_name(part.name), "arguments": dict(part.arguments)}
     own_id = native_id(part.id)
     return {"type": "function", "function": function, **({"id": own_id} if own_id else {})}
 
 
 def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
-    """A part of the format; None where there is nothing to say here."""
+    """Return a part of the format; None if the piece has no content here."""
     match piece.part:
-        case TextPart(text=said):
-            return _text(entry.text(said))
+        case TextPart(text=words):
+            return _text(entry.text(words))
         case ImagePart(source=source, media_type=kind) if source.base64 is not None:
             return {"type": "image", "image": {"media-type": kind, "data": source.base64}}
         case ImagePart(source=source, media_type=kind) if source.url:
             return {"type": "image", "image": {"media-type": kind, "url": source.url}}
-        case FilePart(media_type=kind) as part if (said := text_in(part)) is not None:
-            return _text(entry.text(as_file_text(entry.file_name(piece), kind, said)))
+        case FilePart(media_type=kind) as part if (words := text_in(part)) is not None:
+            return _text(entry.text(as_file_text(entry.file_name(piece), kind, words)))
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
             return None
         case StructuredDataPart() if piece.fields.get("as") == "documents":
@@ -218,12 +226,12 @@ def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
             bare = piece.fields.get("as") == "bare"
             return {"type": "value", "value": obj(value).get("value") if bare else value}
         case part if reasoning_text(part) is not None:
-            return None  # a member of the message has it
+            return None  # it is a member of the message
         case RequestedResponseFormatPart():
             return None
         case _:
-            shown = as_text(piece, losses)
-            return _text(entry.text(shown)) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(entry.text(markdown)) if markdown else None
 
 
 def _text(value: str) -> Json:

@@ -17,6 +17,7 @@ _MOST_TOKENS = 8192
 
 
 def request_of(settings: ModelSettings) -> Json:
+    """Return the request beside its messages."""
     body: Json = {
         "model": settings.model,
         "stream": True,
@@ -28,10 +29,12 @@ def request_of(settings: ModelSettings) -> Json:
 
 
 def address(settings: ModelSettings) -> str:
+    """Return the address of `POST /v1/messages`."""
     return f"{settings.base_url}/v1/messages"
 
 
 def model_address(settings: ModelSettings) -> str:
+    """Return the address at which the API describes the model."""
     return f"{settings.base_url}/v1/models/{quote(settings.model, safe='')}"
 
 

@@ -17,20 +17,22 @@ BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
 def headers(key: str) -> dict[str, str]:
-    """Return the headers of every request: the API's version, and the key where there is one."""
+    """Return the headers of every request: the API's version, and the key if there is one."""
     return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
 
-async def upload(http: Http, settings: ModelSettings, key: str, kept: LocalFile) -> UploadedFile:
-    kind, body = multipart_form({}, kept.name, kept.media_type, kept.content)
-    own = {"content-type": kind, **BETA, **headers(key)}
-    found = obj(await http.json(Request(f"{settings.base_url}/v1/files", own, body)))
-    if not text(found.get("id")):
-        raise AgentError("its API took a file and gave no id for it")
-    return UploadedFile(MediaSource(file_id=text(found["id"])))
+async def upload(http: Http, settings: ModelSettings, key: str, file: LocalFile) -> UploadedFile:
+    """Upload a file. Returns its id. Raises BridgeError."""
+    content_type, body = multipart_form({}, file.name, file.media_type, file.content)
+    own = {"content-type": content_type, **BETA, **headers(key)}
+    created = obj(await http.json(Request(f"{settings.base_url}/v1/files", own, body)))
+    if not text(created.get("id")):
+        raise AgentError("its API accepted a file without returning an id")
+    return UploadedFile(MediaSource(file_id=text(created["id"])))
 
 
 def takes(part: MediaPart) -> bool:
+    """Return whether models read such a file by its id."""
     if isinstance(part, ImagePart):
         return part.media_type in IMAGES
     return isinstance(part, FilePart) and part.media_type in (PDF, "text/plain")

@@ -1,7 +1,6 @@
 """Anthropic Messages -> UACS: a response as a message, a request as a conversation. Pure.
 
-Raises CodecError where the JSON is no response or request of this API.
-"""
+Raises CodecError for JSON that is not a response or request of this API."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from pydantic import JsonValue
 
 from bridge.agents.anthropic import write
 from bridge.agents.anthropic.write import API, PDF
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import guessed_type, url_source
 from bridge.agents.codec.messages import (
@@ -45,12 +44,12 @@ _ENTRY = PromptEntry("agent", ())
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """The body of an answer that was not streamed."""
+    """Return the message of a response that was not streamed."""
     body = obj(response)
     if body.get("type") != "message" or not isinstance(body.get("content"), list):
         raise CodecError("/content", "is missing; this is no message of this API")
-    calls = Calls("answer")
-    parts = [part for block in arr(body["content"]) for part in block_parts(block, calls)]
+    call_ids = CallIds("answer")
+    parts = [part for block in arr(body["content"]) for part in block_parts(block, call_ids)]
     base: Json = {"type": "message", "role": "assistant"}
     rest = patch_of(base, without(body, "content"))
     return response_message(
@@ -59,7 +58,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
 
 
 def read_usage(body: Json) -> Json:
-    """Tokens in neutral words."""
+    """Return token counts under neutral names."""
     usage = obj(body.get("usage"))
     return usage_of(
         API, text(body.get("model")),
@@ -69,56 +68,56 @@ def read_usage(body: Json) -> Json:
 
 
 def read_moderation(body: Json) -> Json:
-    """The reason of an answer that was refused, and its details."""
+    """Return why the API refused an answer, and the details."""
     refused = body.get("stop_reason") == "refusal"
     return moderation_of("refusal" if refused else "", details=body.get("stop_details"))
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """The body of a request."""
+    """Return the conversation in the body of a request."""
     body = obj(request)
     if not isinstance(body.get("messages"), list):
         raise CodecError("/messages", "is missing; this is no request of this API")
-    calls = Calls("0")
-    said = _system(body.get("system"), calls)
-    said += [_said(obj(message), calls) for message in arr(body["messages"])]
+    call_ids = CallIds("0")
+    messages = _system(body.get("system"), call_ids)
+    messages += [_read_message(obj(message), call_ids) for message in arr(body["messages"])]
     tools = [_tool(tool) for tool in arr(body.get("tools"))]
     rest = without(body, "system", "messages", "tools")
-    wanted = _wanted(rest)
-    return conversation_of(said, agent, API, rest, tools, wanted)
+    answer_format = _requested_format(rest)
+    return conversation_of(messages, agent, API, rest, tools, answer_format)
 
 
-def _system(system: JsonValue, calls: Calls) -> list[ReadMessage]:
-    parts = _content(system, calls)
+def _system(system: JsonValue, call_ids: CallIds) -> list[ReadMessage]:
+    parts = _content(system, call_ids)
     return [ReadMessage("instructions", parts)] if parts else []
 
 
-def _said(message: Json, calls: Calls) -> ReadMessage:
-    parts = _content(message.get("content"), calls)
+def _read_message(message: Json, call_ids: CallIds) -> ReadMessage:
+    parts = _content(message.get("content"), call_ids)
     role = text(message.get("role"))
     if role == "assistant":
         return ReadMessage("agent", parts)
-    if role != "user":  # newer models take instructions in the middle of a conversation
+    if role != "user":  # newer models accept instructions in the middle of a conversation
         return ReadMessage("instructions", [*parts, state(API, message={"role": role})])
     results = any(isinstance(part, ToolResultPart) for part in parts)
     return ReadMessage("tool" if results else "user", parts)
 
 
-def _content(content: JsonValue, calls: Calls) -> list[ContentPart]:
+def _content(content: JsonValue, call_ids: CallIds) -> list[ContentPart]:
     if isinstance(content, str):
         return [TextPart(text=content)]
-    return [part for block in arr(content) for part in block_parts(block, calls)]
+    return [part for block in arr(content) for part in block_parts(block, call_ids)]
 
 
 def _tool(native: JsonValue) -> Json:
-    one = obj(native)
-    own = one.get("type") not in (None, "custom")
-    neutral: Json = {} if own else {**one, "parameters": one.get("input_schema")}
+    description = obj(native)
+    own = description.get("type") not in (None, "custom")
+    neutral: Json = {} if own else {**description, "parameters": description.get("input_schema")}
     return read_tool(native, neutral, API, write.tool)
 
 
-def _wanted(rest: Json) -> list[ContentPart]:
-    """The format of the next answer, taken out of the rest of the request."""
+def _requested_format(rest: Json) -> list[ContentPart]:
+    """Return the format of the next answer, and remove it from the rest of the request."""
     config = obj(rest.get("output_config"))
     native = obj(config.get("format"))
     if native.get("type") != "json_schema" or not isinstance(native.get("schema"), dict):
@@ -132,37 +131,38 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return [part] if same else [part, state(API, fields={"format": native})]
 
 
-def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
-    """A content block; what no part says stands there as it is."""
+def block_parts(native: JsonValue, call_ids: CallIds) -> list[ContentPart]:
+    """Return the UACS parts of a content block; one without a UACS equivalent is stored as it
+    is."""
     block = obj(native)
     reader = _BLOCKS.get(text(block.get("type")))
-    part = calls.named(reader(block)) if reader else None
+    part = call_ids.with_id(reader(block)) if reader else None
     if part is None:
         return [state(API, item=native)]
-    probe = {"signature": ""} if block.get("type") == "thinking" else {}
-    base = obj(write.block(Piece("", part, fields=probe), _ENTRY, []))
+    signed = {"signature": ""} if block.get("type") == "thinking" else {}
+    base = obj(write.block(Piece("", part, fields=signed), _ENTRY, []))
     if isinstance(part, ToolCallPart) and not text(block.get("id")):
-        block = {**block, "id": base["id"]}  # the API wants one, and the result has it
+        block = {**block, "id": base["id"]}  # the API requires an id, and the result has this one
     patch = patch_of(base, block)
     sources = citation_parts(_sources(block))
     return [part, *sources, state(API, fields=patch)] if patch else [part, *sources]
 
 
 def _sources(block: Json) -> list[JsonValue]:
-    found = [obj(citation) for citation in arr(block.get("citations"))]
+    citations = [obj(citation) for citation in arr(block.get("citations"))]
     return [
         {
             "title": candidate.get("title") or candidate.get("document_title") or "",
             "url": candidate.get("url") or "",
             "quote": candidate.get("cited_text") or "",
         }
-        for candidate in found
+        for candidate in citations
     ]
 
 
 def _text(block: Json) -> ContentPart | None:
-    said = text(block.get("text"))
-    return TextPart(text=said) if said else None
+    content = text(block.get("text"))
+    return TextPart(text=content) if content else None
 
 
 def _thinking(block: Json) -> ContentPart | None:
@@ -206,17 +206,17 @@ def _document(block: Json) -> ContentPart | None:
             return FilePart(source=source, media_type=PDF)
         case {"type": "file", "file_id": str(file_id)}:
             return FilePart(source=MediaSource(file_id=file_id), media_type=PDF)
-        case {"type": "text", "data": str(said)}:
-            return _text_document(said, text(block.get("title")))
+        case {"type": "text", "data": str(content)}:
+            return _text_document(content, text(block.get("title")))
         case _:
             return None
 
 
-def _text_document(said: str, title: str) -> ContentPart:
+def _text_document(content: str, title: str) -> ContentPart:
     if title:
-        return StructuredDataPart(schema_id=DOCUMENT, data={"title": title, "text": said})
-    content = base64.b64encode(said.encode()).decode()
-    return FilePart(source=MediaSource(base64=content), media_type="text/plain")
+        return StructuredDataPart(schema_id=DOCUMENT, data={"title": title, "text": content})
+    encoded = base64.b64encode(content.encode()).decode()
+    return FilePart(source=MediaSource(base64=encoded), media_type="text/plain")
 
 
 _BLOCKS: dict[str, Callable[[Json], ContentPart | None]] = {

@@ -18,5 +18,5 @@ class AnthropicSettings(ModelSettings):
 
     base_url: str = Field("https://api.anthropic.com", description="the API's address")
     max_tokens: int | None = Field(
-        8192, ge=1, description="the most tokens of one answer; this API needs a number"
+        8192, ge=1, description="the largest number of tokens of one answer; this API requires one"
     )

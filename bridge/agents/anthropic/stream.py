@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from bridge.agents.anthropic.read import block_parts
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, number, obj, text, without
 from bridge.agents.codec.messages import read_arguments
 from bridge.agents.codec.native_parts import events_of
@@ -21,34 +21,34 @@ _STRINGS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta
 
 
 class Stream:
-    """Events, in order; those of unknown types say nothing."""
+    """Reads events in order; unknown types are ignored."""
 
     def __init__(self) -> None:
         self._message: Json = {}
         self._blocks: dict[int, Json] = {}
         self._arguments: dict[int, str] = {}
         self._stopped = False
-        self._calls = Calls("answer")
+        self._call_ids = CallIds("answer")
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
-        one = obj(event)
-        match one.get("type"):
+        body = obj(event)
+        match body.get("type"):
             case "message_start":
-                self._message = dict(obj(one.get("message")))
+                self._message = dict(obj(body.get("message")))
             case "content_block_start":
-                return self._start(_index(one), obj(one.get("content_block")))
+                return self._start(_index(body), obj(body.get("content_block")))
             case "content_block_delta":
-                return self._grow(_index(one), obj(one.get("delta")))
+                return self._grow(_index(body), obj(body.get("delta")))
             case "content_block_stop":
-                return self._stop(_index(one))
+                return self._stop(_index(body))
             case "message_delta":
-                self._merge(one)
+                self._merge(body)
             case "message_stop":
                 self._stopped = True
             case "message":
-                return self._whole(one)
+                return self._whole(body)
             case "error":
-                raise api_error(one.get("error"))
+                raise api_error(body.get("error"))
             case _:
                 pass
         return ()
@@ -78,21 +78,21 @@ class Stream:
 
     def _start(self, index: int, block: Json) -> list[AgentEvent]:
         self._blocks[index] = dict(block)
-        said = text(block.get("text")) if block.get("type") == "text" else ""
-        return [TextDelta(text=said)] if said else []
+        first_text = text(block.get("text")) if block.get("type") == "text" else ""
+        return [TextDelta(text=first_text)] if first_text else []
 
     def _grow(self, index: int, delta: Json) -> list[AgentEvent]:
         block = self._blocks.get(index)
         if block is None:
-            raise AgentError("the stream goes on with a block that it never began")
+            raise AgentError("the stream continues a block that it did not start")
         kind = text(delta.get("type"))
         if key := _STRINGS.get(kind):
             more = text(delta.get(key))
             block[key] = text(block.get(key)) + more
             return [TextDelta(text=more)] if key == "text" and more else []
         if kind == "input_json_delta":
-            said = self._arguments.get(index, "") + text(delta.get("partial_json"))
-            self._arguments[index] = said
+            arguments = self._arguments.get(index, "") + text(delta.get("partial_json"))
+            self._arguments[index] = arguments
         elif kind == "citations_delta":
             block["citations"] = [*arr(block.get("citations")), delta.get("citation")]
         else:
@@ -105,12 +105,12 @@ class Stream:
     def _stop(self, index: int) -> list[AgentEvent]:
         block = self._blocks.get(index)
         if block is None:
-            raise AgentError("the stream ends a block that it never began")
-        if said := self._arguments.pop(index, ""):
-            arguments = read_arguments(said)
-            block["input"] = said if arguments is None else arguments
+            raise AgentError("the stream ends a block that it did not start")
+        if written := self._arguments.pop(index, ""):
+            arguments = read_arguments(written)
+            block["input"] = written if arguments is None else arguments
         streamed = block.get("type") == "text"
-        parts = block_parts(block, self._calls)
+        parts = block_parts(block, self._call_ids)
         return events_of(part for part in parts if not (streamed and isinstance(part, TextPart)))
 
     def _merge(self, event: Json) -> None:
@@ -126,7 +126,7 @@ class Stream:
         }
         self._stopped = True
         blocks = self._blocks.values()
-        return events_of(part for block in blocks for part in block_parts(block, self._calls))
+        return events_of(part for block in blocks for part in block_parts(block, self._call_ids))
 
 
 def _index(event: Json) -> int:

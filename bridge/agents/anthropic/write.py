@@ -1,8 +1,7 @@
 """UACS -> Anthropic Messages: a conversation as a request, a message as a response. Pure.
 
 Lost: sounds and videos, and files that are neither PDF nor text, become text; instructions in the
-middle of a conversation move to the top. All of it is told in `Loss`es.
-"""
+middle of a conversation move to the top. Each is a `Loss`."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ from bridge.agents.codec.prompt import (
     PromptEntry,
     WrittenRequest,
     as_short_content,
-    as_text,
     moved_to_top,
+    piece_as_text,
     prompt_of,
     request_settings,
     stored_response,
@@ -51,7 +50,8 @@ from bridge.uacs import (
 API = "anthropic"
 IMAGES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 PDF = "application/pdf"
-# What the vendor's constrained decoding does not take (docs, 2026-08); it is judged afterwards.
+# Keywords that the vendor's constrained decoding refuses (docs, 2026-08); the bridge validates
+# them.
 _UNSUPPORTED = frozenset((
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
     "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties",
@@ -60,7 +60,7 @@ _RESULT_BLOCKS = frozenset(("text", "image", "document", "search_result", "tool_
 
 
 def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
-    """The body of `POST /v1/messages`."""
+    """Return the body of `POST /v1/messages`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     if (system := _system(prompt.entries, prompt.losses)) is not None:
@@ -69,14 +69,16 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     if tools := write_tools(tools_of(conversation), API, tool, prompt.losses):
         body["tools"] = tools
     if prompt.response_format is not None:
-        given = prompt.response_format_fields.get("format")  # as this API was asked for it before
-        wanted = given or output_format(prompt.response_format, prompt.losses)
-        body["output_config"] = {**obj(body.get("output_config")), "format": wanted}
+        original = prompt.response_format_fields.get(
+            "format"
+        )  # the format of an earlier request of this API
+        format_ = original or output_format(prompt.response_format, prompt.losses)
+        body["output_config"] = {**obj(body.get("output_config")), "format": format_}
     return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
-    """What the API would have answered to say this."""
+    """Return the response that would have given this message."""
     pieces = [piece for piece in pieces_of(message, API, [], "") if piece.message is None]
     content = list(_blocks(PromptEntry("agent", ()), pieces, []))
     base: Json = {"type": "message", "role": "assistant", "content": content}
@@ -84,29 +86,33 @@ def write_response(message: Message, agent: str) -> Json:
 
 
 def output_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:
+    """Return the format for constrained decoding, without keywords that the API does not
+    support."""
     schema = without_keywords(part.schema_, _UNSUPPORTED, losses)
     return {"type": "json_schema", "schema": schema}
 
 
-def tool(one: Json) -> Json:
-    return {**name_and_description(one), "input_schema": parameters_of(one)}
+def tool(description: Json) -> Json:
+    """Return a tool in the API's form."""
+    return {**name_and_description(description), "input_schema": parameters_of(description)}
 
 
 def _system(entries: Sequence[PromptEntry], losses: list[Loss]) -> JsonValue:
-    """All instructions, as they stand at the top; None without any."""
+    """Return all instructions, which stand at the top; None without any."""
     blocks: list[JsonValue] = []
-    begun = False
+    has_begun = False
     for entry in entries:
-        begun = begun or entry.role != "instructions"
+        has_begun = has_begun or entry.role != "instructions"
         if entry.role == "instructions" and not _own_role(entry):
             blocks += _blocks(entry, entry.pieces, losses)
-            if begun:
+            if has_begun:
                 losses.append(moved_to_top(entry))
     return as_short_content(blocks, "text") if blocks else None
 
 
 def _messages(entries: Sequence[PromptEntry], losses: list[Loss]) -> list[JsonValue]:
-    """Results of one round of calls stand together in the message after them."""
+    """Return the messages. Results of one round of calls stand together in the message after
+    them."""
     messages: list[JsonValue] = []
     results_last = False
     for entry in entries:
@@ -121,25 +127,26 @@ def _messages(entries: Sequence[PromptEntry], losses: list[Loss]) -> list[JsonVa
 
 
 def _runs(entry: PromptEntry, losses: list[Loss]) -> Iterator[tuple[str, bool, list[JsonValue]]]:
-    """Role, whether these are results, and blocks."""
+    """Yield role, whether the blocks are tool results, and the blocks."""
     if entry.role == "instructions":
         if role := _own_role(entry):
-            yield role, False, _sayable(_blocks(entry, entry.pieces, losses))
+            yield role, False, _not_blank(_blocks(entry, entry.pieces, losses))
         return
     if entry.role in ("user", "tool"):
-        blocks = _sayable(_blocks(entry, entry.pieces, losses))
+        blocks = _not_blank(_blocks(entry, entry.pieces, losses))
         if entry.header:
             blocks.insert(0, _text(entry.header))
         if blocks:
             yield "user", entry.role == "tool", blocks
         return
     for results, run in cut_at_results(entry.pieces):
-        if blocks := _sayable(_blocks(entry, run, losses)):
+        if blocks := _not_blank(_blocks(entry, run, losses)):
             yield ("user" if results else "assistant"), results, blocks
 
 
-def _sayable(blocks: Iterator[JsonValue]) -> list[JsonValue]:
-    """Without texts of white space alone: the API gives them, and refuses them (400, 2026-08)."""
+def _not_blank(blocks: Iterator[JsonValue]) -> list[JsonValue]:
+    """Return the blocks without white-space texts: the API returns them and refuses them (400,
+    2026-08)."""
     return [
         native_block
         for native_block in blocks
@@ -148,9 +155,9 @@ def _sayable(blocks: Iterator[JsonValue]) -> list[JsonValue]:
 
 
 def _own_role(entry: PromptEntry) -> str:
-    """The role that instructions had in the middle of a request of this API."""
-    found = (text((piece.message or {}).get("role")) for piece in entry.pieces)
-    return next(filter(None, found), "")
+    """Return the role that instructions had in the middle of a request of this API."""
+    roles = (text((piece.message or {}).get("role")) for piece in entry.pieces)
+    return next(filter(None, roles), "")
 
 
 def _blocks(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> Iterator[JsonValue]:
@@ -158,15 +165,15 @@ def _blocks(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> 
         if piece.part is None:
             if piece.item is not None:
                 yield piece.item
-        elif found := block(piece, entry, losses):
-            yield piece.restored(found)
+        elif native_block := block(piece, entry, losses):
+            yield piece.restored(native_block)
 
 
 def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
-    """A content block of the API; None where there is nothing to say."""
+    """Return a content block of the API; None if the piece has no content for it."""
     match piece.part:
-        case TextPart(text=said):
-            return _text(entry.text(said)) if said else None
+        case TextPart(text=words):
+            return _text(entry.text(words)) if words else None
         case ImagePart() | FilePart():
             return _media(piece, piece.part, entry, losses)
         case ToolCallPart(id=call_id, name=name, arguments=arguments) if entry.role == "agent":
@@ -176,19 +183,19 @@ def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
         case ToolResultPart() as result if entry.role != "user":
             return _result(result)
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
-            return None  # the text before has them, as the API gave them
-        case StructuredDataPart(schema_id=schema, data={"text": str(said), **rest}) if (
+            return None  # the text before has the sources as the API gave them
+        case StructuredDataPart(schema_id=schema, data={"text": str(words), **rest}) if (
             schema == DOCUMENT
         ):
             title = text(rest.get("title"))
             if entry.header:
-                return _text(entry.text(as_file_text(title, "text/plain", said)))
-            return _document(title, said)
+                return _text(entry.text(as_file_text(title, "text/plain", words)))
+            return _document(title, words)
         case part if (thought := reasoning_text(part)) is not None:
             return _thinking(piece, thought, losses)
         case _:
-            shown = as_text(piece, losses)
-            return _text(entry.text(shown)) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(entry.text(markdown)) if markdown else None
 
 
 def _text(value: str) -> Json:
@@ -196,7 +203,7 @@ def _text(value: str) -> Json:
 
 
 def _thinking(piece: Piece, thought: str, losses: list[Loss]) -> Json | None:
-    """Only what the vendor signed may go back to it."""
+    """Return reasoning that the vendor signed; it refuses any other."""
     if "signature" not in piece.fields:
         losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts without signature"))
         return None
@@ -222,16 +229,16 @@ def _media(
     elif kind == PDF and source.base64 is not None:
         pdf: Json = {"type": "base64", "media_type": kind, "data": source.base64}
         return _titled(pdf, entry.file_name(piece))
-    elif (said := text_in(part)) is not None:
+    elif (content := text_in(part)) is not None:
         if entry.header:
-            return _text(entry.text(as_file_text(entry.file_name(piece), kind, said)))
-        return _document(entry.file_name(piece), said)
-    shown = as_text(piece, losses, "this API takes JPEG, PNG, GIF, WebP, PDF and text")
-    return _text(entry.text(shown)) if shown else None
+            return _text(entry.text(as_file_text(entry.file_name(piece), kind, content)))
+        return _document(entry.file_name(piece), content)
+    markdown = piece_as_text(piece, losses, "this API takes JPEG, PNG, GIF, WebP, PDF and text")
+    return _text(entry.text(markdown)) if markdown else None
 
 
-def _document(title: str, said: str) -> Json:
-    return _titled({"type": "text", "media_type": "text/plain", "data": said}, title)
+def _document(title: str, content: str) -> Json:
+    return _titled({"type": "text", "media_type": "text/plain", "data": content}, title)
 
 
 def _titled(source: Json, title: str) -> Json:
@@ -241,24 +248,27 @@ def _titled(source: Json, title: str) -> Json:
 
 def _result(part: ToolResultPart) -> Json:
     own_id = native_id(part.tool_call_id) or part.tool_call_id
-    found: Json = {"type": "tool_result", "tool_use_id": own_id}
+    block_: Json = {"type": "tool_result", "tool_use_id": own_id}
     content = result_content(part.content)
     if content not in ("", None):
-        found["content"] = content
+        block_["content"] = content
     if part.is_error is not None:
-        found["is_error"] = part.is_error
-    return found
+        block_["is_error"] = part.is_error
+    return block_
 
 
 def result_content(content: JsonValue) -> JsonValue:
-    """A string or blocks of the API as they are, documents as its documents, all else as JSON."""
+    """Return a string or blocks of the API unchanged, documents as its documents, anything else as
+    JSON."""
     if isinstance(content, str):
         return content
     blocks = [obj(native_block) for native_block in arr(content)]
     if blocks and all(text(native_block.get("type")) in _RESULT_BLOCKS for native_block in blocks):
         return content
-    told = with_documents(content, lambda one: _document(text(one.get("title")), text(one["text"])))
-    blocks = blocks_of(told)
+    converted = with_documents(
+        content, lambda document: _document(text(document.get("title")), text(document["text"]))
+    )
+    blocks = blocks_of(converted)
     if blocks and all(native_block.get("type") in ("text", "document") for native_block in blocks):
         return list[JsonValue](blocks)
     return "" if content is None else json.dumps(with_document_texts(content), ensure_ascii=False)

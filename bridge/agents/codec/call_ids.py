@@ -1,5 +1,5 @@
-"""Ids for calls of tools where an API gives none, or one of them twice: the same each time the same
-JSON is read. Pure."""
+"""Ids for tool calls where an API gives none or repeats one. Reading the same JSON again gives the
+same ids. Pure."""
 
 from __future__ import annotations
 
@@ -8,46 +8,49 @@ from collections import defaultdict, deque
 from bridge.uacs import ContentPart, ToolCallPart, ToolResultPart
 
 MADE_ID = "uacs_call_"
-"""How ids begin that are made here. What the API itself gave stands behind a colon."""
+"""The prefix of ids that the bridge makes. An id that the API gave follows after a colon."""
 
 
 def native_id(call_id: str) -> str:
-    """The id that the API gave to a call; empty where it gave none."""
+    """Return the id that the API gave to a call; empty if it gave none."""
     return call_id.partition(":")[2] if call_id.startswith(MADE_ID) else call_id
 
 
-class Calls:
-    """Ids for calls that have none or that of another call, and for the results that answer them:
-    in order, by the id that was given, else by name."""
+class CallIds:
+    """Assigns ids to calls that have none or repeat the id of another call, and the same ids to the
+    results that answer them: in order, matched by the API's id, else by the tool's name."""
 
-    def __init__(self, of: str) -> None:
-        self._of = of.replace(":", "_")
+    def __init__(self, scope: str) -> None:
+        self._scope = scope.replace(":", "_")
         self._made = 0
-        self._open: dict[str, deque[str]] = defaultdict(deque)  # without an id, by name
-        self._given: dict[str, deque[str]] = defaultdict(deque)  # by the id that was given
+        self._open: dict[str, deque[str]] = defaultdict(deque)  # calls without an id, by tool name
+        self._by_api_id: dict[str, deque[str]] = defaultdict(deque)
 
-    def call(self, name: str, given: str) -> str:
+    def for_call(self, name: str, api_id: str) -> str:
+        """Return the id of the next call of a tool; `api_id` is empty if the API gave none."""
         self._made += 1
-        made = f"{MADE_ID}{self._of}_{self._made}"
-        if not given:
+        made = f"{MADE_ID}{self._scope}_{self._made}"
+        if not api_id:
             self._open[name].append(made)
             return made
-        call_id = f"{made}:{given}" if given in self._given else given
-        self._given[given].append(call_id)
+        call_id = f"{made}:{api_id}" if api_id in self._by_api_id else api_id
+        self._by_api_id[api_id].append(call_id)
         return call_id
 
-    def named(self, part: ContentPart | None) -> ContentPart | None:
-        """A part with the id of its call, where it has one."""
+    def with_id(self, part: ContentPart | None) -> ContentPart | None:
+        """Return a call or a result with its assigned id; any other part unchanged."""
         match part:
-            case ToolCallPart(id=given, name=name):
-                return part.model_copy(update={"id": self.call(name, given)})
-            case ToolResultPart(tool_call_id=given) if given:
-                return part.model_copy(update={"tool_call_id": self.result("", given)})
+            case ToolCallPart(id=api_id, name=name):
+                return part.model_copy(update={"id": self.for_call(name, api_id)})
+            case ToolResultPart(tool_call_id=api_id) if api_id:
+                return part.model_copy(update={"tool_call_id": self.for_result("", api_id)})
             case _:
                 return part
 
-    def result(self, name: str, given: str) -> str:
-        if given:
-            return self._given[given].popleft() if self._given.get(given) else given
-        waiting = self._open[name]
-        return waiting.popleft() if waiting else f"{MADE_ID}{self._of}_{name}"
+    def for_result(self, name: str, api_id: str) -> str:
+        """Return the id of the call that a result answers, which is the oldest open one."""
+        if api_id:
+            open_calls = self._by_api_id.get(api_id)
+            return open_calls.popleft() if open_calls else api_id
+        open_calls = self._open[name]
+        return open_calls.popleft() if open_calls else f"{MADE_ID}{self._scope}_{name}"

@@ -1,4 +1,4 @@
-"""What an agent says while it works -> UACS deltas; together they are its message. Pure."""
+"""Agent events -> UACS deltas. Applied in order, the deltas make the agent's message. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _PART: TypeAdapter[ContentPart] = TypeAdapter(ContentPart)
 
 
 def deltas_of(events: Iterable[AgentEvent], envelope: MessageEnvelope) -> Iterator[Delta]:
-    """Text after another part begins a text part; a turn that said nothing has no deltas."""
+    """Yield the deltas of a turn. Text that follows another part begins a new text part; a turn
+    without content has no deltas."""
     seq = count()
     index = -1
     in_text = False

@@ -1,4 +1,4 @@
-"""Questions about JSON of any shape, and what one object has beyond another. Pure."""
+"""Safe access to JSON of any shape, and merge patches between two objects (RFC 7386). Pure."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ Json = dict[str, JsonValue]
 
 
 def obj(value: JsonValue) -> Json:
-    """The object, or an empty one where this is none."""
+    """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def arr(value: JsonValue) -> list[JsonValue]:
-    """The list, or an empty one where this is none."""
+    """Return the value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def text(value: JsonValue) -> str:
-    """The string, or an empty one where this is none."""
+    """Return the value if it is a string, else an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def number(value: JsonValue) -> int | None:
-    """The whole number, or None."""
+    """Return the value if it is a whole number, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def without(value: Mapping[str, JsonValue], *keys: str) -> Json:
-    """A copy that lacks these keys."""
+    """Return a copy without these keys."""
     return {key: member for key, member in value.items() if key not in keys}
 
 
@@ -40,11 +40,10 @@ def present(**members: JsonValue) -> Json:
 
 
 def patch_of(base: JsonValue, original: Mapping[str, JsonValue]) -> Json:
-    """What turns `base` into `original`, as a JSON merge patch (RFC 7386).
+    """Return the JSON merge patch (RFC 7386) that turns `base` into `original`.
 
-    Members of the original that are null or an empty list say nothing to any of the APIs: they are
-    left out, and so are not put back.
-    """
+    Members of the original that are null or an empty list mean nothing to any of the APIs: the
+    patch omits them, so they are not restored."""
     before = obj(base)
     patch: Json = {}
     for key, value in original.items():
@@ -60,7 +59,8 @@ def patch_of(base: JsonValue, original: Mapping[str, JsonValue]) -> Json:
 
 
 def patched(base: JsonValue, patch: JsonValue) -> JsonValue:
-    """The inverse: `base` with the patch. What is new is taken as it is, with its nulls."""
+    """Apply a merge patch to `base`: the inverse of `patch_of`. New members are taken as they are,
+    with their nulls."""
     if not isinstance(patch, dict) or not isinstance(base, dict):
         return patch
     result = dict(base)
@@ -72,12 +72,12 @@ def patched(base: JsonValue, patch: JsonValue) -> JsonValue:
     return result
 
 
-def _equal(one: JsonValue, other: JsonValue) -> bool:
-    """As JSON: Python takes 1 and true for the same."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return one == other
+def _equal(value: JsonValue, other: JsonValue) -> bool:
+    """Compare as JSON: in Python `1 == True`, in JSON not."""
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(_equal(value[key], other[key]) for key in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(_equal, value, other))
+    return value == other

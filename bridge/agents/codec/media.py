@@ -30,17 +30,18 @@ _TEXTUAL = re.compile(
 
 
 def data_url(media_type: str, content: str) -> str:
+    """Return the data URL (RFC 2397) of base64 content."""
     return f"data:{media_type};base64,{content}"
 
 
 def read_data_url(url: str) -> tuple[str, str] | None:
-    """Media type and base64; None for any other address."""
-    found = _DATA.fullmatch(url)
-    return (found.group(1), found.group(2)) if found else None
+    """Return media type and base64 of a data URL; None for any other address."""
+    match = _DATA.fullmatch(url)
+    return (match.group(1), match.group(2)) if match else None
 
 
 def media_part(source: MediaSource, media_type: str) -> MediaPart:
-    """As the part that its media type names; a file where that is no picture, sound or film."""
+    """Return the part for a media type: image, audio or video, and a file for all other types."""
     match media_type.partition("/")[0]:
         case "image":
             return ImagePart(source=source, media_type=media_type)
@@ -53,7 +54,7 @@ def media_part(source: MediaSource, media_type: str) -> MediaPart:
 
 
 def url_source(url: str) -> MediaSource | None:
-    """None where UACS does not take it for an address."""
+    """Return the source for an address; None if UACS does not accept the address."""
     try:
         return MediaSource(url=url)
     except InvalidUacs:
@@ -61,7 +62,7 @@ def url_source(url: str) -> MediaSource | None:
 
 
 def image_of_url(url: str) -> ImagePart | None:
-    """Return the image of a data URL or of another address; None where it is no image."""
+    """Return the image of a data URL or of another address; None if it is not an image."""
     if inline := read_data_url(url):
         kind, content = inline
         is_image = kind.startswith("image/")
@@ -71,8 +72,8 @@ def image_of_url(url: str) -> ImagePart | None:
 
 
 def file_of_data_url(url: str) -> FilePart | None:
-    """Return the file of a data URL; None for another address, and for text, which the writers
-    send as text."""
+    """Return the file of a data URL; None for another address, and for text, which the writers send
+    as text."""
     inline = read_data_url(url)
     if inline is None or inline[0].startswith("text/"):
         return None
@@ -80,36 +81,38 @@ def file_of_data_url(url: str) -> FilePart | None:
 
 
 def seen_type(content: str, fallback: str) -> str:
-    """The type that the first bytes of base64 are proof of, where it is of the kind that is told
-    (`image/*`); else `fallback`."""
+    """Return the media type that the first bytes of base64 content prove, if it fits the declared
+    type (`image/*`); else `fallback`."""
     try:
         head = base64.b64decode(content[: HEAD * 4 // 3 // 4 * 4 or 4], validate=True)
     except (binascii.Error, ValueError):
         return fallback
-    found = sniffed_type(head)
-    told = fallback.partition("/")[0]
-    return found if told in (kind_of(found), "application") else fallback
+    sniffed = sniffed_type(head)
+    declared_kind = fallback.partition("/")[0]
+    return sniffed if declared_kind in (kind_of(sniffed), "application") else fallback
 
 
 def guessed_type(url: str, fallback: str) -> str:
-    """By the end of the path; `fallback` where that says nothing, or another kind of file."""
+    """Return the media type by the file extension of an address; `fallback` if the extension is
+    unknown or contradicts it."""
     try:
-        found = mimetypes.guess_type(urlsplit(url).path)[0]
+        guess = mimetypes.guess_type(urlsplit(url).path)[0]
     except ValueError:
         return fallback
     kind = fallback.partition("/")[0]
-    if found is None or (kind != "application" and not found.startswith(f"{kind}/")):
+    if guess is None or (kind != "application" and not guess.startswith(f"{kind}/")):
         return fallback
-    return found
+    return guess
 
 
 def name_of(piece: Piece) -> str:
-    """The file's name as its author gave it, in one line; empty where there is none."""
+    """Return the file's name as its author gave it, in one line of at most 200 characters; empty if
+    there is none."""
     return " ".join((piece.details.name or "").split())[:200]
 
 
 def text_in(part: MediaPart) -> str | None:
-    """The text of a file that holds text; None where it is none, or is not here."""
+    """Return the text of a text file; None if it is not a text file or its bytes are not inline."""
     if part.source.base64 is None or not _TEXTUAL.fullmatch(part.media_type.partition(";")[0]):
         return None
     try:
@@ -119,25 +122,25 @@ def text_in(part: MediaPart) -> str | None:
 
 
 def document_of(part: ContentPart | None) -> tuple[str, str] | None:
-    """Title and text of a document that was looked up; None for any other part."""
+    """Return title and text of a retrieved document; None for any other part."""
     match part:
-        case StructuredDataPart(schema_id=schema, data={"text": str(said), **rest}) if (
+        case StructuredDataPart(schema_id=schema, data={"text": str(content), **rest}) if (
             schema == DOCUMENT
         ):
             title = rest.get("title")
-            return (title if isinstance(title, str) else ""), said
+            return (title if isinstance(title, str) else ""), content
         case _:
             return None
 
 
 def as_file_text(name: str, media_type: str, content: str) -> str:
-    """A file's text in a message, fenced so that nothing in it ends the fence."""
+    """Return a file's text as Markdown, in a fence that nothing in the content can end."""
     ticks = max((len(run) for run in re.findall(r"`{3,}", content)), default=2) + 1
     fence = "`" * ticks
-    shown = (
+    file_label = (
         "".join(
             character for character in name if character.isprintable() and character not in "`[]"
         )
         or "file"
     )
-    return f"[file {shown}, {media_type}]\n{fence}\n{content}\n{fence}"
+    return f"[file {file_label}, {media_type}]\n{fence}\n{content}\n{fence}"

@@ -1,4 +1,5 @@
-"""What was read of an API -> UACS messages and conversations. Pure: no clock, ids that repeat."""
+"""What a codec has read of an API -> UACS messages and conversations, and the reverse for call
+arguments. Pure: no clock; the same JSON gives the same ids."""
 
 from __future__ import annotations
 
@@ -31,21 +32,22 @@ class ReadMessage:
     name: str = ""
 
 
-def message_of(said: ReadMessage, agent: str, message_id: str, created: int | None) -> Message:
-    """`created` in seconds since 1970; APIs whose messages have no time give 1970."""
+def message_of(message: ReadMessage, agent: str, message_id: str, created: int | None) -> Message:
+    """Return the UACS message. `created` is in seconds since 1970; messages without a time get
+    1970."""
     actor = {
         "instructions": Actor(id=instructions_id(agent), role="system"),
         "agent": Actor(id=agent_id(agent), role="assistant", name=agent),
         "tool": Actor(id="tool", role="tool"),
         "user": Actor(id=ANONYMOUS_USER, role="human"),
-    }[said.role]
-    if said.name:
-        actor = actor.model_copy(update={"name": said.name})
+    }[message.role]
+    if message.name:
+        actor = actor.model_copy(update={"name": message.name})
     return Message(
         message_id=message_id,
         timestamp=_timestamp(created),
         actor=actor,
-        content=tuple(said.parts) or (TextPart(text=""),),
+        content=tuple(message.parts) or (TextPart(text=""),),
     )
 
 
@@ -59,8 +61,8 @@ def response_message(
     created: int | None = None,
     usage: Json | None = None,
 ) -> Message:
-    """What an API answered; `rest` is what it said beside, for this agent alone. `created` as in
-    `message_of`."""
+    """Return an API's response as the agent's message. `rest` is the response beside its content,
+    which only this agent sees; `created` is in seconds since 1970."""
     message = message_of(ReadMessage("agent", parts), agent, answer_id or "answer", created)
     metadata: Json = {"agents": {agent: {"api": api, "response": rest}}}
     if usage:
@@ -69,7 +71,7 @@ def response_message(
 
 
 def iso_seconds(value: JsonValue) -> int | None:
-    """A time of ISO 8601 in seconds since 1970; None where it is none."""
+    """Return an ISO 8601 time in seconds since 1970; None if it is invalid."""
     try:
         return int(datetime.fromisoformat(text(value)).timestamp())
     except (ValueError, OverflowError, OSError):
@@ -84,41 +86,45 @@ def _timestamp(created: int | None) -> str:
 
 
 def conversation_of(
-    said: Sequence[ReadMessage],
+    read_messages: Sequence[ReadMessage],
     agent: str,
     api: str,
     request: Json,
     tools: Sequence[Json],
-    wanted: Sequence[ContentPart],
+    answer_format: Sequence[ContentPart],
 ) -> Conversation:
-    """A request as a conversation; the format that it wants goes to its last message."""
-    messages = [message_of(one, agent, str(n), None) for n, one in enumerate(said)]
-    if wanted:
+    """Return a request as a conversation. `request` is the request beside its messages; the
+    requested answer format becomes a part of the last message."""
+    messages = [
+        message_of(read_message, agent, str(n), None)
+        for n, read_message in enumerate(read_messages)
+    ]
+    if answer_format:
         if not messages or messages[-1].actor.role == "assistant":
             messages.append(
-                message_of(ReadMessage("user", wanted), agent, str(len(messages)), None)
+                message_of(ReadMessage("user", answer_format), agent, str(len(messages)), None)
             )
         else:
             last = messages[-1]
-            content = (*last.content, *wanted)
+            content = (*last.content, *answer_format)
             messages[-1] = last.model_copy(update={"content": content})
     metadata: Json = {"agents": {agent: {"api": api, "request": request}}}
     if tools:
         metadata["tools"] = cast("JsonValue", list(tools))
-    when = _timestamp(None)
+    epoch = _timestamp(None)
     return Conversation(
         conversation_id=str(uuid.uuid5(_READ, f"{agent}:{len(messages)}")),
-        created_at=when,
-        updated_at=when,
+        created_at=epoch,
+        updated_at=epoch,
         messages=tuple(messages),
         metadata=metadata,
     )
 
 
-def moderation_of(why: str, **results: JsonValue) -> Json:
-    """What a vendor's filters said: its own word for why an answer was held back (empty where none
-    was), and what they found."""
-    return {"why": why, "results": {key: value for key, value in results.items() if value}}
+def moderation_of(reason: str, **results: JsonValue) -> Json:
+    """Return the result of a vendor's filters: its own word for why it withheld an answer (empty if
+    it did not), and the filters' results."""
+    return {"why": reason, "results": {key: value for key, value in results.items() if value}}
 
 
 def usage_of(
@@ -130,31 +136,33 @@ def usage_of(
     cached: JsonValue = None,
     reasoning: JsonValue = None,
 ) -> Json:
-    """Tokens in the same words for every API; empty where it told none."""
+    """Return token counts under the same names for every API; empty if the API reported none."""
     counts = {
         "input_tokens": number(input),
         "output_tokens": number(output),
         "cached_tokens": number(cached),
         "reasoning_tokens": number(reasoning),
     }
-    told: Json = {key: count for key, count in counts.items() if count is not None}
-    return {"api": api, **({"model": model} if model else {}), **told} if told else {}
+    known_counts: Json = {key: count for key, count in counts.items() if count is not None}
+    return (
+        {"api": api, **({"model": model} if model else {}), **known_counts} if known_counts else {}
+    )
 
 
 def read_arguments(value: JsonValue) -> Json | None:
-    """A call's arguments: JSON in a string. None where they are no object."""
+    """Return a call's arguments from JSON in a string; None if they are not an object."""
     if not isinstance(value, str):
         return value if isinstance(value, dict) else {} if value is None else None
     if not value.strip():
         return {}
     try:
-        found = orjson.loads(value)
+        arguments = orjson.loads(value)
     except orjson.JSONDecodeError:
         try:
-            found = json.loads(value, parse_constant=_refuse)
+            arguments = json.loads(value, parse_constant=_refuse)
         except ValueError:
             return None
-    return found if isinstance(found, dict) else None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def write_arguments(arguments: object) -> str:

@@ -1,10 +1,9 @@
-"""What only one API can read: kept in a message, given back to that API alone. Pure.
+"""Data that only one API understands: stored in a message, sent back to that API alone. Pure.
 
-A vendor's block is read as a part that everybody understands. What the block has beyond that
-(signatures, citations, ids) follows as a `STATE` part with `fields`; a block that no part says
-stands in its place as a whole, as `item`; what the vendor's message has beside its content follows
-the content as `message`.
-"""
+A vendor's block is read as a UACS part. What the block has beyond that part (signatures, citations,
+ids) follows as a `STATE` part with `fields`. A block without a UACS equivalent is stored in its
+place as a whole, as `item`. What the vendor's message has beside its content follows the content as
+`message`."""
 
 from __future__ import annotations
 
@@ -31,13 +30,13 @@ from bridge.uacs import (
 )
 
 STATE_OF_ANOTHER = "state_of_another"
-"""The kind of loss where one API does not read what another keeps for itself."""
+"""The kind of loss for state that another API stored for itself."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part with what its own API said beyond it. Without a part it is an `item` of that API, or
-    (`message`) what the vendor's message had beside its content."""
+    """A part with what its own API had beyond it. A piece without a part is an `item` of that API,
+    or (`message`) the members that the vendor's message had beside its content."""
 
     path: str
     part: ContentPart | None = None
@@ -47,29 +46,31 @@ class Piece:
     message: Mapping[str, JsonValue] | None = None
 
     def restored(self, block: Json) -> Json:
-        """A vendor's block of this piece, with its own fields back in it. `as` is none of them: it
-        tells the writer which of several forms the API had for this part."""
+        """Return a vendor's block with the fields that its original had. The field `as` is not
+        sent: it tells the writer in which of several forms the API had this part."""
         fields = without(self.fields, "as")
         return obj(patched(block, fields)) if fields else block
 
 
 def state(api: str, **what: JsonValue) -> StructuredDataPart:
-    """A part for this API alone; `what` is one of fields, item and message."""
+    """Return a part for this API alone; `what` is one of fields, item and message."""
     return StructuredDataPart(schema_id=STATE, data={"api": api, **what})
 
 
 def with_fields(api: str, part: ContentPart, base: Json, block: JsonValue) -> list[ContentPart]:
-    """A part, and what its block has beyond the `base` that is written for this part."""
+    """Return a part, and the state that its block has beyond `base`, the block that the writer
+    makes of this part."""
     patch = patch_of(base, obj(block))
     return [part, state(api, fields=patch)] if patch else [part]
 
 
 def reasoning(text: str) -> StructuredDataPart:
+    """Return a model's reasoning as a part."""
     return StructuredDataPart(schema_id=REASONING, data={"text": text})
 
 
 def citation_parts(citations: Sequence[JsonValue]) -> list[ContentPart]:
-    """The sources in a neutral form; nothing where none has a title or an address."""
+    """Return the sources as one part in neutral form; no part if there are none."""
     return (
         [StructuredDataPart(schema_id=CITATIONS, data={"citations": list(citations)})]
         if citations
@@ -78,82 +79,85 @@ def citation_parts(citations: Sequence[JsonValue]) -> list[ContentPart]:
 
 
 def reasoning_text(part: ContentPart | None) -> str | None:
-    """What was thought; None for any other part."""
+    """Return the text of a reasoning part; None for any other part."""
     if not isinstance(part, StructuredDataPart) or part.schema_id != REASONING:
         return None
-    said = part.data.get("text") if isinstance(part.data, Mapping) else None
-    return said if isinstance(said, str) else ""
+    content = part.data.get("text") if isinstance(part.data, Mapping) else None
+    return content if isinstance(content, str) else ""
 
 
-def pieces_of(message: Message, api: str, losses: list[Loss], at: str) -> tuple[Piece, ...]:
-    """An agent's own message for the API `api`. What another API said for itself is left out."""
-    found: list[Piece] = []
+def pieces_of(message: Message, api: str, losses: list[Loss], pointer: str) -> tuple[Piece, ...]:
+    """Return the pieces of an agent's own message for `api`, without other APIs' state. `at` is the
+    JSON pointer of the message for losses."""
+    pieces: list[Piece] = []
     details = read_bridge_metadata(message)[0].parts
     for index, part in select_parts(message, ()):
-        path = f"{at}/content/{index}"
+        path = f"{pointer}/content/{index}"
         if not isinstance(part, StructuredDataPart) or part.schema_id != STATE:
-            known = details.get(str(index)) or PartDetails()
-            found.append(Piece(path, part, known))
+            part_details = details.get(str(index)) or PartDetails()
+            pieces.append(Piece(path, part, part_details))
             continue
-        kept = part.data if isinstance(part.data, Mapping) else {}
-        if kept.get("api") != api:
-            what = f"what the API {kept.get('api')!r} keeps for itself"
+        stored = part.data if isinstance(part.data, Mapping) else {}
+        if stored.get("api") != api:
+            what = f"what the API {stored.get('api')!r} keeps for itself"
             losses.append(Loss(path=path, kind=STATE_OF_ANOTHER, what=what))
             continue
-        match kept:
+        match stored:
             case {"fields": dict(fields)}:
-                _attach(found, fields)
+                _attach(pieces, fields)
             case {"item": item}:
-                found.append(Piece(path, item=item))
+                pieces.append(Piece(path, item=item))
             case {"message": dict(fields)}:
-                found.append(Piece(path, message=fields))
+                pieces.append(Piece(path, message=fields))
             case _:
                 losses.append(Loss(path=path, kind="state_unreadable", what="state of this API"))
-    return tuple(found)
+    return tuple(pieces)
 
 
-def pieces_of_others(message: Message, losses: list[Loss], at: str) -> tuple[Piece, ...]:
-    """A message of somebody else: without what was said for one agent alone, and with what its
-    author only passes on as a quote."""
-    found: list[Piece] = []
+def pieces_of_others(message: Message, losses: list[Loss], pointer: str) -> tuple[Piece, ...]:
+    """Return the pieces of another actor's message: without parts for one agent alone, with
+    forwarded texts as quotes."""
+    pieces: list[Piece] = []
     details = read_bridge_metadata(message)[0].parts
     for index, part in select_parts(message, ()):
-        path = f"{at}/content/{index}"
-        if is_hidden(part):
+        path = f"{pointer}/content/{index}"
+        if is_unshown(part):
             losses.append(Loss(path=path, kind="private", what="what another agent keeps"))
             continue
-        known = details.get(str(index)) or PartDetails()
-        if known.quoted and isinstance(part, TextPart):
+        part_details = details.get(str(index)) or PartDetails()
+        if part_details.quoted and isinstance(part, TextPart):
             part = part.model_copy(update={"text": as_quote(part.text)})
-        found.append(Piece(path, part, known))
-    return tuple(found)
+        pieces.append(Piece(path, part, part_details))
+    return tuple(pieces)
 
 
-def _attach(found: list[Piece], fields: Json) -> None:
-    """To the part before it; sources stand between a text and its fields."""
-    for index in range(len(found) - 1, -1, -1):
-        part = found[index].part
+def _attach(pieces: list[Piece], fields: Json) -> None:
+    """Attach fields to the part before them; citations may stand in between."""
+    for index in range(len(pieces) - 1, -1, -1):
+        part = pieces[index].part
         if isinstance(part, StructuredDataPart) and part.schema_id == CITATIONS:
             continue
         if part is not None:
-            found[index] = replace(found[index], fields=fields)
+            pieces[index] = replace(pieces[index], fields=fields)
         return
 
 
 def cut_at_results(pieces: Iterable[Piece]) -> Iterator[tuple[bool, list[Piece]]]:
-    """Runs of pieces: with each whether they are results of tools. What belongs to a message
-    (`message`) belongs to the run before it."""
+    """Yield runs of pieces, each with whether they are tool results. A `message` piece belongs to
+    the run before it."""
     run: list[Piece] = []
-    kind = False
+    run_is_results = False
     for piece in pieces:
-        result = isinstance(piece.part, ToolResultPart) if piece.message is None else kind
-        if run and result != kind:
-            yield kind, run
+        is_result = (
+            isinstance(piece.part, ToolResultPart) if piece.message is None else run_is_results
+        )
+        if run and is_result != run_is_results:
+            yield run_is_results, run
             run = []
-        kind = result
+        run_is_results = is_result
         run.append(piece)
     if run:
-        yield kind, run
+        yield run_is_results, run
 
 
 def with_message_fields(body: Json, pieces: Iterable[Piece]) -> Json:
@@ -165,7 +169,7 @@ def with_message_fields(body: Json, pieces: Iterable[Piece]) -> Json:
 
 
 def events_of(parts: Iterable[ContentPart]) -> list[AgentEvent]:
-    """Parts of an answer -> what the agent says."""
+    """Return the agent events for the parts of an answer."""
     events: list[AgentEvent] = []
     for part in parts:
         match part:

@@ -1,9 +1,8 @@
-"""A program's conversation as an API is given it: each message keeps its role. Pure.
+"""A program's conversation as an API's request: each message keeps its role. Pure.
 
-A room is told from one agent's side: what others say is said to it. A conversation that a program
-has of its own has instructions, people and assistants, and all of them stay what they are. What an
-API cannot tell of a speaker is a Loss.
-"""
+In a room, everybody but the agent speaks as a user. A program's own conversation has instructions,
+users and assistants, and all of them keep their roles. A speaker's name that an API cannot express
+is a Loss."""
 
 from __future__ import annotations
 
@@ -14,60 +13,62 @@ from bridge.agents.codec.speakers import ANONYMOUS_USER, agent_id, display_name,
 from bridge.model import Loss
 from bridge.uacs import Actor, Conversation, Message
 
-ASSISTANT = "assistant"  # the name of the assistant where a conversation names none
+ASSISTANT = "assistant"  # the assistant's name if a conversation has none
 
 
 def assistant_of(conversation: Conversation, api: str) -> str:
-    """The agent whose own API's state the conversation has, else its only assistant."""
+    """Return the name of the agent whose state of this API the conversation has, else of its only
+    assistant, else `ASSISTANT`."""
     agents = obj(obj(dict(conversation.metadata or {})).get("agents"))
-    known = [name for name, kept in agents.items() if obj(kept).get("api") == api]
-    if len(known) == 1:
-        return known[0]
-    ids = {
+    with_state = [name for name, stored in agents.items() if obj(stored).get("api") == api]
+    if len(with_state) == 1:
+        return with_state[0]
+    assistant_ids = {
         message.actor.id for message in conversation.messages if message.actor.role == "assistant"
     }
-    only = next(iter(ids)) if len(ids) == 1 else ""
-    return only.removeprefix(agent_id("")) if only.startswith(agent_id("")) else ASSISTANT
+    only_id = next(iter(assistant_ids)) if len(assistant_ids) == 1 else ""
+    return only_id.removeprefix(agent_id("")) if only_id.startswith(agent_id("")) else ASSISTANT
 
 
 def with_program_roles(
     conversation: Conversation, agent: str, api: str
 ) -> tuple[Conversation, list[Loss]]:
-    """With the actors that the codecs know, and the names that are lost so. One person alone needs
-    no name; several keep theirs. What was read of a request of this `api` keeps all names."""
-    kept = obj(obj(obj(dict(conversation.metadata or {})).get("agents")).get(agent))
-    home = kept.get("api") == api
+    """Return the conversation with the actors that the codecs know, and the names that this loses.
+    A person alone needs no name; several people keep theirs. A conversation that was read from a
+    request of this `api` keeps all names."""
+    stored = obj(obj(obj(dict(conversation.metadata or {})).get("agents")).get(agent))
+    is_of_this_api = stored.get("api") == api
     losses: list[Loss] = []
-    people = {one.actor.id for one in conversation.messages if one.actor.role == "human"}
+    people = {each.actor.id for each in conversation.messages if each.actor.role == "human"}
     messages: list[Message] = []
-    lost: set[tuple[str, str | None]] = set()
+    reported: set[tuple[str, str | None]] = set()
     for number, message in enumerate(conversation.messages):
-        actor = _as_known(message.actor, agent, alone=len(people) == 1)
-        said = message.actor
-        renamed = said.name is not None and said.name != actor.name and not home
-        known = (said.id, said.name if said.id == actor.id else None)
-        if (actor.id != said.id or renamed) and known not in lost:
-            lost.add(known)
-            losses.append(_lost(said, f"/messages/{number}/actor"))
+        actor = _role_actor(message.actor, agent, alone=len(people) == 1)
+        author = message.actor
+        renamed = author.name is not None and author.name != actor.name and not is_of_this_api
+        author_key = (author.id, author.name if author.id == actor.id else None)
+        if (actor.id != author.id or renamed) and author_key not in reported:
+            reported.add(author_key)
+            losses.append(_lost_name(author, f"/messages/{number}/actor"))
         messages.append(message.model_copy(update={"actor": actor}))
     return conversation.model_copy(update={"messages": tuple(messages)}), losses
 
 
 def settings_losses(conversation: Conversation, api: str) -> list[Loss]:
-    """What other APIs' requests had beside their messages (model, limits): no API reads it of
+    """Return a Loss for each other API's request settings (model, limits): no API reads those of
     another."""
     agents: JsonValue = dict(conversation.metadata or {}).get("agents")
     losses: list[Loss] = []
-    for name, kept in obj(agents).items():
-        request = obj(obj(kept).get("request"))
-        if request and obj(kept).get("api") != api:
-            at = f"/metadata/agents/{name.replace('~', '~0').replace('/', '~1')}/request"
-            what = f"{obj(kept).get('api')}: {', '.join(request)}"
-            losses.append(Loss(path=at, kind="settings_of_another", what=what))
+    for name, stored in obj(agents).items():
+        request = obj(obj(stored).get("request"))
+        if request and obj(stored).get("api") != api:
+            pointer = f"/metadata/agents/{name.replace('~', '~0').replace('/', '~1')}/request"
+            what = f"{obj(stored).get('api')}: {', '.join(request)}"
+            losses.append(Loss(path=pointer, kind="settings_of_another", what=what))
     return losses
 
 
-def _as_known(actor: Actor, agent: str, *, alone: bool) -> Actor:
+def _role_actor(actor: Actor, agent: str, *, alone: bool) -> Actor:
     match actor.role:
         case "system":
             return Actor(id=instructions_id(agent), role="system")
@@ -79,5 +80,5 @@ def _as_known(actor: Actor, agent: str, *, alone: bool) -> Actor:
             return actor
 
 
-def _lost(actor: Actor, path: str) -> Loss:
+def _lost_name(actor: Actor, path: str) -> Loss:
     return Loss(path=path, kind="speaker_as_role", what=display_name(actor), shown_as=actor.role)

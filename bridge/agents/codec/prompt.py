@@ -1,4 +1,4 @@
-"""A conversation as one agent sees it: lines with a voice, in order. Pure."""
+"""A conversation as one agent's prompt: entries with a role, in order. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, obj
 from bridge.agents.codec.media import as_file_text, document_of, name_of
 from bridge.agents.codec.native_parts import Piece, pieces_of, pieces_of_others
@@ -43,14 +43,15 @@ from bridge.uacs import (
 
 PromptRole = Literal["instructions", "user", "agent", "tool"]
 ROLE_DEMOTED = "role_demoted"
-"""The kind of loss where somebody in a room is told as a person who is none: in a room nobody but
-the agent itself speaks as an assistant, and nobody gives instructions."""
+"""The kind of loss if a system or assistant actor of a room becomes a user: in a room only the
+agent itself has the assistant's role, and nobody gives instructions."""
 
 
 @dataclass(frozen=True)
 class PromptEntry:
-    """One message. `header` tells who said it, for APIs that have no field for a name; `name` is
-    for those that have, and then empty where the name is not legal or there is more to tell."""
+    """One message of a prompt. `header` names the author, for APIs without a field for names.
+    `name` is for APIs with such a field; it is empty if the API would refuse it, or if the header
+    says more than the name."""
 
     role: PromptRole
     pieces: tuple[Piece, ...]
@@ -58,11 +59,11 @@ class PromptEntry:
     name: str = ""
 
     def text(self, value: str) -> str:
-        """What was written, safe to stand under headers."""
+        """Return text that cannot be mistaken for a header, if this entry has one."""
         return escaped(value) if self.header else value
 
     def data(self, value: JsonValue) -> JsonValue:
-        """The same of all strings in it."""
+        """Return JSON in which all strings are safe in the same way."""
         if not self.header:
             return value
         match value:
@@ -76,13 +77,13 @@ class PromptEntry:
                 return value
 
     def file_name(self, piece: Piece) -> str:
-        """Empty where the file has none."""
+        """Return the name of a piece's file, safe below a header; empty if it has none."""
         return file_name(name_of(piece)) if self.header else name_of(piece)
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """All lines, the format that the next answer must have, and the losses so far."""
+    """All entries, the format that the next answer must have, and the losses so far."""
 
     entries: tuple[PromptEntry, ...]
     response_format: RequestedResponseFormatPart | None
@@ -92,31 +93,32 @@ class Prompt:
 
 @dataclass(frozen=True)
 class WrittenRequest:
-    """A request for an API, and what of the conversation it does not say."""
+    """A request for an API, and what of the conversation it does not contain."""
 
     body: Json
     losses: tuple[Loss, ...]
 
 
 def prompt_of(conversation: Conversation, agent: str, api: str) -> Prompt:
-    """The agent's own words are its own; all others are people who speak, each under a name."""
+    """Return the conversation as the prompt of `agent`: the agent's own messages keep its role, all
+    other actors become users, each under a name."""
     losses: list[Loss] = []
-    twins = _twins(conversation.messages, agent)
+    ambiguous = _ambiguous_names(conversation.messages, agent)
     entries: list[PromptEntry] = []
-    wanted: Piece | None = None
+    format_piece: Piece | None = None
     for number, message in enumerate(conversation.messages):
-        entry = _entry(message, agent, api, twins, losses, f"/messages/{number}")
+        entry = _entry(message, agent, api, ambiguous, losses, f"/messages/{number}")
         if entry.role == "agent":
-            wanted = None  # a format is for one answer
+            format_piece = None  # a format applies to one answer
         for piece in entry.pieces:
             if isinstance(piece.part, RequestedResponseFormatPart):
-                wanted = piece
+                format_piece = piece
         entries.append(entry)
-    part = wanted.part if wanted else None
+    answer_format = format_piece.part if format_piece else None
     return Prompt(
         tuple(_with_call_ids(entries)),
-        part if isinstance(part, RequestedResponseFormatPart) else None,
-        dict(wanted.fields) if wanted else {},
+        answer_format if isinstance(answer_format, RequestedResponseFormatPart) else None,
+        dict(format_piece.fields) if format_piece else {},
         losses,
     )
 
@@ -125,49 +127,53 @@ def _entry(
     message: Message,
     agent: str,
     api: str,
-    twins: frozenset[str],
+    ambiguous: frozenset[str],
     losses: list[Loss],
-    at: str,
+    pointer: str,
 ) -> PromptEntry:
     actor = message.actor
     if actor.id == instructions_id(agent):
-        return PromptEntry("instructions", pieces_of(message, api, losses, at))
+        return PromptEntry("instructions", pieces_of(message, api, losses, pointer))
     if actor.id == agent_id(agent):
-        return PromptEntry("agent", pieces_of(message, api, losses, at))
+        return PromptEntry("agent", pieces_of(message, api, losses, pointer))
     if actor.role == "tool":
-        return PromptEntry("tool", pieces_of(message, api, losses, at))
+        return PromptEntry("tool", pieces_of(message, api, losses, pointer))
     if actor.id == ANONYMOUS_USER:
-        own = pieces_of(message, api, losses, at)
+        own = pieces_of(message, api, losses, pointer)
         return (
             PromptEntry("user", own, header(message), actor.name)
             if actor.name
             else PromptEntry("user", own)
         )
-    plain = (
+    header_is_name_alone = (
         not (is_edited(message) or has_thread_context(message))
         and actor.role != "system"
-        and display_name(actor) not in twins
+        and display_name(actor) not in ambiguous
     )
-    name = (legal_name(actor) or "") if plain else ""
+    name = (legal_name(actor) or "") if header_is_name_alone else ""
     if actor.role in ("system", "assistant"):
-        what = f"{actor.role} {display_name(actor)}"
-        losses.append(Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=what, shown_as="user"))
-    return PromptEntry("user", pieces_of_others(message, losses, at), header(message, twins), name)
+        described_actor = f"{actor.role} {display_name(actor)}"
+        losses.append(
+            Loss(path=f"{pointer}/actor", kind=ROLE_DEMOTED, what=described_actor, shown_as="user")
+        )
+    return PromptEntry(
+        "user", pieces_of_others(message, losses, pointer), header(message, ambiguous), name
+    )
 
 
 def _with_call_ids(entries: Sequence[PromptEntry]) -> list[PromptEntry]:
     """Give an id to every call of the agent that has none, and the same id, in order, to the
     results without one. APIs that need no ids do not write these (`native_id`)."""
-    calls = Calls("unnamed")
-    waiting: deque[str] = deque()
+    call_ids = CallIds("unnamed")
+    open_ids: deque[str] = deque()
 
     def identified(piece: Piece) -> Piece:
         match piece.part:
             case ToolCallPart(id="", name=name) as part:
-                waiting.append(calls.call(name, ""))
-                return replace(piece, part=part.model_copy(update={"id": waiting[-1]}))
-            case ToolResultPart(tool_call_id="") as part if waiting:
-                answered = {"tool_call_id": waiting.popleft()}
+                open_ids.append(call_ids.for_call(name, ""))
+                return replace(piece, part=part.model_copy(update={"id": open_ids[-1]}))
+            case ToolResultPart(tool_call_id="") as part if open_ids:
+                answered = {"tool_call_id": open_ids.popleft()}
                 return replace(piece, part=part.model_copy(update=answered))
             case _:
                 return piece
@@ -180,8 +186,9 @@ def _with_call_ids(entries: Sequence[PromptEntry]) -> list[PromptEntry]:
     ]
 
 
-def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:
-    """Names that several actors have, or that look like another's or the agent's own."""
+def _ambiguous_names(messages: Sequence[Message], agent: str) -> frozenset[str]:
+    """Return the names that several actors have, or that look like another actor's or the agent's
+    name."""
     ids: dict[str, set[str]] = defaultdict(set)
     names: dict[str, set[str]] = defaultdict(set)
     ids[skeleton(agent)].add(agent_id(agent))
@@ -191,24 +198,26 @@ def _twins(messages: Sequence[Message], agent: str) -> frozenset[str]:
             ids[skeleton(name)].add(message.actor.id)
             names[skeleton(name)].add(name)
     return frozenset(
-        name for alike, found in ids.items() if len(found) > 1 for name in names[alike]
+        name for alike, actor_ids in ids.items() if len(actor_ids) > 1 for name in names[alike]
     )
 
 
 def has_named_speakers(conversation: Conversation, agent: str) -> bool:
-    """Whether people are told apart here: then the model is told how to read it."""
+    """Return whether the prompt names its speakers, so that the model needs the notice about
+    names."""
     own = (instructions_id(agent), agent_id(agent), ANONYMOUS_USER)
     return any(m.actor.id not in own and m.actor.role != "tool" for m in conversation.messages)
 
 
 def speakers_notice(conversation: Conversation) -> str:
-    """How a model is to read the lines before messages."""
+    """Return the notice that explains the header lines to a model."""
     threads = any(map(has_thread_context, conversation.messages))
     return f"{NOTICE} {THREADS_NOTICE}" if threads else NOTICE
 
 
 def with_notice(conversation: Conversation, agent: str) -> Conversation:
-    """For APIs that have no instructions: how to read the lines is told before all of them."""
+    """Return the conversation with the notice as its first message, for APIs without
+    instructions."""
     if not has_named_speakers(conversation, agent):
         return conversation
     notice = Message(
@@ -220,18 +229,20 @@ def with_notice(conversation: Conversation, agent: str) -> Conversation:
     return conversation.model_copy(update={"messages": (notice, *conversation.messages)})
 
 
-def as_text(piece: Piece, losses: list[Loss], why: str = "") -> str:
-    """A piece that the API has no form for, as Markdown, with a Loss that says so. Of a document
-    nothing is lost: its text stands under its title."""
+def piece_as_text(piece: Piece, losses: list[Loss], reason: str = "") -> str:
+    """Return a piece as Markdown if the API has no form for it, and report the Loss. A document
+    loses nothing: its text stands under its title."""
     part = piece.part
     if (document := document_of(part)) is not None:
-        title, said = document
-        return as_file_text(title, "text/plain", said)
-    shown = parts_text([(part, piece.details)]) if part is not None else ""
+        title, document_text = document
+        return as_file_text(title, "text/plain", document_text)
+    markdown = parts_text([(part, piece.details)]) if part is not None else ""
     if part is not None and not isinstance(part, (TextPart, RequestedResponseFormatPart)):
-        what = f"{_named(part)}{f': {why}' if why else ''}"
-        losses.append(Loss(path=piece.path, kind="part_as_text", what=what, shown_as=shown[:200]))
-    return shown
+        what = f"{_named(part)}{f': {reason}' if reason else ''}"
+        losses.append(
+            Loss(path=piece.path, kind="part_as_text", what=what, shown_as=markdown[:200])
+        )
+    return markdown
 
 
 def _named(part: ContentPart) -> str:
@@ -252,38 +263,39 @@ def as_short_content(blocks: Sequence[JsonValue], *text_types: str) -> JsonValue
 
 
 def moved_to_top(entry: PromptEntry) -> Loss:
-    """Return the loss of instructions from the middle of a conversation that an API has at the top
-    alone."""
+    """Return the Loss of instructions in the middle of a conversation, for APIs that accept
+    instructions only at the top."""
     what = "instructions in the middle of the conversation"
     return Loss(path=entry.pieces[0].path, kind="moved", what=what, shown_as="at the top")
 
 
 def no_instructions(entry: PromptEntry) -> Loss:
-    """Return the loss of instructions that an API has no place for."""
+    """Return the Loss of instructions, for APIs that accept none."""
     path = entry.pieces[0].path if entry.pieces else ""
     return Loss(path=path, kind="instructions", what="this API has no instructions")
 
 
 def no_format() -> Loss:
-    """Return the loss of a requested answer format that an API has no place for."""
+    """Return the Loss of a requested answer format, for APIs that accept none."""
     what = "the format that is wanted of the answer"
     return Loss(path="/requested_response_format", kind="format", what=what)
 
 
 def request_settings(conversation: Conversation, agent: str, api: str) -> Json:
-    """The rest of a request: model, limits, whatever is no message. `metadata.agents.<name>`."""
+    """Return the request's members beside its messages (model, limits), from
+    `metadata.agents.<name>`; empty if they are of another API."""
     own = private_state(conversation.metadata or {}, agent)
     return dict(obj(own.get("request"))) if own.get("api") == api else {}
 
 
 def private_state(metadata: object, agent: str) -> Json:
-    """`metadata.agents.<name>`, shown to that agent alone."""
+    """Return `metadata.agents.<name>`, which only that agent sees."""
     agents: JsonValue = metadata.get("agents") if isinstance(metadata, dict) else None
     return obj(obj(agents).get(agent))
 
 
 def call_names(entries: Sequence[PromptEntry]) -> Mapping[str, str]:
-    """Names of tools by the ids of their calls: some APIs want them at the results, too."""
+    """Return tool names by call id: some APIs require the name in results, too."""
     return {
         piece.part.id: piece.part.name
         for entry in entries
@@ -293,6 +305,7 @@ def call_names(entries: Sequence[PromptEntry]) -> Mapping[str, str]:
 
 
 def stored_response(message: Message, agent: str, api: str) -> Json:
-    """What the API had said beside this answer; empty where another API gave it."""
+    """Return what the API's response had beside this answer; empty if another API gave the
+    answer."""
     own = private_state(message.metadata, agent)
     return obj(own.get("response")) if own.get("api") == api else {}

@@ -1,4 +1,4 @@
-"""JSON Schemas of answers: made simpler for an API, and judged by us. Pure."""
+"""JSON Schemas of answers: reduced for an API, and validated by the bridge. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bridge.errors import AgentError
 from bridge.model import Loss
 from bridge.uacs import StructuredDataPart
 
-# Keywords whose values are schemas by name: their keys are no keywords.
+# Keywords whose values map names to schemas: the names are not keywords.
 _BY_NAME = frozenset(("properties", "$defs", "definitions", "dependentSchemas"))
 _DATA = frozenset(("enum", "const", "default", "examples", "required"))
 
@@ -22,83 +22,95 @@ _DATA = frozenset(("enum", "const", "default", "examples", "required"))
 def without_keywords(
     schema: Mapping[str, JsonValue], without: Collection[str], losses: list[Loss]
 ) -> Json:
-    """The schema without keywords that an API does not take, with a Loss for each."""
-    return dict(_kept(dict(schema), without, losses, ""))
+    """Return the schema without keywords that an API does not accept, and report a Loss for
+    each."""
+    return dict(_members_without(dict(schema), without, losses, ""))
 
 
-def _kept(
+def _members_without(
     schema: Json, without: Collection[str], losses: list[Loss], at: str
 ) -> Iterator[tuple[str, JsonValue]]:
     for key, value in schema.items():
         path = pointer(at, key)
         if key in without:
-            shown = "judged by the bridge"
-            losses.append(Loss(path=path, kind="schema_keyword", what=key, shown_as=shown))
+            shown_as = "judged by the bridge"
+            losses.append(Loss(path=path, kind="schema_keyword", what=key, shown_as=shown_as))
         elif key in _DATA:
             yield key, value
         elif key in _BY_NAME:
             named = obj(value).items()
-            yield key, {n: _lower(one, without, losses, pointer(path, n)) for n, one in named}
+            yield (
+                key,
+                {n: _value_without(inner, without, losses, pointer(path, n)) for n, inner in named},
+            )
         else:
-            yield key, _lower(value, without, losses, path)
+            yield key, _value_without(value, without, losses, path)
 
 
-def _lower(value: JsonValue, without: Collection[str], losses: list[Loss], at: str) -> JsonValue:
+def _value_without(
+    value: JsonValue, without: Collection[str], losses: list[Loss], at: str
+) -> JsonValue:
     if isinstance(value, dict):
-        return dict(_kept(value, without, losses, at))
+        return dict(_members_without(value, without, losses, at))
     if isinstance(value, list):
-        return [_lower(item, without, losses, pointer(at, n)) for n, item in enumerate(value)]
+        return [
+            _value_without(item, without, losses, pointer(at, n)) for n, item in enumerate(value)
+        ]
     return value
 
 
 def allows_any_object(schema: Mapping[str, JsonValue]) -> bool:
-    """Return whether the schema says no more than "an object": an API's JSON mode then suffices."""
+    """Return whether the schema requires no more than an object, which an API's JSON mode
+    guarantees."""
     return not schema or schema == {"type": "object"}
 
 
-def read_structured_answer(said: str, schema: Mapping[str, JsonValue]) -> StructuredDataPart:
-    """The text of an answer -> its value, judged. Raises AgentError with a reason for the model."""
+def read_structured_answer(answer: str, schema: Mapping[str, JsonValue]) -> StructuredDataPart:
+    """Return the value in the text of an answer, validated. Raises AgentError with a reason for the
+    model."""
     try:
-        value: JsonValue = orjson.loads(_bare(said))
+        value: JsonValue = orjson.loads(_unfenced(answer))
     except orjson.JSONDecodeError as error:
-        raise AgentError(f"the answer is no JSON: {error}") from None
-    if fault := schema_violation(value, schema):
-        raise AgentError(f"the answer does not keep its format: {fault}")
+        raise AgentError(f"the answer is not valid JSON: {error}") from None
+    if violation := schema_violation(value, schema):
+        raise AgentError(f"the answer does not match the required format: {violation}")
     data = value if isinstance(value, (dict, list)) else {"value": value}
     name = schema.get("$id")
     return StructuredDataPart(schema_id=name if isinstance(name, str) else VALUE, data=data)
 
 
 def check_schema(schema: Mapping[str, JsonValue]) -> None:
-    """Raises AgentError where this is no JSON Schema."""
+    """Raise AgentError if this is not a JSON Schema."""
     from jsonschema import Draft202012Validator, SchemaError
 
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        raise AgentError(f"the wanted format is no JSON Schema: {error.message}") from None
+        raise AgentError(f"the requested format is not a JSON Schema: {error.message}") from None
 
 
 def schema_violation(value: JsonValue, schema: Mapping[str, JsonValue]) -> str:
-    """The first thing in which a value breaks a JSON Schema; empty where it keeps it. Nothing is
-    fetched for references to elsewhere."""
-    # Slow to import (0.2 s), and most bridges never ask for a format.
+    """Return the first violation of a JSON Schema as text; empty if the value is valid. Remote
+    references are not fetched. Raises AgentError for an invalid schema."""
+    # Slow to import (0.2 s), and most bridges request no format.
     from jsonschema import Draft202012Validator
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     check_schema(schema)
     try:
-        judge = Draft202012Validator(schema, registry=Registry())
-        found = next(judge.iter_errors(value), None)
+        validator = Draft202012Validator(schema, registry=Registry())
+        violation = next(validator.iter_errors(value), None)
     except Unresolvable as error:
-        raise AgentError(f"the wanted format names a schema that is not there: {error}") from None
-    return "" if found is None else f"{found.json_path}: {found.message[:300]}"
+        raise AgentError(
+            f"the requested format refers to a schema that does not exist: {error}"
+        ) from None
+    return "" if violation is None else f"{violation.json_path}: {violation.message[:300]}"
 
 
-def _bare(said: str) -> str:
-    """Without the fence that some models put around JSON."""
-    text = said.strip()
+def _unfenced(answer: str) -> str:
+    """Remove the Markdown fence that some models put around JSON."""
+    text = answer.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         return text.partition("\n")[2].removesuffix("```")
     return text

@@ -1,8 +1,7 @@
-"""Who said it, told to a model so that nobody can speak in another's name. Pure.
+"""Names of authors for models, written so that nobody can pose as another. Pure.
 
-A message of a room begins with a line such as `[from "Alice" (edited)]`. Whatever looks like such a
-line in what people wrote gets a backslash before it, so a line without one is always ours.
-"""
+A message of a room begins with a line such as `[from "Alice" (edited)]`. Text of people that looks
+like such a line gets a backslash before it, so a line without one is always the bridge's."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.uacs import Actor, Message
 
 ANONYMOUS_USER = "user"
-"""The actor id of the one person of a conversation in which nobody needs a name."""
+"""The actor id of the only person in a conversation that needs no names."""
 
 NOTICE = (
     "Messages of several people are given to you. Each begins with a line "
@@ -40,100 +39,105 @@ _WORDS = "|".join(
 )
 _FORGED = re.compile(rf"\\*{_BRACKETS}(?={_GAP}(?:{_WORDS}))")
 _LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# Names that a vendor, a gateway or a prompt might take for a role.
+# Names that a vendor, a gateway or a prompt might mistake for a role.
 _ROLES = frozenset(("system", "developer", "assistant", "user", "tool", "function", "model"))
 _LONGEST = 80
 
 
 def instructions_id(agent: str) -> str:
-    """The id of the actor whose words are an agent's instructions. Ids of people have the form
-    platform:workspace:user, and no platform is called so."""
+    """Return the id of the actor whose messages are an agent's instructions. Ids of people have the
+    form platform:workspace:user, and no platform has this prefix."""
     return f"instructions:{agent}"
 
 
 def agent_id(agent: str) -> str:
+    """Return the actor id of an agent."""
     return f"agent:{agent}"
 
 
-def header(message: Message, twins: frozenset[str] = frozenset()) -> str:
-    """The line before a message; `twins` are names that several people have. It names the thread
-    and the answered message where the router told them."""
-    edited = f"{' (edited)' if is_edited(message) else ''}{_place(message)}"
+def header(message: Message, ambiguous_names: frozenset[str] = frozenset()) -> str:
+    """Return the line before a message. `ambiguous_names` are names that several actors have: these
+    get the actor's id, too. The line names the thread and the answered message if the router added
+    them to the metadata."""
+    edited = f"{' (edited)' if is_edited(message) else ''}{_thread_context(message)}"
     if message.actor.role == "system":
         return f"[notice{edited}]"
     name = display_name(message.actor)
-    told = f" {quoted(message.actor.id)}" if name in twins else ""
-    return name_header(name, f"{told}{edited}")
+    own_id = f" {quoted(message.actor.id)}" if name in ambiguous_names else ""
+    return name_header(name, f"{own_id}{edited}")
 
 
-def _place(message: Message) -> str:
-    """`, in thread "first words", to "name": "first words"`."""
+def _thread_context(message: Message) -> str:
+    """Return `, in thread "first words", to "name": "first words"`."""
     additions, _ = read_bridge_metadata(message)
     thread, reply = additions.in_thread, additions.replies_to
-    told = ""
+    context = ""
     if thread is not None and thread.words:
-        told = f", in thread {quoted(thread.words)}"
+        context = f", in thread {quoted(thread.words)}"
     if reply is not None and reply.author:
         words = f": {quoted(reply.words)}" if reply.words else ""
-        told += f", to {quoted(reply.author)}{words}"
-    return told
+        context += f", to {quoted(reply.author)}{words}"
+    return context
 
 
 def has_thread_context(message: Message) -> bool:
-    """Whether its header says more than who said it."""
-    return bool(_place(message))
+    """Return whether the header names a thread or an answered message."""
+    return bool(_thread_context(message))
 
 
 def name_header(name: str, more: str = "") -> str:
+    """Return the header line for a name."""
     return f"[from {quoted(name)}{more}]"
 
 
 def is_edited(message: Message) -> bool:
-    """Whether it says something else than it did at first (`metadata.uacs_bridge.state`)."""
+    """Return whether the message was edited (`metadata.uacs_bridge.state`)."""
     return read_bridge_metadata(message)[0].state == "edited"
 
 
 def display_name(actor: Actor) -> str:
+    """Return the actor's name in one line, else its id."""
     return " ".join((actor.name or actor.id).split()) or actor.id
 
 
 def quoted(name: str) -> str:
-    """In quotes on one line: no control, no direction mark, no quote or bracket of its own."""
+    """Return a name in quotes on one line, without control or direction characters, quotes or
+    brackets of its own; at most 80 characters."""
     return f'"{_plain(name)[:_LONGEST]}"'
 
 
 def _plain(name: str) -> str:
-    kept = "".join(
+    visible = "".join(
         character
         for character in name
         if unicodedata.category(character)[0] != "C" and character not in "\u2028\u2029"
     )
-    return " ".join(kept.replace('"', "'").replace("[", "(").replace("]", ")").split())
+    return " ".join(visible.replace('"', "'").replace("[", "(").replace("]", ")").split())
 
 
 def escaped(text: str) -> str:
-    """What people wrote, with a backslash before all that looks like a line of ours."""
-    return _FORGED.sub(lambda found: f"\\{found.group()}", text)
+    """Return text with a backslash before everything that looks like a header line."""
+    return _FORGED.sub(lambda match: f"\\{match.group()}", text)
 
 
 def as_quote(text: str) -> str:
-    """Every line behind a sign, so that nothing in it leaves the quote."""
+    """Return text with `> ` before every line, so that nothing in it ends the quote."""
     return "\n".join(f"> {line}" for line in text.splitlines())
 
 
 def file_name(name: str) -> str:
-    """A file's name as it may stand under a line of ours: one line without brackets, quotes,
-    controls and marks of direction."""
+    """Return a file's name that is safe below a header: one line without brackets, quotes, control
+    and direction characters."""
     return _plain(name)
 
 
 def unescaped(text: str) -> str:
-    """The inverse of `escaped`."""
-    return _FORGED.sub(lambda found: found.group().removeprefix("\\"), text)
+    """Return the text before `escaped`."""
+    return _FORGED.sub(lambda match: match.group().removeprefix("\\"), text)
 
 
 def legal_name(actor: Actor) -> str | None:
-    """The name for APIs that have a field for it; None where the name is not one that they take,
-    or is a role's."""
+    """Return the name for APIs with a field for names; None if the APIs would refuse it or it is
+    the name of a role."""
     name = actor.name or ""
     return name if _LEGAL.fullmatch(name) and name.lower() not in _ROLES else None

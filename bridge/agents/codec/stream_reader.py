@@ -1,4 +1,5 @@
-"""What the readers of streams share: how an answer ended, and what a reader is. Pure."""
+"""What the stream readers of all APIs share: how an answer ended, and the reader's protocol.
+Pure."""
 
 from __future__ import annotations
 
@@ -12,40 +13,39 @@ from bridge.agents.codec.json_values import Json
 from bridge.model.turns import AgentEvent
 
 DONE = "[DONE]"
-"""The last event of some streams; it is no JSON."""
+"""The last event of some streams; it is not JSON."""
 
 BROKEN_LINE = "[BROKEN]"
-"""Stands for a line of a stream that is no JSON. Readers of streams pass it over."""
+"""The event that replaces a line of a stream that is not JSON. Stream readers skip it."""
 
 Outcome = Literal["done", "calls", "length", "refused"]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """`calls`: the answers of tools are awaited; `length`: a limit was reached. `words` is the
-    vendor's own word for it, or what a model said when it refused."""
+    """How an answer ended. `calls`: the model awaits tool results; `length`: a limit was reached.
+    `words` is the vendor's reason, or the text of a refusal."""
 
     outcome: Outcome
     words: str = ""
 
 
 ENDED_EARLY = "the stream ended before the answer did"
-"""The text of the AgentError that readers raise where a stream ends within an answer."""
+"""The text of the AgentError that readers raise if a stream ends within an answer."""
 
 
 class StreamReader(Protocol):
-    """The events of one streamed answer, in order. An answer that came as a whole is one event.
+    """Reads the events of one streamed answer, in order. A whole answer is one event.
 
-    `take` and `end` raise PlatformError for a fault that the vendor tells in the stream, and
-    AgentError where the stream breaks its own rules or ends too early.
-    """
+    `take` and `end` raise PlatformError for an error in the stream, and AgentError if the stream
+    violates its protocol or ends too early."""
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
-        """What is said with this event."""
+        """Return what the agent says with this event."""
         ...
 
     def end(self) -> Sequence[AgentEvent]:
-        """What is said after the last event."""
+        """Return what the agent says after the last event."""
         ...
 
     @property
@@ -53,15 +53,15 @@ class StreamReader(Protocol):
 
     @property
     def response(self) -> Json:
-        """The same answer as it would have come without a stream."""
+        """Return the response that the API would have given without streaming."""
         ...
 
 
 @runtime_checkable
 class ReportsThinking(Protocol):
-    """A reader of answers whose thoughts may stand within their text."""
+    """A reader of answers whose text may contain the model's reasoning."""
 
     @property
     def thinks_first(self) -> bool:
-        """Whether the answer began within thoughts, without a tag that says so."""
+        """Whether the answer began with reasoning, without an opening tag."""
         ...

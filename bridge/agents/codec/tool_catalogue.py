@@ -1,9 +1,8 @@
-"""Descriptions of tools: `metadata.tools` of a conversation <-> each API's list. Pure.
+"""Tool descriptions: `metadata.tools` of a conversation <-> each API's list. Pure.
 
-A tool is `{"name", "description", "parameters", "returns"}` (JSON Schemas, the last one seldom), as
-the seeds' formats have it; what else one API says of it stands under its key in `native`. A tool
-that only one API has (its own web search) is `{"native": {api: ...}}` alone.
-"""
+A tool is `{"name", "description", "parameters", "returns"}`; the last two are JSON Schemas, and
+`returns` is rare. What one API says beyond that stands under its key in `native`. A tool that only
+one API has (its own web search) is `{"native": {api: ...}}` alone."""
 
 from __future__ import annotations
 
@@ -32,25 +31,27 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def tools_of(conversation: Conversation) -> list[Json]:
+    """Return the tool descriptions of a conversation."""
     return [obj(tool) for tool in arr((conversation.metadata or {}).get("tools"))]
 
 
 def tool_names(conversation: Conversation) -> frozenset[str]:
-    """The tools that the bridge runs itself."""
+    """Return the names of the tools that the bridge runs."""
     return frozenset(name for tool in tools_of(conversation) if (name := text(tool.get("name"))))
 
 
 def write_tools(
     tools: list[Json], api: str, write: Callable[[Json], Json], losses: list[Loss]
 ) -> list[JsonValue]:
-    """Each tool as the API has it; another API's own tools are left out."""
+    """Return each tool in the API's form, without tools that only another API has, which are
+    Losses."""
     written: list[JsonValue] = []
     for index, tool in enumerate(tools):
-        own = obj(tool.get("native")).get(api)
+        own_form = obj(tool.get("native")).get(api)
         if text(tool.get("name")):
-            written.append(patched(write(tool), own or {}))
-        elif own is not None:
-            written.append(own)
+            written.append(patched(write(tool), own_form or {}))
+        elif own_form is not None:
+            written.append(own_form)
         else:
             path = f"/metadata/tools/{index}"
             losses.append(Loss(path=path, kind="tool_of_another", what="a tool of another API"))
@@ -58,7 +59,8 @@ def write_tools(
 
 
 def read_tool(native: JsonValue, neutral: Json, api: str, write: Callable[[Json], Json]) -> Json:
-    """A tool of an API; `neutral` is what was read of it, empty where it is the API's own."""
+    """Return the description of an API's tool; `neutral` is what was read of it, empty if only this
+    API has the tool."""
     if not text(neutral.get("name")):
         return {"native": {api: native}}
     tool: Json = {key: neutral[key] for key in _NEUTRAL if neutral.get(key) is not None}
@@ -73,29 +75,30 @@ def name_and_description(tool: Mapping[str, JsonValue]) -> Json:
 
 
 def legal_tool_name(name: str) -> str:
-    """As all APIs take it: letters, digits, _ and -, at most 64."""
+    """Return a tool name that all APIs accept: letters, digits, _ and -, at most 64."""
     return _ILLEGAL.sub("_", name)[:64] or "_"
 
 
 def unknown_tool_result(call: ToolCallPart) -> ToolResultPart:
-    """What an agent is told that calls a tool which it was not offered."""
+    """Return the result of a call of a tool that the agent was not offered."""
     text = f"There is no tool {call.name!r} here."
     return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
 
 
 def media_of(result: ToolResultPart) -> list[MediaPart]:
-    """The pictures, sounds, films and files of a result with parts."""
+    """Return the images, sounds, videos and files among the parts of a tool result."""
     content = result.content
-    listed = content.get("parts") if isinstance(content, Mapping) else None
-    found: list[MediaPart] = []
-    for one in listed if isinstance(listed, (list, tuple)) else ():
-        kind = _MEDIA.get(str(one.get("type"))) if isinstance(one, Mapping) else None
+    parts = content.get("parts") if isinstance(content, Mapping) else None
+    media: list[MediaPart] = []
+    for part in parts if isinstance(parts, (list, tuple)) else ():
+        kind = _MEDIA.get(str(part.get("type"))) if isinstance(part, Mapping) else None
         if kind is not None:
             with contextlib.suppress(ValidationError):
-                found.append(kind.model_validate(one))
-    return found
+                media.append(kind.model_validate(part))
+    return media
 
 
 def parameters_of(tool: Mapping[str, JsonValue]) -> Json:
-    """The JSON Schema of a tool's arguments; an object without properties where it says nothing."""
+    """Return the JSON Schema of a tool's arguments; an object without properties if the tool has
+    none."""
     return obj(tool.get("parameters")) or {"type": "object", "properties": {}}

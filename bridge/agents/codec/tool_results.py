@@ -1,4 +1,4 @@
-"""What a tool answered, as APIs are told it: documents as documents or as their text. Pure."""
+"""Tool results in the form that an API accepts: documents as documents or as text. Pure."""
 
 from __future__ import annotations
 
@@ -12,49 +12,53 @@ from bridge.agents.codec.media import as_file_text
 from bridge.content.messages.agent_parts import DOCUMENT
 
 
-def with_documents(content: JsonValue, written: Callable[[Json], JsonValue]) -> JsonValue:
-    """A result in which documents are `written` anew, from their data: those among its parts, in a
-    list or below `parts`. A result that is a document becomes a list of one."""
+def with_documents(content: JsonValue, write_document: Callable[[Json], JsonValue]) -> JsonValue:
+    """Return a result with its documents converted by `write_document` from their data: the
+    documents in its list or in its `parts`. A result that is one document becomes a list."""
     if isinstance(content, list):
-        return [_written(block, written) for block in content]
-    whole = obj(content)
-    if isinstance(whole.get("parts"), list):
-        return {**whole, "parts": [_written(part, written) for part in arr(whole["parts"])]}
-    told = _written(content, written)
-    return content if told is content else [told]
+        return [_with_document(block, write_document) for block in content]
+    result = obj(content)
+    if isinstance(result.get("parts"), list):
+        return {
+            **result,
+            "parts": [_with_document(part, write_document) for part in arr(result["parts"])],
+        }
+    converted = _with_document(content, write_document)
+    return content if converted is content else [converted]
 
 
 def with_document_texts(content: JsonValue) -> JsonValue:
-    """A result in which documents are parts of text, each under its title."""
+    """Return a result with its documents as text parts, each under its title."""
     return with_documents(content, document_text)
 
 
 def document_text(data: Json) -> Json:
-    """A part of text, with the title and the text of a document."""
-    shown = as_file_text(text(data.get("title")), "text/plain", text(data.get("text")))
-    return {"type": "text", "text": shown}
+    """Return a text part with the title and the text of a document."""
+    file_text = as_file_text(text(data.get("title")), "text/plain", text(data.get("text")))
+    return {"type": "text", "text": file_text}
 
 
 def text_of_result(content: JsonValue) -> str:
-    """A string as it is, texts and documents joined, all else as JSON."""
+    """Return a result as text: a string unchanged, texts and documents joined, anything else as
+    JSON."""
     if isinstance(content, str):
         return content
-    told = with_document_texts(content)
-    blocks = blocks_of(told)
+    converted = with_document_texts(content)
+    blocks = blocks_of(converted)
     if blocks and all(block.get("type") == "text" for block in blocks):
         return "\n".join(text(block.get("text")) for block in blocks)
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(converted, ensure_ascii=False)
 
 
 def blocks_of(content: JsonValue) -> list[Json]:
-    """The parts of a result that has nothing beside them."""
+    """Return the parts of a result that has nothing beside them."""
     whole = obj(content)
     return [obj(part) for part in arr(whole["parts"] if whole.keys() == {"parts"} else content)]
 
 
-def _written(part: JsonValue, written: Callable[[Json], JsonValue]) -> JsonValue:
+def _with_document(part: JsonValue, write_document: Callable[[Json], JsonValue]) -> JsonValue:
     match part:
         case {"schema_id": str(schema), "data": {"text": str()} as data} if schema == DOCUMENT:
-            return written(data)
+            return write_document(data)
         case _:
             return part

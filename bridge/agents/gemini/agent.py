@@ -15,16 +15,19 @@ from bridge.agents.settings import ModelSettings
 
 
 def request_of(settings: ModelSettings) -> Json:
+    """Return the request beside its contents."""
     config = present(temperature=settings.temperature, maxOutputTokens=settings.max_tokens)
     return {"generationConfig": config} if config else {}
 
 
 def address(settings: ModelSettings) -> str:
+    """Return the address of `streamGenerateContent`."""
     return f"{model_address(settings)}:streamGenerateContent?alt=sse"
 
 
 def model_address(settings: ModelSettings) -> str:
-    """Models of one's own have a collection in their name: `tunedModels/...`."""
+    """Return the address of the model. A name with a slash has its own collection:
+    `tunedModels/...`."""
     model = settings.model if "/" in settings.model else f"models/{settings.model}"
     return f"{settings.base_url}/v1beta/{quote(model, safe='/')}"
 

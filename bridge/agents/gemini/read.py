@@ -1,7 +1,6 @@
 """Google Gemini -> UACS: a response as a message, a request as a conversation. Pure.
 
-Raises CodecError where the JSON is no response or request of this API.
-"""
+Raises CodecError for JSON that is not a response or request of this API."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, obj, patch_of, text, without
 from bridge.agents.codec.media import media_part, url_source
 from bridge.agents.codec.messages import (
@@ -41,7 +40,7 @@ _CONFIGS = ("responseJsonSchema", "responseSchema")
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """The body of an answer that was not streamed. A prompt that was blocked has no candidate."""
+    """Return the message of a response that was not streamed. A blocked prompt has no candidate."""
     body = obj(response)
     candidates = [obj(candidate) for candidate in arr(body.get("candidates"))]
     if not candidates and "promptFeedback" not in body:
@@ -49,11 +48,11 @@ def read_response(response: JsonValue, agent: str) -> Message:
     first = candidates[0] if candidates else {}
     content = obj(first.get("content"))
     answer = text(body.get("responseId")) or "answer"
-    calls = Calls(answer)
+    call_ids = CallIds(answer)
     parts = [
         part
         for native_part in arr(content.get("parts"))
-        for part in block_parts(native_part, calls)
+        for part in block_parts(native_part, call_ids)
     ]
     parts += sources_of(first)
     rest: Json = patch_of({}, without(body, "candidates"))
@@ -70,7 +69,7 @@ def _without_parts(candidate: Json) -> Json:
 
 
 def sources_of(candidate: Json) -> list[ContentPart]:
-    """The pages that an answer rests on."""
+    """Return the pages that an answer cites."""
     chunks = arr(obj(candidate.get("groundingMetadata")).get("groundingChunks"))
     webs = [obj(obj(chunk).get("web") or obj(chunk).get("retrievedContext")) for chunk in chunks]
     return citation_parts(
@@ -79,7 +78,8 @@ def sources_of(candidate: Json) -> list[ContentPart]:
 
 
 def read_usage(body: Json) -> Json:
-    """Tokens in neutral words; the vendor does not count thoughts among those of the answer."""
+    """Return token counts under neutral names; the vendor counts reasoning apart from the
+    answer."""
     usage = obj(body.get("usageMetadata"))
     return usage_of(
         API, text(body.get("modelVersion")),
@@ -89,54 +89,54 @@ def read_usage(body: Json) -> Json:
 
 
 def read_moderation(body: Json) -> Json:
-    """Ratings of the question and of the answer, and why one of them was blocked."""
-    asked = obj(body.get("promptFeedback"))
-    answered = obj((arr(body.get("candidates")) or [None])[0])
-    reason = text(asked.get("blockReason")) or text(answered.get("finishReason"))
+    """Return the ratings of question and answer, and why one of them was blocked."""
+    prompt_feedback = obj(body.get("promptFeedback"))
+    candidate = obj((arr(body.get("candidates")) or [None])[0])
+    reason = text(prompt_feedback.get("blockReason")) or text(candidate.get("finishReason"))
     return moderation_of(
         reason if reason not in ("STOP", "MAX_TOKENS") else "",
-        question=asked.get("safetyRatings"),
-        answer=answered.get("safetyRatings"),
+        question=prompt_feedback.get("safetyRatings"),
+        answer=candidate.get("safetyRatings"),
     )
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """The body of a request."""
+    """Return the conversation in the body of a request."""
     body = obj(request)
     if not isinstance(body.get("contents"), list):
         raise CodecError("/contents", "is missing; this is no request of this API")
-    calls = Calls("0")
-    said = _system(obj(body.get("systemInstruction")), calls)
-    said += [_said(obj(block), calls) for block in arr(body["contents"])]
+    call_ids = CallIds("0")
+    messages = _system(obj(body.get("systemInstruction")), call_ids)
+    messages += [_read_message(obj(block), call_ids) for block in arr(body["contents"])]
     tools = [tool for native_tool in arr(body.get("tools")) for tool in _tools(obj(native_tool))]
     rest = without(body, "systemInstruction", "contents", "tools")
-    return conversation_of(said, agent, API, rest, tools, _wanted(rest))
+    return conversation_of(messages, agent, API, rest, tools, _requested_format(rest))
 
 
-def _system(content: Json, calls: Calls) -> list[ReadMessage]:
+def _system(content: Json, call_ids: CallIds) -> list[ReadMessage]:
     parts = [
         part
         for native_part in arr(content.get("parts"))
-        for part in block_parts(native_part, calls)
+        for part in block_parts(native_part, call_ids)
     ]
     rest = without(content, "parts")
-    kept = [*parts, state(API, message=rest)] if rest else parts
-    return [ReadMessage("instructions", kept)] if parts else []
+    all_parts = [*parts, state(API, message=rest)] if rest else parts
+    return [ReadMessage("instructions", all_parts)] if parts else []
 
 
-def _said(content: Json, calls: Calls) -> ReadMessage:
+def _read_message(content: Json, call_ids: CallIds) -> ReadMessage:
     role = text(content.get("role"))
     parts = [
         part
         for native_part in arr(content.get("parts"))
-        for part in block_parts(native_part, calls)
+        for part in block_parts(native_part, call_ids)
     ]
     if role == "model":
         return ReadMessage("agent", parts)
     results = any(isinstance(part, ToolResultPart) for part in parts)
     patch = patch_of({"role": "user"}, without(content, "parts"))
-    kept = [*parts, state(API, message=patch)] if patch else parts
-    return ReadMessage("tool" if results else "user", kept)
+    all_parts = [*parts, state(API, message=patch)] if patch else parts
+    return ReadMessage("tool" if results else "user", all_parts)
 
 
 def _tools(native: Json) -> list[Json]:
@@ -146,27 +146,28 @@ def _tools(native: Json) -> list[Json]:
     return [_tool(obj(function)) for function in functions]
 
 
-def _tool(one: Json) -> Json:
-    given = (one.get(key) for key in ("parametersJsonSchema", "parameters_json_schema"))
-    schema = next((found for found in given if found is not None), None)
+def _tool(declaration: Json) -> Json:
+    schemas = (declaration.get(key) for key in ("parametersJsonSchema", "parameters_json_schema"))
+    schema = next((candidate for candidate in schemas if candidate is not None), None)
     if schema is None:
-        schema = as_json_schema(one.get("parameters"))
-    return read_tool(one, {**one, "parameters": schema}, API, write.tool)
+        schema = as_json_schema(declaration.get("parameters"))
+    return read_tool(declaration, {**declaration, "parameters": schema}, API, write.tool)
 
 
 def as_json_schema(value: JsonValue) -> JsonValue:
-    """The vendor's older schemas name types in capitals (OpenAPI's subset)."""
+    """Return a JSON Schema for the vendor's older schemas, whose types are in capitals (OpenAPI's
+    subset)."""
     if isinstance(value, list):
         return [as_json_schema(item) for item in value]
     if not isinstance(value, dict):
         return value
-    read = {key: as_json_schema(member) for key, member in value.items()}
-    kind = read.get("type")
-    return {**read, "type": kind.lower()} if isinstance(kind, str) else read
+    members = {key: as_json_schema(member) for key, member in value.items()}
+    kind = members.get("type")
+    return {**members, "type": kind.lower()} if isinstance(kind, str) else members
 
 
-def _wanted(rest: Json) -> list[ContentPart]:
-    """The format of the next answer, taken out of the rest of the request."""
+def _requested_format(rest: Json) -> list[ContentPart]:
+    """Return the format of the next answer, and remove it from the rest of the request."""
     config = obj(rest.get("generationConfig"))
     if config.get("responseMimeType") != "application/json":
         return []
@@ -179,10 +180,10 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return [part] if same else [part, state(API, fields={"format": native})]
 
 
-def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
-    """A part of the API; what no part of ours says stands there as it is."""
+def block_parts(native: JsonValue, call_ids: CallIds) -> list[ContentPart]:
+    """Return the UACS parts of a part; one without a UACS equivalent is stored as it is."""
     block = obj(native)
-    part = _part(block, calls)
+    part = _part(block, call_ids)
     if part is None:
         return [state(API, item=native)]
     base = write.block(Piece("", part, fields={"": ""}), _ENTRY, {}, [])
@@ -190,20 +191,20 @@ def block_parts(native: JsonValue, calls: Calls) -> list[ContentPart]:
     return [part, state(API, fields=patch)] if patch else [part]
 
 
-def _part(block: Json, calls: Calls) -> ContentPart | None:
+def _part(block: Json, call_ids: CallIds) -> ContentPart | None:
     match block:
-        case {"text": str(said), "thought": True}:
-            return reasoning(said)
-        case {"text": str(said)}:
-            return TextPart(text=said)
+        case {"text": str(words), "thought": True}:
+            return reasoning(words)
+        case {"text": str(words)}:
+            return TextPart(text=words)
         case {"functionCall": {"name": str(name), **call}}:
             arguments = call.get("args", {})
             if not isinstance(arguments, dict):
-                return None  # nobody can run it as it stands
-            call_id = calls.call(name, text(call.get("id")))
+                return None  # it cannot be run
+            call_id = call_ids.for_call(name, text(call.get("id")))
             return ToolCallPart(id=call_id, name=name, arguments=arguments)
         case {"functionResponse": {"name": str(name), "response": dict(answer), **rest}}:
-            call_id = calls.result(name, text(rest.get("id")))
+            call_id = call_ids.for_result(name, text(rest.get("id")))
             return ToolResultPart(tool_call_id=call_id, content=answer)
         case {"inlineData": {"mimeType": str(kind), "data": str(data)}}:
             return media_part(MediaSource(base64=data), kind)

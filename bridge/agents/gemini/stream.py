@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, obj, text, without
 from bridge.agents.codec.native_parts import events_of
 from bridge.agents.codec.stream_reader import ENDED_EARLY, Ending
@@ -21,23 +21,23 @@ _REFUSALS = frozenset((
     "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY",
     "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "ESCALATION",
 ))  # fmt: skip
-# FUNCTION_CALL is no word of the vendor's, but servers that speak its API say it.
+# The vendor does not document FUNCTION_CALL, but servers that speak its API send it.
 _GOOD = frozenset(("STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED", "FUNCTION_CALL"))
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
 _DEEPEST = 64
 
 
 class Stream:
-    """Each event is a part of a response; texts in a row are one text."""
+    """Reads events in order; each is a part of a response. Consecutive texts are one text."""
 
     def __init__(self) -> None:
         self._top: Json = {}
         self._candidate: Json = {}
         self._content: Json = {}
         self._parts: list[Json] = []
-        self._said = 0  # parts that were said as a whole
-        self._open = False  # whether the last part is a call whose arguments still come
-        self._calls: Calls | None = None
+        self._said_count = 0  # parts that were said as a whole
+        self._call_is_open = False  # whether the last part is a call whose arguments are streamed
+        self._call_ids: CallIds | None = None
 
     def take(self, event: JsonValue) -> Sequence[AgentEvent]:
         chunk = obj(event)
@@ -85,68 +85,71 @@ class Stream:
 
     def _part(self, part: Json) -> list[AgentEvent]:
         call = part.get("functionCall")
-        if isinstance(call, dict) and (self._open or "willContinue" in call):
+        if isinstance(call, dict) and (self._call_is_open or "willContinue" in call):
             return self._grow_call(part, call)
         last = self._parts[-1] if self._parts else {}
-        said = text(part.get("text"))
+        added = text(part.get("text"))
         if part == {"text": ""}:
-            return []  # how some models end a stream
+            return []  # some models end a stream so
         if "text" in part and _continues(last, part):
-            self._parts[-1] = {**last, **part, "text": text(last.get("text")) + said}
-            return [TextDelta(text=said)] if said and not part.get("thought") else []
+            self._parts[-1] = {**last, **part, "text": text(last.get("text")) + added}
+            return [TextDelta(text=added)] if added and not part.get("thought") else []
         events = self._close()
         self._parts.append(part)
-        if said and not part.get("thought"):
-            events.append(TextDelta(text=said))
+        if added and not part.get("thought"):
+            events.append(TextDelta(text=added))
         return events
 
     def _grow_call(self, part: Json, call: Json) -> list[AgentEvent]:
-        """A call whose arguments come in pieces; an empty piece ends it."""
+        """Take a piece of a call whose arguments are streamed; a piece without `willContinue` ends
+        it."""
         events: list[AgentEvent] = []
-        if not self._open:
+        if not self._call_is_open:
             events = self._close()
             self._parts.append({**part, "functionCall": {"args": {}}})
-        known = obj(self._parts[-1]["functionCall"])
-        args = obj(known.get("args"))
+        earlier_call = obj(self._parts[-1]["functionCall"])
+        args = obj(earlier_call.get("args"))
         for partial_arg in map(obj, arr(call.get("partialArgs"))):
             _put(args, text(partial_arg.get("jsonPath")), _value(partial_arg))
         self._parts[-1].update(without(part, "functionCall"))
-        more = without(call, "partialArgs", "willContinue", "args")
+        call_fields = without(call, "partialArgs", "willContinue", "args")
         self._parts[-1]["functionCall"] = {
-            **known,
-            **more,
+            **earlier_call,
+            **call_fields,
             "args": {**args, **obj(call.get("args"))},
         }
-        self._open = call.get("willContinue") is True
+        self._call_is_open = call.get("willContinue") is True
         return events
 
     def _close(self) -> list[AgentEvent]:
-        """What the last part says beyond its text, which was said as it came."""
-        if self._said >= len(self._parts):
+        """Say what the last part has beyond its text, which was said as it came."""
+        if self._said_count >= len(self._parts):
             return []
-        if self._calls is None:
-            self._calls = Calls(text(self._top.get("responseId")) or "answer")
-        parts = block_parts(self._parts[-1], self._calls)
-        self._said = len(self._parts)
-        self._open = False
+        if self._call_ids is None:
+            self._call_ids = CallIds(text(self._top.get("responseId")) or "answer")
+        parts = block_parts(self._parts[-1], self._call_ids)
+        self._said_count = len(self._parts)
+        self._call_is_open = False
         return events_of(part for part in parts if not isinstance(part, TextPart))
 
 
 def _continues(last: Json, part: Json) -> bool:
-    """Whether a text goes on with the last part: both thoughts or neither, and not signed yet."""
+    """Return whether a text continues the last part: both reasoning or neither, and not signed
+    yet."""
     same = bool(last.get("thought")) == bool(part.get("thought"))
     return "text" in last and same and "thoughtSignature" not in last
 
 
-def _value(one: Json) -> JsonValue:
+def _value(partial: Json) -> JsonValue:
     for key in ("stringValue", "numberValue", "boolValue"):
-        if key in one:
-            return one[key]
+        if key in partial:
+            return partial[key]
     return None
 
 
 def _put(args: Json, path: str, value: JsonValue) -> None:
-    """Set what a JSON path such as `$.items[0].name` names; a text that is there grows."""
+    """Set the value at a JSON path such as `$.items[0].name`; a text that exists grows. Raises
+    AgentError for a path that does not fit the arguments so far."""
     steps = [m.group(1) or m.group(3) or int(m.group(2)) for m in _STEP.finditer(path)][:_DEEPEST]
     here: JsonValue = args
     for step, after in zip(steps, [*steps[1:], None], strict=True):
@@ -162,7 +165,7 @@ def _put(args: Json, path: str, value: JsonValue) -> None:
                 here[step] = _grown(here[step], fresh, is_last=after is None)
             here = here[min(step, len(here) - 1)]
         else:
-            raise AgentError("the arguments of a call come in an order that cannot be")
+            raise AgentError("the arguments of a tool call arrive in an invalid order")
 
 
 def _grown(before: JsonValue, fresh: JsonValue, *, is_last: bool) -> JsonValue:

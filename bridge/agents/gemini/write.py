@@ -1,8 +1,7 @@
 """UACS -> Google Gemini: a conversation as a request, a message as a response. Pure.
 
-Lost: structured data and the calls of others become text; instructions in the middle of a
-conversation move to the top. All of it is told in `Loss`es.
-"""
+Lost: structured data and other agents' calls become text; instructions in the middle of a
+conversation move to the top. Each is a `Loss`."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ from bridge.agents.codec.native_parts import (
 from bridge.agents.codec.prompt import (
     PromptEntry,
     WrittenRequest,
-    as_text,
     call_names,
     moved_to_top,
+    piece_as_text,
     prompt_of,
     request_settings,
     stored_response,
@@ -59,7 +58,8 @@ from bridge.uacs import (
 
 API = "gemini"
 
-# What the vendor's subset of JSON Schema lacks (ai.google.dev "Structured output", 2026-08).
+# Keywords that the vendor's subset of JSON Schema lacks (ai.google.dev "Structured output",
+# 2026-08).
 _UNSUPPORTED = frozenset((
     "const", "minLength", "maxLength", "multipleOf", "uniqueItems", "exclusiveMinimum",
     "exclusiveMaximum", "patternProperties", "not", "if", "then", "else", "allOf", "contains",
@@ -69,7 +69,7 @@ _UNSUPPORTED = frozenset((
 
 
 def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
-    """The body of `POST /v1beta/models/{model}:generateContent`."""
+    """Return the body of `POST /v1beta/models/{model}:generateContent`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     names: dict[str, str] = {}
@@ -78,71 +78,73 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
     contents: list[JsonValue] = []
     for entry in prompt.entries:
         if entry.role != "instructions":
-            names.update(call_names([entry]))  # an id may be that of an earlier call, too
+            names.update(call_names([entry]))  # an id may repeat that of an earlier call
             contents += _contents(entry, names, prompt.losses)
     body["contents"] = contents
     if tools := _grouped(write_tools(tools_of(conversation), API, tool, prompt.losses)):
         body["tools"] = tools
     if prompt.response_format is not None:
-        given = prompt.response_format_fields.get("format")  # as this API was asked for it before
-        wanted = given or response_format(prompt.response_format, prompt.losses)
-        body["generationConfig"] = {**obj(body.get("generationConfig")), **obj(wanted)}
+        original = prompt.response_format_fields.get(
+            "format"
+        )  # the format of an earlier request of this API
+        format_ = original or response_format(prompt.response_format, prompt.losses)
+        body["generationConfig"] = {**obj(body.get("generationConfig")), **obj(format_)}
     return WrittenRequest(body, tuple(prompt.losses))
 
 
 def write_response(message: Message, agent: str) -> Json:
-    """What the API would have answered to say this."""
+    """Return the response that would have given this message."""
     entry = PromptEntry("agent", pieces_of(message, API, [], ""))
     parts = list(_parts(entry, entry.pieces, call_names([entry]), [], whole=True))
-    said: Json = {"role": "model", "parts": parts}
+    content: Json = {"role": "model", "parts": parts}
     patch = stored_response(message, agent, API)
     candidates = arr(patch.get("candidates"))
-    candidate: JsonValue = {"content": said}
+    candidate: JsonValue = {"content": content}
     candidate = patched(candidate, candidates[0]) if candidates else candidate
     rest = patched({}, {key: value for key, value in patch.items() if key != "candidates"})
     return {**obj(rest), "candidates": [candidate]}
 
 
 def response_format(part: RequestedResponseFormatPart, losses: list[Loss]) -> Json:
-    """The members of `generationConfig` that ask for this format."""
+    """Return the members of `generationConfig` that request this format."""
     config: Json = {"responseMimeType": "application/json"}
     if not allows_any_object(part.schema_):
         config["responseJsonSchema"] = without_keywords(part.schema_, _UNSUPPORTED, losses)
     return config
 
 
-def tool(one: Json) -> Json:
-    """A function declaration."""
-    return {**name_and_description(one), "parametersJsonSchema": parameters_of(one)}
+def tool(description: Json) -> Json:
+    """Return a function declaration."""
+    return {**name_and_description(description), "parametersJsonSchema": parameters_of(description)}
 
 
 def _grouped(tools: Sequence[JsonValue]) -> list[JsonValue]:
-    """All declarations of functions stand in one tool, where the first of them stood."""
-    found: list[JsonValue] = []
+    """Return the tools with all function declarations in one tool, at the place of the first."""
+    grouped: list[JsonValue] = []
     functions: list[JsonValue] = []
-    for one in tools:
-        if "name" not in obj(one):
-            found.append(one)
+    for native_tool in tools:
+        if "name" not in obj(native_tool):
+            grouped.append(native_tool)
             continue
         if not functions:
-            found.append({"functionDeclarations": functions})
-        functions.append(one)
-    return found
+            grouped.append({"functionDeclarations": functions})
+        functions.append(native_tool)
+    return grouped
 
 
 def _system(
     entries: Sequence[PromptEntry], names: Mapping[str, str], losses: list[Loss]
 ) -> JsonValue:
-    """All instructions, as they stand at the top; None without any."""
+    """Return all instructions, which stand at the top; None without any."""
     parts: list[JsonValue] = []
     content: Json = {}
-    begun = False
+    has_begun = False
     for entry in entries:
-        begun = begun or entry.role != "instructions"
+        has_begun = has_begun or entry.role != "instructions"
         if entry.role == "instructions":
             parts += _parts(entry, entry.pieces, names, losses)
             content = with_message_fields(content, entry.pieces)
-            if begun:
+            if has_begun:
                 losses.append(moved_to_top(entry))
     return {**content, "parts": parts} if parts else None
 
@@ -167,7 +169,7 @@ def _parts(
     *,
     whole: bool = False,
 ) -> Iterator[JsonValue]:
-    """`whole`: also what only was said, and does not go back."""
+    """Yield the parts of pieces; with `whole` also reasoning that is not sent back."""
     for piece in pieces:
         thought = reasoning_text(piece.part)
         if piece.part is None:
@@ -175,17 +177,17 @@ def _parts(
                 yield piece.item
         elif thought is not None and not whole and "thoughtSignature" not in piece.fields:
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
-        elif found := block(piece, entry, names, losses):
-            yield piece.restored(found)
+        elif native_part := block(piece, entry, names, losses):
+            yield piece.restored(native_part)
 
 
 def block(
     piece: Piece, entry: PromptEntry, names: Mapping[str, str], losses: list[Loss]
 ) -> Json | None:
-    """A part of the API; None where there is nothing to say."""
+    """Return a part of the API; None if the piece has no content for it."""
     match piece.part:
-        case TextPart(text=said):
-            return _text(entry.text(said)) if said or piece.fields else None
+        case TextPart(text=words):
+            return _text(entry.text(words)) if words or piece.fields else None
         case ToolCallPart() as part if entry.role == "agent":
             call: Json = {"name": legal_tool_name(part.name), "args": dict(part.arguments)}
             return {"functionCall": {**_id(part.id), **call}}
@@ -194,12 +196,12 @@ def block(
         case ImagePart() | AudioPart() | VideoPart() | FilePart():
             return _media(piece, piece.part, entry, losses)
         case StructuredDataPart(schema_id=schema) if schema == CITATIONS and entry.role == "agent":
-            return None  # the response around it has them
+            return None  # the response around it has the sources
         case part if (thought := reasoning_text(part)) is not None:
             return {"text": thought, "thought": True}
         case _:
-            shown = as_text(piece, losses)
-            return _text(entry.text(shown)) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(entry.text(markdown)) if markdown else None
 
 
 def _text(value: str) -> Json:
@@ -212,26 +214,30 @@ def _id(call_id: str) -> Json:
 
 
 def _result(part: ToolResultPart, names: Mapping[str, str]) -> Json:
-    name = names.get(part.tool_call_id, "tool")  # the API wants one
-    said = with_document_texts(part.content)
+    name = names.get(part.tool_call_id, "tool")  # the API requires a name
+    response = with_document_texts(part.content)
     if part.is_error:
-        said = {"error": said}
+        response = {"error": response}
     return {
         **_id(part.tool_call_id),
         "name": legal_tool_name(name),
-        "response": said if isinstance(said, dict) else {"result": said},
+        "response": response if isinstance(response, dict) else {"result": response},
     }
 
 
 def _media(piece: Piece, part: MediaPart, entry: PromptEntry, losses: list[Loss]) -> Json | None:
     source: MediaSource = part.source
-    if entry.header and (said := text_in(part)) is not None:  # its lines are escaped as all others
-        return _text(entry.text(as_file_text(entry.file_name(piece), part.media_type, said)))
+    if (
+        entry.header and (content := text_in(part)) is not None
+    ):  # its lines are escaped like all others
+        return _text(entry.text(as_file_text(entry.file_name(piece), part.media_type, content)))
     if source.base64 is not None:
         return {"inlineData": {"mimeType": part.media_type, "data": source.base64}}
     if source.url and not part.media_type.endswith("/*"):
         return {"fileData": {"mimeType": part.media_type, "fileUri": source.url}}
     if source.url:
         return {"fileData": {"fileUri": source.url}}
-    shown = as_text(piece, losses, f"its bytes are not here ({name_of(piece) or part.type})")
-    return _text(entry.text(shown)) if shown else None
+    markdown = piece_as_text(
+        piece, losses, f"its bytes are not here ({name_of(piece) or part.type})"
+    )
+    return _text(entry.text(markdown)) if markdown else None

@@ -1,7 +1,6 @@
-"""The agent that every model's API has: a turn in, requests and streams, agent events out.
+"""The agent that all model APIs share: a turn in, requests and streams, agent events out.
 
-What differs between APIs stands in an `Api`: pure functions and a reader of streams.
-"""
+An `Api` holds what differs between APIs: pure functions and a stream reader."""
 
 from __future__ import annotations
 
@@ -26,9 +25,7 @@ from bridge.agents.codec.speakers import (
 from bridge.agents.codec.stream_reader import BROKEN_LINE, Ending, ReportsThinking, StreamReader
 from bridge.agents.codec.tool_catalogue import media_of, tool_names, tools_of, unknown_tool_result
 from bridge.agents.model.dialects import Dialect, dialect_after, fitted
-from bridge.agents.model.show_card import shown as shown_card
-from bridge.agents.model.show_card import tool as show_card_tool
-from bridge.agents.model.show_card import with_presses
+from bridge.agents.model.show_card import card_of_call, show_card_tool, with_presses
 from bridge.agents.model.transcripts import Transcripts
 from bridge.agents.model.uploads import FileApi, Uploads
 from bridge.agents.settings import ModelSettings
@@ -79,7 +76,7 @@ from bridge.uacs import (
 
 log = structlog.get_logger()
 
-_ROUNDS = 25  # requests of one turn: a model that calls tools for ever is stopped
+_ROUNDS = 25  # requests of one turn: ends endless tool calls
 
 
 @dataclass(frozen=True)
@@ -91,42 +88,43 @@ class Api:
     read_response: Callable[[JsonValue, str], Message]
     usage: Callable[[Json], Json]
     stream: Callable[[Dialect, Json], StreamReader]
-    """The reader of the answer to a request."""
+    """Returns the reader of the answer to a request."""
     settings_of_request: Callable[[ModelSettings], Json]
-    """The members of a request that are no messages."""
+    """Returns the members of a request beside its messages."""
     address: Callable[[ModelSettings], str]
     headers: Callable[[str], dict[str, str]]
-    """With the key, or with an empty string where none is needed."""
+    """Returns the headers for a key, which is empty if none is needed."""
     files: FileApi | None = None
     accepts_audio: Callable[[str], bool] = lambda media_type: False
-    """Whether its models take sounds of this type."""
+    """Whether its models accept sounds of a media type."""
     moderation: Callable[[Json], Json] = lambda response: {}
-    """Of a response: `why` it was held back, and the `results` of the vendor's filters."""
+    """Returns `why` a response was withheld, and the `results` of the vendor's filters."""
     dialect: Callable[[ModelSettings], Dialect] = lambda settings: Dialect()
-    """What the settings say of the server."""
+    """Returns what the settings say about the server."""
     fitted: Callable[[Json, Dialect], Json] = fitted
-    """A request as the server takes it."""
+    """Returns a request in the form that the server accepts."""
     message_members: frozenset[str] = frozenset()
-    """Members of messages that a request can do without."""
+    """Members of messages that a request can omit."""
     joins_messages: bool = False
     """Whether `fitted` can join messages of one role."""
     model_address: Callable[[ModelSettings], str] | None = None
-    """Where the API tells of the model; None: it has no such place."""
+    """Returns the address at which the API describes the model; None if it has none."""
 
 
 @dataclass
 class _Round:
-    """One request: the reader of its answer, and what was held back because a format is wanted."""
+    """One request: the reader of its answer, and the text that is withheld until a required format
+    is validated."""
 
     body: Json
     reader: StreamReader
-    held: list[str] | None = None
+    withheld: list[str] | None = None
     broken: int = 0
-    """Lines of the stream that were no JSON."""
+    """Lines of the stream that were not JSON."""
 
 
 class ModelAgent:
-    """Answers from the room alone: nothing is kept at the vendor's."""
+    """Answers from the room alone: the vendor stores nothing."""
 
     def __init__(self, name: str, api: Api, settings: ModelSettings, tools: AgentTools) -> None:
         self.name = name
@@ -138,11 +136,11 @@ class ModelAgent:
         self._dialect = replace(dialect, without=dialect.without | dropped)
 
     async def check(self) -> Sequence[Finding]:
-        """Whether the API is there, takes the key and, at its vendor's own address, has the
-        model."""
+        """Return whether the API is reachable, accepts the key and, at its vendor's address, has
+        the model."""
         settings = self._settings
         at_home = settings.base_url == type(settings).model_fields["base_url"].default
-        absent = f"the API knows no model {settings.model!r}" if at_home else ""
+        absent = f"the API does not know the model {settings.model!r}" if at_home else ""
         return await probe(settings, self._probe, absent=absent)
 
     async def _probe(self) -> Request:
@@ -155,23 +153,24 @@ class ModelAgent:
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         """Answer one turn; ends with TurnDone or TurnFailed."""
-        return run_turn(self.name, self._settings, inputs, partial(self._told_anew, turn))
+        return run_turn(self.name, self._settings, inputs, partial(self._with_uploads, turn))
 
-    async def _told_anew(
+    async def _with_uploads(
         self, turn: Turn, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent, None]:
-        """The answer; where the vendor has forgotten its files, they are given once more."""
+        """Yield the answer. If the vendor no longer knows uploaded files, upload them again
+        once."""
         uploads = await self._uploads()
-        said = False
+        has_said = False
         while True:
-            told, losses = await self._conversation(turn, http, uploads)
+            conversation, losses = await self._conversation(turn, http, uploads)
             try:
-                async with aclosing(self._answer(told, losses, inputs, http)) as events:
+                async with aclosing(self._answer(conversation, losses, inputs, http)) as events:
                     async for event in events:
-                        said = said or not isinstance(event, AnswerRecorded)
+                        has_said = has_said or not isinstance(event, AnswerRecorded)
                         yield event
             except Refused:
-                if said or uploads is None or not await uploads.forget():
+                if has_said or uploads is None or not await uploads.forget():
                     raise
                 log.info("uploads_forgotten", agent=self.name, api=self._api.name)
             else:
@@ -183,99 +182,109 @@ class ModelAgent:
         key = await self._key()
         return Uploads(self.name, self._api.files, self._settings, key, self._tools)
 
-    async def _given(
+    async def _with_files(
         self, room: Conversation, http: Http, uploads: Uploads | None
     ) -> tuple[Conversation, Sequence[Loss]]:
-        """With its files as the API takes them: written down, uploaded, inline."""
-        told: tuple[Loss, ...] = ()
-        if self._settings.transcriber and _has_unheard(room, self._api.accepts_audio):
+        """Return the room with its files as the API accepts them: transcribed, uploaded, inline."""
+        transcribed: tuple[Loss, ...] = ()
+        if self._settings.transcriber and _has_untranscribed(room, self._api.accepts_audio):
             transcripts = Transcripts(
                 self.name, self._settings, self._tools, self._api.accepts_audio
             )
-            room, told = await transcripts.given(room, http)
+            room, transcribed = await transcripts.with_transcripts(room, http)
         if uploads is not None:
-            room = await uploads.given(room, http)
+            room = await uploads.with_uploaded_files(room, http)
         limit = self._settings.inline_bytes
         room, losses = await inline_files(room, self._tools.files, limit)
-        return room, (*told, *losses)
+        return room, (*transcribed, *losses)
 
     async def _conversation(
         self, turn: Turn, http: Http, uploads: Uploads | None
     ) -> tuple[Conversation, Sequence[Loss]]:
-        """The room as this agent's API is told it, with instructions and settings; the files that
-        it is not given."""
+        """Return the room with the agent's instructions and request settings, and the files that it
+        does not receive."""
         settings = self._settings
         room = readable_window(turn.conversation, self.name, settings.history_tokens)
-        room, losses = await self._given(with_presses(room), http, uploads)
+        room, losses = await self._with_files(with_presses(room), http, uploads)
         for loss in losses:
             log.info("agent_input_omitted", agent=self.name, turn=turn.id, what=loss.what)
         messages = [*_instructions(room, self.name, settings.system), *room.messages]
-        if settings.response_format is not None and _wanted(messages, self.name) is None:
+        if settings.response_format is not None and _requested_format(messages, self.name) is None:
             part = RequestedResponseFormatPart(schema=settings.response_format)
-            messages[-1] = _wanting(messages[-1], part)
+            messages[-1] = _with_format(messages[-1], part)
         metadata = dict(room.metadata or {})
         if settings.cards:
             metadata["tools"] = [*tools_of(room), show_card_tool()]
         agents = metadata.get("agents")
         request = self._api.settings_of_request(settings)
-        own: Json = {"api": self._api.name, "request": patched(request, settings.extra_body)}
-        metadata["agents"] = {**(agents if isinstance(agents, dict) else {}), self.name: own}
-        told = room.model_copy(update={"messages": tuple(messages), "metadata": metadata})
-        return told, losses
+        own_settings: Json = {
+            "api": self._api.name,
+            "request": patched(request, settings.extra_body),
+        }
+        metadata["agents"] = {
+            **(agents if isinstance(agents, dict) else {}),
+            self.name: own_settings,
+        }
+        conversation = room.model_copy(update={"messages": tuple(messages), "metadata": metadata})
+        return conversation, losses
 
     async def _answer(
         self, conversation: Conversation, losses: Sequence[Loss], inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Rounds of requests, until the model says no more."""
-        wanted = _wanted(conversation.messages, self.name)
+        """Send requests until the model has no more calls."""
+        answer_format = _requested_format(conversation.messages, self.name)
         usage: Json = {}
-        asked_again = False
+        has_retried_format = False
         paragraphs = Paragraphs()
-        body, untold = self._body(conversation)
-        model, losses = self._settings.model, [*losses, *untold]
-        told = conversation
-        record = answer_record(self._api.name, told, self.name, losses, model=model)
+        body, not_sent = self._body(conversation)
+        model, losses = self._settings.model, [*losses, *not_sent]
+        first_conversation = conversation
+        record = answer_record(self._api.name, first_conversation, self.name, losses, model=model)
         yield AnswerRecorded(record=record)
         for number in range(1, _ROUNDS + 1):
-            held = None if wanted is None else list[str]()
-            one = _Round(body, self._api.stream(self._dialect, body), held)
-            async with aclosing(paragraphs.of(self._round(one, inputs, http))) as events:
+            withheld = None if answer_format is None else list[str]()
+            round_ = _Round(body, self._api.stream(self._dialect, body), withheld)
+            async with aclosing(paragraphs.of(self._round(round_, inputs, http))) as events:
                 async for event in events:
                     yield event
-            if one.broken:
-                losses = [_broken(one.broken), *losses]
-                record = answer_record(self._api.name, told, self.name, losses, model=model)
+            if round_.broken:
+                losses = [_broken(round_.broken), *losses]
+                record = answer_record(
+                    self._api.name, first_conversation, self.name, losses, model=model
+                )
                 yield AnswerRecorded(record=record)
-            usage = _added(usage, self._api.usage(one.reader.response))
-            for event in _beside(one.reader, self._api, {**usage, "requests": number}):
+            usage = _added(usage, self._api.usage(round_.reader.response))
+            for event in _beside(round_.reader, self._api, {**usage, "requests": number}):
                 yield event
-            own = self._api.read_response(one.reader.response, self.name)
-            if one.reader.ending.outcome == "calls":
-                results, cards = await self._results(conversation, own, inputs)
-                for event in _given(results, cards):
+            response = self._api.read_response(round_.reader.response, self.name)
+            if round_.reader.ending.outcome == "calls":
+                results, cards = await self._results(conversation, response, inputs)
+                for event in _result_events(results, cards):
                     yield event
                 files = await self._files_of(results, conversation)
-                more = [*_as_messages(results), *files, *inputs.new_messages()]
-            elif one.reader.ending.outcome != "done":
-                for text in held or ():
+                new_messages = [*_as_messages(results), *files, *inputs.take_messages()]
+            elif round_.reader.ending.outcome != "done":
+                for text in withheld or ():
                     yield TextDelta(text=text)
-                yield _failure(one.reader.ending, self._settings)
+                yield _failure(round_.reader.ending, self._settings)
                 return
-            elif more := inputs.new_messages():
+            elif new_messages := inputs.take_messages():
                 paragraphs.next()
-            elif wanted is not None:
-                part, more = _judged(held or (), wanted, again=not asked_again)
+            elif answer_format is not None:
+                part, new_messages = _judged(
+                    withheld or (), answer_format, again=not has_retried_format
+                )
                 if part is not None:
                     yield PartGiven(part=orjson.loads(write(part)))
                     yield TurnDone()
                     return
-                asked_again = True
+                has_retried_format = True
             else:
                 yield TurnDone()
                 return
-            conversation = _continued(conversation, own, more, wanted)
+            conversation = _continued(conversation, response, new_messages, answer_format)
             body, _ = self._body(conversation)
-        yield TurnFailed(reason=f"it did not come to an answer in {_ROUNDS} requests")
+        yield TurnFailed(reason=f"it gave no answer within {_ROUNDS} requests")
 
     def _body(self, conversation: Conversation) -> tuple[Json, Sequence[Loss]]:
         written = self._api.write_request(conversation, self.name)
@@ -283,55 +292,58 @@ class ModelAgent:
             log.debug("agent_loss", agent=self.name, kind=loss.kind, path=loss.path)
         return written.body, written.losses
 
-    def _round(self, one: _Round, inputs: TurnInputs, http: Http) -> AsyncGenerator[AgentEvent]:
-        """One request; it is sent again only while nothing of its answer was said."""
+    def _round(self, round_: _Round, inputs: TurnInputs, http: Http) -> AsyncGenerator[AgentEvent]:
+        """Yield the events of one request; it is repeated only while none of its answer has
+        arrived."""
 
         async def attempt() -> AsyncGenerator[AgentEvent, None]:
-            one.reader = self._api.stream(self._dialect, one.body)
-            one.broken = 0
-            if one.held is not None:
-                one.held.clear()
-            async with aclosing(self._events(one, inputs, http)) as events:
+            round_.reader = self._api.stream(self._dialect, round_.body)
+            round_.broken = 0
+            if round_.withheld is not None:
+                round_.withheld.clear()
+            async with aclosing(self._events(round_, inputs, http)) as events:
                 async for event in events:
-                    if one.held is not None and isinstance(event, TextDelta):
-                        one.held.append(event.text)
-                    elif one.held is not None and isinstance(event, TextReplaced):
-                        one.held[:] = [event.text]
+                    if round_.withheld is not None and isinstance(event, TextDelta):
+                        round_.withheld.append(event.text)
+                    elif round_.withheld is not None and isinstance(event, TextReplaced):
+                        round_.withheld[:] = [event.text]
                         for part in event.parts:
                             yield PartGiven(part=part)
                     elif isinstance(event, ToolCalled) and event.part.name == SHOW_CARD:
-                        yield PartGiven(part=orjson.loads(write(event.part)))  # no deed
+                        yield PartGiven(
+                            part=orjson.loads(write(event.part))
+                        )  # it has no side effect
                     else:
                         yield event
 
         return with_retries(self.name, attempt, self._settings.retries, inputs, self._tools.clock)
 
     async def _events(
-        self, one: _Round, inputs: TurnInputs, http: Http
+        self, round_: _Round, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        async with aclosing(inputs.each(self._accepted(one, inputs, http))) as events:
+        async with aclosing(inputs.each(self._accepted(round_, inputs, http))) as events:
             async for event in events:
-                one.broken += event == BROKEN_LINE
-                for said in one.reader.take(event):
-                    yield _sound(said, one.broken)
-        if isinstance(one.reader, ReportsThinking) and one.reader.thinks_first:
+                round_.broken += event == BROKEN_LINE
+                for agent_event in round_.reader.take(event):
+                    yield _checked(agent_event, round_.broken)
+        if isinstance(round_.reader, ReportsThinking) and round_.reader.thinks_first:
             self._dialect = replace(self._dialect, thinks_first=True)
-        if one.broken:
-            log.warning("agent_stream_broken", agent=self.name, lines=one.broken)
-        for said in one.reader.end():
-            yield _sound(said, one.broken)
+        if round_.broken:
+            log.warning("agent_stream_broken", agent=self.name, lines=round_.broken)
+        for agent_event in round_.reader.end():
+            yield _checked(agent_event, round_.broken)
 
     async def _accepted(
-        self, one: _Round, inputs: TurnInputs, http: Http
+        self, round_: _Round, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[JsonValue]:
-        """The events of a request. One that is refused for members that it can do without is sent
-        again without them; what the server then takes is remembered until the bridge restarts."""
+        """Yield the events of a request. If the server refuses members that the request can omit,
+        it is sent again without them, and the agent omits them until the bridge restarts."""
         headers = self._api.headers(await self._key())
         if self._api.files is not None and self._settings.upload_over_mb is not None:
             headers = {**headers, **self._api.files.headers}
         dialect = self._dialect
         while True:
-            body = self._api.fitted(one.body, dialect)
+            body = self._api.fitted(round_.body, dialect)
             request = Request(self._api.address(self._settings), headers, body)
             try:
                 async with aclosing(http.events(request)) as events:
@@ -339,59 +351,64 @@ class ModelAgent:
                         self._dialect = dialect
                         yield event
             except PlatformError as error:
-                better = self._learned(error, dialect, one.body)
-                if better is None:
+                next_dialect = self._next_dialect(error, dialect, round_.body)
+                if next_dialect is None:
                     raise
                 log.warning(
                     "agent_request_changed", agent=self.name, error=str(error),
-                    left_out=sorted(better.without), alternating=better.alternating,
+                    left_out=sorted(next_dialect.without), alternating=next_dialect.alternating,
                 )  # fmt: skip
-                dialect = better
+                dialect = next_dialect
             else:
                 return
 
-    def _learned(self, error: PlatformError, dialect: Dialect, body: Json) -> Dialect | None:
+    def _next_dialect(self, error: PlatformError, dialect: Dialect, body: Json) -> Dialect | None:
         settings = self._settings
-        fixed = settings.needed | settings.kept | settings.extra_body.keys()
-        droppable = (body.keys() | self._api.message_members) - fixed
+        kept_members = settings.required | settings.essential | settings.extra_body.keys()
+        droppable = (body.keys() | self._api.message_members) - kept_members
         return dialect_after(error, dialect, droppable, joins_messages=self._api.joins_messages)
 
     async def _key(self) -> str:
         return await api_key_of(self._settings.api_key, self._tools.tokens)
 
     async def _results(
-        self, conversation: Conversation, own: Message, inputs: TurnInputs
+        self, conversation: Conversation, response: Message, inputs: TurnInputs
     ) -> tuple[Sequence[ToolResultPart], Sequence[StructuredDataPart]]:
-        """What the tools answered that the bridge has; others are answered that there is none. The
-        cards that it shows."""
-        calls = [part for part in own.content if isinstance(part, ToolCallPart)]
+        """Return the results of the bridge's tools, an error for unknown tools, and the cards to
+        show. Raises AgentError if no call can be read."""
+        calls = [part for part in response.content if isinstance(part, ToolCallPart)]
         if not calls:
-            raise AgentError("its model called a tool in a way that cannot be read")
-        known = tool_names(conversation)
+            raise AgentError("its model sent a tool call that cannot be read")
+        offered = tool_names(conversation)
         cards: list[StructuredDataPart] = []
-        found: dict[str, ToolResultPart] = {}
+        results: dict[str, ToolResultPart] = {}
         for call in calls:
             if call.name == SHOW_CARD and self._settings.cards:
-                card, found[call.id] = shown_card(call)
+                card, results[call.id] = card_of_call(call)
                 cards += [card] if card is not None else []
-        theirs = [call.id for call in calls if call.name in known and call.id not in found]
-        found |= {result.tool_call_id: result for result in await inputs.results(theirs)}
-        return [found.get(call.id) or unknown_tool_result(call) for call in calls], cards
+        bridge_calls = [
+            call.id for call in calls if call.name in offered and call.id not in results
+        ]
+        results |= {result.tool_call_id: result for result in await inputs.results(bridge_calls)}
+        return [results.get(call.id) or unknown_tool_result(call) for call in calls], cards
 
     async def _files_of(
         self, results: Sequence[ToolResultPart], conversation: Conversation
     ) -> list[Message]:
-        """Pictures and files that tools answered with, as no API takes all of them in a result."""
+        """Return the files of tool results as messages, because no API accepts all of them in a
+        result."""
         parts = [part for result in results for part in media_of(result)]
         if not parts:
             return []
-        said = _message("bridge", "system", (TextPart(text=_TOOL_FILES), *parts))
-        held = conversation.model_copy(update={"messages": (said,)})
+        message = _message("bridge", "system", (TextPart(text=_TOOL_FILES), *parts))
+        conversation_of_files = conversation.model_copy(update={"messages": (message,)})
         limit = self._settings.inline_bytes
-        return list((await inline_files(held, self._tools.files, limit))[0].messages)
+        return list(
+            (await inline_files(conversation_of_files, self._tools.files, limit))[0].messages
+        )
 
 
-_BROKEN_CALLS = "a part of its answer could not be read, so its calls of tools are not made"
+_BROKEN_CALLS = "a part of its answer could not be read, so its tool calls are not made"
 _TOOL_FILES = "Files that the tools answered with, in their order:"
 
 
@@ -400,14 +417,14 @@ def _broken(lines: int) -> Loss:
     return Loss(path="", kind="stream_broken", what=what)
 
 
-def _sound(said: AgentEvent, broken: int) -> AgentEvent:
-    """Raises AgentError for a call of a tool of which a part may be missing."""
-    if broken and isinstance(said, ToolCalled):
+def _checked(event: AgentEvent, broken: int) -> AgentEvent:
+    """Return the event. Raises AgentError for a tool call of which a part may be missing."""
+    if broken and isinstance(event, ToolCalled):
         raise AgentError(_BROKEN_CALLS)
-    return said
+    return event
 
 
-def _has_unheard(room: Conversation, accepts_audio: Callable[[str], bool]) -> bool:
+def _has_untranscribed(room: Conversation, accepts_audio: Callable[[str], bool]) -> bool:
     parts = (part for message in room.messages for part in message.content)
     return any(isinstance(part, AudioPart) and not accepts_audio(part.media_type) for part in parts)
 
@@ -420,12 +437,16 @@ def _has_results(room: Conversation) -> bool:
 def _instructions(room: Conversation, agent: str, system: str) -> list[Message]:
     texts = [system.strip(), speakers_notice(room) if has_named_speakers(room, agent) else ""]
     texts.append(TOOLS_NOTICE if tools_of(room) or _has_results(room) else "")
-    said = "\n\n".join(filter(None, texts))
-    return [_message(instructions_id(agent), "system", (TextPart(text=said),))] if said else []
+    instructions = "\n\n".join(filter(None, texts))
+    return (
+        [_message(instructions_id(agent), "system", (TextPart(text=instructions),))]
+        if instructions
+        else []
+    )
 
 
 def _message(actor: str, role: Role, content: Sequence[ContentPart]) -> Message:
-    """A message that is said to the model alone and kept nowhere."""
+    """Return a message for the model alone, which is not stored."""
     return Message(
         message_id=actor,
         timestamp=to_timestamp(datetime_of(0)),
@@ -434,8 +455,10 @@ def _message(actor: str, role: Role, content: Sequence[ContentPart]) -> Message:
     )
 
 
-def _wanted(messages: Sequence[Message], agent: str) -> RequestedResponseFormatPart | None:
-    """The format that was asked for since the agent last spoke."""
+def _requested_format(
+    messages: Sequence[Message], agent: str
+) -> RequestedResponseFormatPart | None:
+    """Return the answer format that was requested since the agent's last answer."""
     for message in reversed(messages):
         if message.actor.id == agent_id(agent):
             return None
@@ -445,20 +468,21 @@ def _wanted(messages: Sequence[Message], agent: str) -> RequestedResponseFormatP
     return None
 
 
-def _wanting(message: Message, wanted: RequestedResponseFormatPart) -> Message:
-    return message.model_copy(update={"content": (*message.content, wanted)})
+def _with_format(message: Message, answer_format: RequestedResponseFormatPart) -> Message:
+    return message.model_copy(update={"content": (*message.content, answer_format)})
 
 
 def _continued(
     conversation: Conversation,
-    own: Message,
-    more: Sequence[Message],
-    wanted: RequestedResponseFormatPart | None,
+    response: Message,
+    new_messages: Sequence[Message],
+    answer_format: RequestedResponseFormatPart | None,
 ) -> Conversation:
-    """After an answer that is not the last; a format is wanted of the next one again."""
-    messages = [*conversation.messages, own, *more]
-    if wanted is not None:
-        messages[-1] = _wanting(messages[-1], wanted)
+    """Return the conversation after an answer that is not the last; the next answer needs the
+    format again."""
+    messages = [*conversation.messages, response, *new_messages]
+    if answer_format is not None:
+        messages[-1] = _with_format(messages[-1], answer_format)
     return conversation.model_copy(update={"messages": tuple(messages)})
 
 
@@ -466,15 +490,15 @@ def _as_messages(results: Sequence[ToolResultPart]) -> list[Message]:
     return [_message("tool", "tool", results)] if results else []
 
 
-def _given(
+def _result_events(
     results: Sequence[ToolResultPart], cards: Sequence[StructuredDataPart]
 ) -> list[AgentEvent]:
-    """What is said of calls that were answered; a card stands behind all results."""
+    """Return the events for answered calls; cards follow after all results."""
     events: list[AgentEvent] = [ToolAnswered(part=result) for result in results]
     return [*events, *(PartGiven(part=orjson.loads(write(card))) for card in cards)]
 
 
-def _asking(text: str) -> Message:
+def _question(text: str) -> Message:
     return _message(ANONYMOUS_USER, "human", (TextPart(text=text),))
 
 
@@ -486,45 +510,46 @@ def _failure(ending: Ending, settings: ModelSettings) -> TurnFailed:
 
 
 def _judged(
-    held: Sequence[str], wanted: RequestedResponseFormatPart, *, again: bool
+    withheld: Sequence[str], answer_format: RequestedResponseFormatPart, *, again: bool
 ) -> tuple[ContentPart | None, list[Message]]:
-    """An answer in a format, or with what words it is asked for `again`. Raises AgentError."""
+    """Return a valid structured answer, or the message that asks for it again. Raises AgentError
+    without `again`."""
     try:
-        return read_structured_answer("".join(held), wanted.schema_), []
+        return read_structured_answer("".join(withheld), answer_format.schema_), []
     except AgentError as error:
         if not again:
             raise
-        return None, [_asking(f"{error}. Answer again, in that format alone.")]
+        return None, [_question(f"{error}. Answer again, in that format alone.")]
 
 
 def _beside(reader: StreamReader, api: Api, usage: Json) -> list[AgentEvent]:
-    """What is told of an answer beside what it says."""
-    found = _moderation(reader, api)
-    judged = [ModerationReported(moderation=found)] if found else []
-    return [UsageReported(usage=usage), *judged]
+    """Return the events for usage and moderation of an answer."""
+    moderation = _moderation(reader, api)
+    moderation_events = [ModerationReported(moderation=moderation)] if moderation else []
+    return [UsageReported(usage=usage), *moderation_events]
 
 
 def _moderation(reader: StreamReader, api: Api) -> Json:
-    """For `metadata.moderation`; empty where nobody judged."""
-    found = api.moderation(reader.response)
-    results = obj(found.get("results"))
+    """Return `metadata.moderation`; empty if the vendor reported nothing."""
+    reported = api.moderation(reader.response)
+    results = obj(reported.get("results"))
     if reader.ending.outcome == "refused":
-        return refusal(reader.ending.words or text(found.get("why")), **results)
+        return refusal(reader.ending.words or text(reported.get("why")), **results)
     return {"refused": False, "results": results} if results else {}
 
 
-def _added(usage: Json, more: Json) -> Json:
-    """Tokens of all requests of a turn."""
-    result = {**usage, **more}
+def _added(usage: Json, added: Json) -> Json:
+    """Add the token counts of two requests."""
+    result = {**usage, **added}
     for key, count in usage.items():
-        other = more.get(key)
-        if isinstance(count, int) and isinstance(other, int):
-            result[key] = count + other
+        addend = added.get(key)
+        if isinstance(count, int) and isinstance(addend, int):
+            result[key] = count + addend
     return result
 
 
 class ModelAgentType:
-    """What the entry point of a model's API names."""
+    """The object that the entry point of a model API names."""
 
     def __init__(self, api: Api, settings: type[ModelSettings]) -> None:
         self.kind = api.name
@@ -532,4 +557,5 @@ class ModelAgentType:
         self._api = api
 
     def build(self, name: str, settings: ModelSettings, tools: AgentTools) -> ModelAgent:
+        """Return the agent of this name."""
         return ModelAgent(name, self._api, settings, tools)

@@ -12,7 +12,7 @@ from bridge.agents.transport.multipart import multipart_form
 from bridge.errors import AgentError
 from bridge.uacs import FilePart, ImagePart, MediaSource
 
-_DAYS = 30 * 86_400  # seconds; asked for, so that nothing stays for ever
+_DAYS = 30 * 86_400  # seconds: files expire
 _PDF = "application/pdf"
 
 
@@ -21,17 +21,18 @@ def model_address(settings: ModelSettings) -> str:
     return f"{settings.base_url}/models/{quote(settings.model, safe='')}"
 
 
-async def upload(http: Http, settings: ModelSettings, key: str, kept: LocalFile) -> UploadedFile:
+async def upload(http: Http, settings: ModelSettings, key: str, file: LocalFile) -> UploadedFile:
+    """Upload a file for 30 days. Returns its id and expiry. Raises BridgeError."""
     fields = {"purpose": "user_data", "expires_after[anchor]": "created_at",
               "expires_after[seconds]": str(_DAYS)}  # fmt: skip
-    kind, body = multipart_form(fields, kept.name, kept.media_type, kept.content)
-    headers = {"content-type": kind, **bearer(key)}
-    found = obj(await http.json(Request(f"{settings.base_url}/files", headers, body)))
-    if not text(found.get("id")):
-        raise AgentError("its API took a file and gave no id for it")
-    until = number(found.get("expires_at"))
+    content_type, body = multipart_form(fields, file.name, file.media_type, file.content)
+    headers = {"content-type": content_type, **bearer(key)}
+    created = obj(await http.json(Request(f"{settings.base_url}/files", headers, body)))
+    if not text(created.get("id")):
+        raise AgentError("its API accepted a file without returning an id")
+    expires_at = number(created.get("expires_at"))
     return UploadedFile(
-        MediaSource(file_id=text(found["id"])), None if until is None else float(until)
+        MediaSource(file_id=text(created["id"])), None if expires_at is None else float(expires_at)
     )
 
 

@@ -1,8 +1,7 @@
-"""`show_card`: a tool of the agent's own with which any model shows buttons and forms. Pure.
+"""`show_card`: a tool with which any model shows buttons and forms. Pure.
 
-In: the arguments of a call. Out: a card for all platforms, or what is wrong with it, for the model.
-What is shown is what a model wrote: links say where they lead, and nothing is fetched for it.
-"""
+In: the arguments of a call. Out: a card for all platforms, or the error for the model. A model's
+card shows where its links lead, and nothing is fetched for it."""
 
 from __future__ import annotations
 
@@ -34,13 +33,13 @@ from bridge.uacs import (
     ToolResultPart,
 )
 
-# What a model may show. No pictures: they would be fetched from an address of its choice.
-_KINDS = (
+# Elements that a model may use. No pictures: they would be fetched from an address of its choice.
+_ELEMENTS = (
     "Prose", "Table", "Divider", "Fields", "Alert", "Progress", "Container", "Actions", "Button",
     "TextInput", "NumberInput", "DateInput", "Toggle", "Choice",
 )  # fmt: skip
-_DOES = ("press", "submit")
-_NOT = frozenset(("link", "url", "icon", "targets", "source", "external"))
+_ACTIONS = ("press", "submit")
+_FORBIDDEN = frozenset(("link", "url", "icon", "targets", "source", "external"))
 _NOISE = frozenset(("default", "contentMediaType", "$schema", "$id"))
 _DESCRIPTION = (
     "Shows people a card with buttons, menus and input fields, beside what you say. Give every "
@@ -51,29 +50,30 @@ _DESCRIPTION = (
 _SHOWN = "The card is shown. You are told when somebody presses a button; do not wait for it."
 
 
-def tool() -> Json:
-    """As `metadata.tools` describes it: the schema of the neutral card, less what it may not."""
+def show_card_tool() -> Json:
+    """Return the tool's description for `metadata.tools`: the schema of the neutral card without
+    elements that a model may not use."""
     parameters = cast("JsonValue", _parameters())
     return {"name": SHOW_CARD, "description": _DESCRIPTION, "parameters": parameters}
 
 
-def shown(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolResultPart]:
-    """The card, None where there is something wrong with it; and what the model is told."""
+def card_of_call(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolResultPart]:
+    """Return the card, or None if it is invalid, and the tool result for the model."""
     arguments = {"type": "card", **dict(call.arguments)}
     try:
         card = card_from_json(arguments)
     except CodecError as error:
-        return None, _wrong(call, f"at {error.pointer or '/'}: {error.reason}")
-    fault = _fault(card) or schema_violation(dict(call.arguments), _parameters())
-    if fault:
-        return None, _wrong(call, fault)
-    data = cast("JsonTree", card_to_json(with_visible_targets(card)))
+        return None, _rejection(call, f"at {error.pointer or '/'}: {error.reason}")
+    violation = _violation(card) or schema_violation(dict(call.arguments), _parameters())
+    if violation:
+        return None, _rejection(call, violation)
+    data = cast("JsonTree", card_to_json(with_targets(card)))
     part = StructuredDataPart(schema_id=SCHEMA_ID, data=data)
     return part, ToolResultPart(tool_call_id=call.id, content=_SHOWN)
 
 
 def with_presses(room: Conversation) -> Conversation:
-    """With what was pressed in the ids and values that the card's author knows."""
+    """Return the room with presses described by the ids and values that the card's author knows."""
     messages = tuple(_press(message) for message in room.messages)
     return room.model_copy(update={"messages": messages})
 
@@ -86,32 +86,32 @@ def _press(message: Message) -> Message:
         press = Interaction.model_validate(first.data)
     except ValidationError:
         return message
-    known = {"id": press.id, "value": press.value, "inputs": press.inputs, "card": press.message}
-    text = f"{press.kind} {describe_interaction(press)}\n{orjson.dumps(known).decode()}"
+    values = {"id": press.id, "value": press.value, "inputs": press.inputs, "card": press.message}
+    text = f"{press.kind} {told(press)}\n{orjson.dumps(values).decode()}"
     part = TextPart(text=text, format="plain")
     return with_bridge_metadata(message.model_copy(update={"content": (part,)}), BridgeMetadata())
 
 
-def _wrong(call: ToolCallPart, fault: str) -> ToolResultPart:
-    text = f"The card was not shown; {fault}. Mend it and call {SHOW_CARD} again."
-    return ToolResultPart(tool_call_id=call.id, content=text, is_error=True)
+def _rejection(call: ToolCallPart, violation: str) -> ToolResultPart:
+    reason = f"The card was not shown; {violation}. Mend it and call {SHOW_CARD} again."
+    return ToolResultPart(tool_call_id=call.id, content=reason, is_error=True)
 
 
-def _fault(card: object) -> str | None:
-    """What a card of a model may not have."""
+def _violation(card: object) -> str | None:
+    """Return what is not allowed in a model's card; None if nothing is."""
     ids: set[str] = set()
     if not getattr(card, "nodes", ()):
         return "at /nodes: it is empty"
     for node in _nodes(card):
         kind = type(node).__name__
-        at = getattr(node, "at", "") or "/"
-        if getattr(node, "type", None) is not None and kind not in (*_KINDS, "Card"):
-            return f"at {at}: {node.type!r} cannot be shown; there are {', '.join(_types())}"
-        if isinstance(node, Button) and node.does not in _DOES:
-            return f"at {at}/does: a button can {' or '.join(_DOES)}; write links as text"
+        pointer = getattr(node, "at", "") or "/"
+        if getattr(node, "type", None) is not None and kind not in (*_ELEMENTS, "Card"):
+            return f"at {pointer}: {node.type!r} cannot be shown; there are {', '.join(_types())}"
+        if isinstance(node, Button) and node.does not in _ACTIONS:
+            return f"at {pointer}/does: a button can {' or '.join(_ACTIONS)}; write links as text"
         if (own_id := getattr(node, "id", "")) and kind != "Container":
             if own_id in ids:
-                return f"at {at}/id: {own_id!r} stands twice"
+                return f"at {pointer}/id: {own_id!r} stands twice"
             ids.add(own_id)
     return None
 
@@ -128,25 +128,27 @@ def _nodes(value: Any) -> Iterator[Any]:
 
 def _types() -> list[str]:
     schema = card_schema()["$defs"]
-    return [schema[kind]["properties"]["type"]["const"] for kind in _KINDS]
+    return [schema[kind]["properties"]["type"]["const"] for kind in _ELEMENTS]
 
 
 @cache
 def _parameters() -> dict[str, Any]:
     schema = card_schema()
     names = schema["$defs"]
-    kept = {name: names[name] for name in (*_KINDS, *_HELPERS) if name in names}
-    dropped = names.keys() - kept.keys() - {"Node"}
-    choices = [one for one in names["Node"]["oneOf"] if not _refers(one, dropped)]
-    kept["Node"] = {"anyOf": choices}
+    available = {name: names[name] for name in (*_ELEMENTS, *_HELPERS) if name in names}
+    dropped = names.keys() - available.keys() - {"Node"}
+    choices = [choice for choice in names["Node"]["oneOf"] if not _refers(choice, dropped)]
+    available["Node"] = {"anyOf": choices}
     listed = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "minItems": 1}
-    plain: dict[str, Any] = {name: _plain(value, dropped) for name, value in kept.items()}
-    plain["Button"]["properties"]["does"] = {"enum": list(_DOES)}
+    definitions: dict[str, Any] = {
+        name: _plain(value, dropped) for name, value in available.items()
+    }
+    definitions["Button"]["properties"]["does"] = {"enum": list(_ACTIONS)}
     return {
         "type": "object",
         "properties": {"nodes": listed, "summary": {"type": "string"}},
         "required": ["nodes"],
-        "$defs": plain,
+        "$defs": definitions,
     }
 
 
@@ -158,27 +160,27 @@ def _refers(value: object, names: Any) -> bool:
         ref = value.get("$ref")
         if isinstance(ref, str) and ref.rpartition("/")[2] in names:
             return True
-        return any(_refers(one, names) for one in value.values())
+        return any(_refers(inner, names) for inner in value.values())
     return isinstance(value, list) and any(_refers(item, names) for item in value)
 
 
 def _plain(value: Any, dropped: Any) -> Any:
-    """Without defaults and what refers to kinds that are not there."""
+    """Remove defaults and references to kinds that are not available."""
     if isinstance(value, list):
         return [_plain(item, dropped) for item in value if not _refers(item, dropped)]
     if not isinstance(value, dict):
         return value
-    found: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
     for key, member in value.items():
         if key in _NOISE and not isinstance(member, dict):
             continue
         if key == "properties":
-            kept = {
+            properties = {
                 name: p
                 for name, p in member.items()
-                if name not in _NOT and not _refers(p, dropped)
+                if name not in _FORBIDDEN and not _refers(p, dropped)
             }
-            found[key] = {name: _plain(p, dropped) for name, p in kept.items()}
+            plain[key] = {name: _plain(p, dropped) for name, p in properties.items()}
         else:
-            found["anyOf" if key == "oneOf" else key] = _plain(member, dropped)
-    return found
+            plain["anyOf" if key == "oneOf" else key] = _plain(member, dropped)
+    return plain

@@ -1,4 +1,4 @@
-"""Sounds for models that cannot hear: their words, written down by another API."""
+"""Transcripts for models without audio input, made by another API."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from bridge.uacs import AudioPart, ContentPart, Conversation, Message, TextPart
 log = structlog.get_logger()
 
 _LARGEST = 25_000_000  # bytes, of OpenAI's API (docs, 2026-08)
-_ENDS = {
+_EXTENSIONS = {
     "audio/mpeg": "mp3", "audio/wav": "wav", "audio/x-wav": "wav", "audio/ogg": "ogg",
     "audio/mp4": "m4a", "audio/webm": "webm", "audio/flac": "flac", "audio/aac": "m4a",
 }  # fmt: skip
 
 
 class Transcripts:
-    """Those of one agent, kept once they were made. What its API `accepts_audio` stays a sound."""
+    """The transcripts of one agent, stored once they are made. Sounds that its API accepts
+    (`accepts_audio`) stay."""
 
     def __init__(
         self,
@@ -47,11 +48,11 @@ class Transcripts:
         self._tools = tools
         self._key_values = tools.key_values(agent)
 
-    async def given(
+    async def with_transcripts(
         self, conversation: Conversation, http: Http
     ) -> tuple[Conversation, tuple[Loss, ...]]:
-        """The conversation with words in place of sounds, and a Loss for each. What cannot be
-        written down stays as it is."""
+        """Return the conversation with transcripts in place of sounds, and a Loss for each. A sound
+        that cannot be transcribed stays."""
         losses: list[Loss] = []
         messages = [
             await self._message(message, f"/messages/{number}", http, losses)
@@ -60,23 +61,25 @@ class Transcripts:
         whole = conversation.model_copy(update={"messages": tuple(messages)})
         return whole, tuple(losses)
 
-    async def _message(self, message: Message, at: str, http: Http, losses: list[Loss]) -> Message:
+    async def _message(
+        self, message: Message, pointer: str, http: Http, losses: list[Loss]
+    ) -> Message:
         details = read_bridge_metadata(message)[0].parts
         parts: list[ContentPart] = []
         for index, part in enumerate(message.content):
-            known = details.get(str(index)) or PartDetails()
-            wanted = isinstance(part, AudioPart) and not self._hears(part.media_type)
-            words = await self._words(part, http) if wanted else None
+            part_details = details.get(str(index)) or PartDetails()
+            needs_transcript = isinstance(part, AudioPart) and not self._hears(part.media_type)
+            words = await self._words(part, http) if needs_transcript else None
             if words is None:
                 parts.append(part)
                 continue
-            name = " ".join((known.name or "a recording").split())[:200]
-            said = TextPart(text=f"(transcript of {name}, made by a machine)\n{words}")
-            losses.append(Loss(path=f"{at}/content/{index}", kind="transcript", what="audio",
+            name = " ".join((part_details.name or "a recording").split())[:200]
+            transcript = TextPart(text=f"(transcript of {name}, made by a machine)\n{words}")
+            losses.append(Loss(path=f"{pointer}/content/{index}", kind="transcript", what="audio",
                                shown_as=words[:200]))  # fmt: skip
-            parts.append(said)
-        same = all(one is other for one, other in zip(parts, message.content, strict=True))
-        return message if same else message.model_copy(update={"content": tuple(parts)})
+            parts.append(transcript)
+        is_unchanged = all(new is old for new, old in zip(parts, message.content, strict=True))
+        return message if is_unchanged else message.model_copy(update={"content": tuple(parts)})
 
     async def _words(self, part: ContentPart, http: Http) -> str | None:
         if not isinstance(part, AudioPart):
@@ -86,12 +89,12 @@ class Transcripts:
             if content is None or len(content) > _LARGEST:
                 return None
             model = f"{self._settings.transcriber_url} {self._settings.transcriber}"
-            whole = hashlib.sha256(model.encode() + b"\0" + content).hexdigest()
-            place = f"transcript:{whole}"
-            if (known := await self._key_values.get(place)) is not None:
-                return known
-            words = await self._asked(part.media_type, content, http)
-            await self._key_values.put(place, words)
+            digest = hashlib.sha256(model.encode() + b"\0" + content).hexdigest()
+            cache_key = f"transcript:{digest}"
+            if (cached := await self._key_values.get(cache_key)) is not None:
+                return cached
+            words = await self._transcribe(part.media_type, content, http)
+            await self._key_values.put(cache_key, words)
         except StoreError:
             raise
         except BridgeError as error:
@@ -112,12 +115,12 @@ class Transcripts:
         async with files.blobs.open(file_id) as chunks:
             return b"".join([chunk async for chunk in chunks])
 
-    async def _asked(self, media_type: str, content: bytes, http: Http) -> str:
+    async def _transcribe(self, media_type: str, content: bytes, http: Http) -> str:
         settings = self._settings
         key = await api_key_of(settings.transcriber_key, self._tools.tokens)
-        name = f"audio.{_ENDS.get(media_type.partition(';')[0], 'mp3')}"
+        name = f"audio.{_EXTENSIONS.get(media_type.partition(';')[0], 'mp3')}"
         fields = {"model": settings.transcriber, "response_format": "json"}
-        kind, body = multipart_form(fields, name, media_type, content)
-        headers = {"content-type": kind, **bearer(key)}
+        form_type, body = multipart_form(fields, name, media_type, content)
+        headers = {"content-type": form_type, **bearer(key)}
         url = f"{settings.transcriber_url}/audio/transcriptions"
         return text(obj(await http.json(Request(url, headers, body))).get("text")).strip()

@@ -1,8 +1,7 @@
-"""Large files of a conversation, uploaded once to a vendor's file API and named by its id.
+"""Large files of a conversation, uploaded once to a vendor's file API and referenced by id.
 
-The ids are a cache, kept by the bridge: by the agent's API and the hash of the bytes, with the time
-at which the vendor forgets them. An id that the vendor does not know any more is made anew once.
-"""
+The ids are a cache: stored by the agent's API and the hash of the bytes, with the time of their
+expiry. If the vendor no longer knows an id, the file is uploaded once more."""
 
 from __future__ import annotations
 
@@ -29,12 +28,12 @@ from bridge.uacs import ContentPart, Conversation, MediaSource, Message
 
 log = structlog.get_logger()
 
-_SOON = 300.0  # seconds: an id that ends within a turn is none
+_SOON = 300.0  # seconds: an id that expires within a turn is not used
 
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file of ours."""
+    """A file of the bridge."""
 
     name: str
     media_type: str
@@ -43,26 +42,26 @@ class LocalFile:
 
 @dataclass(frozen=True)
 class UploadedFile:
-    """Where the vendor has it, and until when (seconds since 1970; None: as long as it likes)."""
+    """Where the vendor has the file, and until when (seconds since 1970; None: unknown)."""
 
     source: MediaSource
-    until: float | None = None
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True)
 class FileApi:
-    """A vendor's API for files."""
+    """A vendor's file API."""
 
     upload: Callable[[Http, ModelSettings, str, LocalFile], Awaitable[UploadedFile]]
-    """With the key. Raises BridgeError."""
+    """Uploads a file with the key. Raises BridgeError."""
     takes: Callable[[MediaPart], bool]
-    """Whether its models read such a file by its id."""
+    """Whether the vendor's models accept such a file by its id."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of requests that name files."""
+    """Headers of requests that reference files."""
 
 
 class Uploads:
-    """Those of one turn."""
+    """The uploads of one turn."""
 
     def __init__(
         self, agent: str, api: FileApi, settings: ModelSettings, key: str, tools: AgentTools
@@ -75,9 +74,9 @@ class Uploads:
         self._key_values = tools.key_values(agent)
         self._reused: set[str] = set()
 
-    async def given(self, conversation: Conversation, http: Http) -> Conversation:
-        """The conversation with ids in place of files of more than `upload_over_mb`. What cannot be
-        uploaded stays as it is."""
+    async def with_uploaded_files(self, conversation: Conversation, http: Http) -> Conversation:
+        """Return the conversation with ids in place of files larger than `upload_over_mb`. A file
+        that cannot be uploaded stays."""
         over = self._settings.upload_over_mb
         files = self._tools.files
         if over is None or files is None:
@@ -89,24 +88,24 @@ class Uploads:
         return conversation.model_copy(update={"messages": tuple(messages)})
 
     async def forget(self) -> bool:
-        """Ids that were known before this turn are known no more; whether there were any."""
-        for place in self._reused:
-            await self._key_values.remove(place)
-        found = bool(self._reused)
+        """Remove the cached ids that this turn used; return whether there were any."""
+        for cache_key in self._reused:
+            await self._key_values.remove(cache_key)
+        had_any = bool(self._reused)
         self._reused.clear()
-        return found
+        return had_any
 
     async def _message(self, message: Message, over: int, files: Files, http: Http) -> Message:
         details = read_bridge_metadata(message)[0].parts
         parts: list[ContentPart] = []
         for index, part in enumerate(message.content):
-            found = part
+            changed = part
             if isinstance(part, MediaPart) and sha256_of(part.source.file_id or ""):
-                known = details.get(str(index)) or PartDetails()
-                found = await self._part(part, known.name or "", over, files, http)
-            parts.append(found)
-        same = all(one is other for one, other in zip(parts, message.content, strict=True))
-        return message if same else message.model_copy(update={"content": tuple(parts)})
+                part_details = details.get(str(index)) or PartDetails()
+                changed = await self._part(part, part_details.name or "", over, files, http)
+            parts.append(changed)
+        is_unchanged = all(new is old for new, old in zip(parts, message.content, strict=True))
+        return message if is_unchanged else message.model_copy(update={"content": tuple(parts)})
 
     async def _part(
         self, part: MediaPart, name: str, over: int, files: Files, http: Http
@@ -114,16 +113,16 @@ class Uploads:
         ref = await files.blobs.stat(part.source.file_id or "")
         if ref is None or ref.size <= over or not self._api.takes(part):
             return part
-        place = self._place(ref)
-        if (source := await self._known(place)) is not None:
-            self._reused.add(place)
+        cache_key = self._cache_key(ref)
+        if (source := await self._cached(cache_key)) is not None:
+            self._reused.add(cache_key)
             return part.model_copy(update={"source": source})
         try:
             async with files.blobs.open(ref.file_id) as chunks:
                 content = b"".join([chunk async for chunk in chunks])
-            kept = LocalFile(name or f"file-{ref.file_id[-8:]}", part.media_type, content)
-            uploaded = await self._api.upload(http, self._settings, self._key, kept)
-            await self._keep(place, uploaded)
+            file = LocalFile(name or f"file-{ref.file_id[-8:]}", part.media_type, content)
+            uploaded = await self._api.upload(http, self._settings, self._key, file)
+            await self._store(cache_key, uploaded)
         except StoreError:
             raise
         except BridgeError as error:
@@ -131,22 +130,22 @@ class Uploads:
             return part
         return part.model_copy(update={"source": uploaded.source})
 
-    def _place(self, ref: BlobRef) -> str:
-        """Another account of the vendor has other ids."""
+    def _cache_key(self, ref: BlobRef) -> str:
+        """Return the key of a file's id. Each account of a vendor has its own ids."""
         settings = self._settings
         account = f"{settings.base_url} {settings.api_key}"
         return f"file:{hashlib.sha256(account.encode()).hexdigest()[:16]}:{sha256_of(ref.file_id)}"
 
-    async def _known(self, place: str) -> MediaSource | None:
-        found = await self._key_values.get(place)
-        known = obj(orjson.loads(found)) if found else {}
-        until: Any = known.get("until")
-        if not known or (until is not None and until < self._tools.clock.time() + _SOON):
+    async def _cached(self, cache_key: str) -> MediaSource | None:
+        stored = await self._key_values.get(cache_key)
+        entry = obj(orjson.loads(stored)) if stored else {}
+        expires_at: Any = entry.get("until")
+        if not entry or (expires_at is not None and expires_at < self._tools.clock.time() + _SOON):
             return None
-        file_id, url = text(known.get("file_id")), text(known.get("url"))
+        file_id, url = text(entry.get("file_id")), text(entry.get("url"))
         return MediaSource(file_id=file_id) if file_id else MediaSource(url=url)
 
-    async def _keep(self, place: str, uploaded: UploadedFile) -> None:
+    async def _store(self, cache_key: str, uploaded: UploadedFile) -> None:
         source = uploaded.source
-        known = {"file_id": source.file_id, "url": source.url, "until": uploaded.until}
-        await self._key_values.put(place, orjson.dumps(known).decode())
+        entry = {"file_id": source.file_id, "url": source.url, "until": uploaded.expires_at}
+        await self._key_values.put(cache_key, orjson.dumps(entry).decode())

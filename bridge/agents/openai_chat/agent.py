@@ -17,6 +17,7 @@ from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:
+    """Return the request beside its messages."""
     body: Json = {
         "model": settings.model,
         "stream": True,
@@ -29,11 +30,12 @@ def request_of(settings: ModelSettings) -> Json:
 
 
 def address(settings: ModelSettings) -> str:
+    """Return the address of `POST /chat/completions`."""
     return f"{settings.base_url}/chat/completions"
 
 
 def dialect_of(settings: ModelSettings) -> Dialect:
-    """What the preset and the settings say that the server does not take."""
+    """Return what the preset and the settings say that the server refuses."""
     if not isinstance(settings, OpenAIChatSettings):
         return Dialect()
     preset = PRESETS[settings.preset] if settings.preset is not None else None
@@ -45,8 +47,8 @@ def dialect_of(settings: ModelSettings) -> Dialect:
 def _stream(dialect: Dialect, request: Json) -> Stream:
     messages = map(obj, arr(request.get("messages")))
     calls = (obj(call) for message in messages for call in arr(message.get("tool_calls")))
-    taken = {text(call.get("id")) for call in calls}
-    return Stream(thinks_first=dialect.thinks_first, taken=taken)
+    used_ids = {text(call.get("id")) for call in calls}
+    return Stream(thinks_first=dialect.thinks_first, used_ids=used_ids)
 
 
 MODEL_API = Api(

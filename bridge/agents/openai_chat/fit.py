@@ -1,8 +1,7 @@
-"""A request of Chat Completions -> the same request as one server takes it. Pure.
+"""A Chat Completions request -> the same request as one server accepts it. Pure.
 
-No word is lost: names stand before the texts where the server has no field for them, and messages
-that are joined stay apart by their headers and an empty line.
-"""
+No content is lost: names stand before the texts if the server has no field for them, and joined
+messages keep their headers and an empty line between them."""
 
 from __future__ import annotations
 
@@ -18,12 +17,13 @@ from bridge.agents.model.dialects import Dialect
 MESSAGE_MEMBERS = frozenset(
     ("name", "reasoning_content", "reasoning", "refusal", "audio", "annotations", "images")
 )
-"""Members of messages that a request can do without."""
+"""Members of messages that a request can omit."""
 _LIMITS = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
 
 
 def fitted(body: Json, dialect: Dialect) -> Json:
-    """A limit that the server does not know by one name is given by its other name."""
+    """Return the request for one server. A token limit whose name the server refuses is sent under
+    its other name."""
     if not dialect.without and not dialect.alternating:
         return body
     messages = [_fitted(obj(message), dialect) for message in arr(body.get("messages"))]
@@ -36,13 +36,13 @@ def fitted(body: Json, dialect: Dialect) -> Json:
 
 
 def _fitted(message: Json, dialect: Dialect) -> Json:
-    named = text(message.get("name"))
+    name = text(message.get("name"))
     if (
-        named
+        name
         and message.get("role") == "user"
         and ("name" in dialect.without or dialect.alternating)
     ):
-        message = _headed(message, name_header(named))
+        message = _headed(message, name_header(name))
     return without(message, *(dialect.without & MESSAGE_MEMBERS))
 
 
@@ -55,15 +55,15 @@ def _headed(message: Json, header: str) -> Json:
 
 
 def _joined(messages: Iterable[Json]) -> list[Json]:
-    """Neighbours of one role as one message. Results of tools stay apart: each answers a call."""
-    found: list[Json] = []
+    """Join neighbouring messages of one role. Tool results stay apart: each answers a call."""
+    joined: list[Json] = []
     for message in messages:
-        same = found and message.get("role") == found[-1].get("role") != "tool"
-        if same:
-            found[-1] = _both(found[-1], message)
+        same_role = joined and message.get("role") == joined[-1].get("role") != "tool"
+        if same_role:
+            joined[-1] = _both(joined[-1], message)
         else:
-            found.append(message)
-    return found
+            joined.append(message)
+    return joined
 
 
 def _both(first: Json, second: Json) -> Json:

@@ -1,8 +1,7 @@
-"""Known servers of Chat Completions: where they are, which key they want, what they do not take.
+"""Known servers of Chat Completions: their addresses, key variables, and the members they refuse.
 
-Read from their documentation and issue trackers in 2026-11. A server's refusals are learned from as
-well (`bridge.agents.model.dialects`): what stands here saves the first refused request.
-"""
+Source: their documentation and issue trackers, 2026-11. The bridge also learns from a server's
+refusals (`bridge.agents.model.dialects`); an entry here saves the first refused request."""
 
 from __future__ import annotations
 
@@ -28,8 +27,8 @@ PresetName = Literal[
 
 @dataclass(frozen=True)
 class Preset:
-    """`key_variable` is the environment variable in which the vendor's own SDK looks for the key;
-    servers on one's own machine have none."""
+    """`key_variable` is the environment variable that the vendor's own SDK reads; servers on one's
+    own machine have none."""
 
     base_url: str
     key_variable: str = ""
@@ -41,18 +40,18 @@ PRESETS: dict[PresetName, Preset] = {
     "cerebras": Preset("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", "max_completion_tokens"),
     "deepseek": Preset("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
     "fireworks": Preset("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
-    # console.groq.com/docs/openai: `messages[].name` is answered with 400.
+    # console.groq.com/docs/openai: a request with `messages[].name` gets 400.
     "groq": Preset(
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
         "max_completion_tokens",
         frozenset(("name",)),
     ),
-    # Templates of local models read role and content, and as a rule no name.
+    # Templates of local models read role and content, and usually no name.
     "llamacpp": Preset("http://localhost:8080/v1", without=frozenset(("name",))),
     "lmstudio": Preset("http://localhost:1234/v1", without=frozenset(("name",))),
     # 422 `extra_forbidden` for `stream_options`, `messages[].name`, `max_completion_tokens`; the
-    # usage comes with the last chunk unasked.
+    # last chunk has the usage without it.
     "mistral": Preset(
         "https://api.mistral.ai/v1",
         "MISTRAL_API_KEY",
@@ -61,7 +60,7 @@ PRESETS: dict[PresetName, Preset] = {
     # docs.ollama.com/api/openai-compatibility: `max_tokens` alone is read, `name` is not.
     "ollama": Preset("http://localhost:11434/v1", without=frozenset(("name",))),
     "openrouter": Preset("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    # Its templates read role and content alone: names must stand in the text.
+    # Its templates read only role and content, so names must stand in the text.
     "together": Preset(
         "https://api.together.xyz/v1", "TOGETHER_API_KEY", without=frozenset(("name",))
     ),

@@ -1,7 +1,6 @@
 """Chat Completions -> UACS: a response as a message, a request as a conversation. Pure.
 
-Raises CodecError where the JSON is no response or request of this API.
-"""
+Raises CodecError for JSON that is not a response or request of this API."""
 
 from __future__ import annotations
 
@@ -51,13 +50,13 @@ _FORMATS = {name: kind for kind, name in SOUNDS.items()}
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """The body of an answer that was not streamed."""
+    """Return the message of a response that was not streamed."""
     body = obj(response)
     choices = [obj(native_choice) for native_choice in arr(body.get("choices"))]
     if not choices or not isinstance(choices[0].get("message"), dict):
         raise CodecError("/choices/0/message", "is missing; this is no chat completion")
-    said = obj(choices[0]["message"])
-    parts = message_parts(said, "0")
+    message = obj(choices[0]["message"])
+    parts = message_parts(message, "0")
     created = number(body.get("created"))
     without_message = [without(choice, "message") for choice in choices[:1]] + choices[1:]
     rest: Json = {**without(body, "choices"), "choices": list[JsonValue](without_message)}
@@ -69,7 +68,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
 
 
 def read_usage(body: Json) -> Json:
-    """Tokens in neutral words."""
+    """Return token counts under neutral names."""
     usage = obj(body.get("usage"))
     return usage_of(
         API, text(body.get("model")),
@@ -80,8 +79,7 @@ def read_usage(body: Json) -> Json:
 
 
 def read_moderation(body: Json) -> Json:
-    """What filters found (of Azure's servers and those that speak as they do), and the reason of
-    an answer that was held back."""
+    """Return filter results (of Azure and compatible servers), and why an answer was withheld."""
     choice = obj((arr(body.get("choices")) or [None])[0])
     reason = text(choice.get("finish_reason"))
     return moderation_of(
@@ -92,39 +90,41 @@ def read_moderation(body: Json) -> Json:
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """The body of a request."""
+    """Return the conversation in the body of a request."""
     body = obj(request)
     if not isinstance(body.get("messages"), list):
         raise CodecError("/messages", "is missing; this is no request for a chat completion")
-    said = [_said(obj(message), f"{n}") for n, message in enumerate(arr(body["messages"]))]
+    messages = [
+        _read_message(obj(message), f"{n}") for n, message in enumerate(arr(body["messages"]))
+    ]
     tools = [_tool(tool) for tool in arr(body.get("tools"))]
     rest = without(body, "messages", "tools")
-    wanted = _wanted(body.get("response_format"))
-    if wanted:
+    answer_format = _requested_format(body.get("response_format"))
+    if answer_format:
         del rest["response_format"]
-    return conversation_of(said, agent, API, rest, tools, wanted)
+    return conversation_of(messages, agent, API, rest, tools, answer_format)
 
 
 def _tool(native: JsonValue) -> Json:
-    one = obj(native)
-    neutral = obj(one.get("function")) if one.get("type") == "function" else {}
+    description = obj(native)
+    neutral = obj(description.get("function")) if description.get("type") == "function" else {}
     return read_tool(native, neutral, API, write.tool)
 
 
-def _wanted(native: JsonValue) -> list[ContentPart]:
-    """The format of the next answer; nothing where any text may come."""
-    one = obj(native)
-    if one.get("type") == "json_object":
+def _requested_format(native: JsonValue) -> list[ContentPart]:
+    """Return the format of the next answer; nothing if any text may follow."""
+    format_ = obj(native)
+    if format_.get("type") == "json_object":
         schema: Json = {"type": "object"}
-    elif one.get("type") == "json_schema":
-        schema = obj(obj(one.get("json_schema")).get("schema"))
+    elif format_.get("type") == "json_schema":
+        schema = obj(obj(format_.get("json_schema")).get("schema"))
     else:
         return []
     part = RequestedResponseFormatPart(schema=schema)
-    return with_fields(API, part, write.response_format(part), one)
+    return with_fields(API, part, write.response_format(part), format_)
 
 
-def _said(message: Json, number_: str) -> ReadMessage:
+def _read_message(message: Json, number_: str) -> ReadMessage:
     role = text(message.get("role"))
     name = text(message.get("name"))
     if role in ("system", "developer"):
@@ -137,8 +137,8 @@ def _said(message: Json, number_: str) -> ReadMessage:
         base: Json = {"role": "tool", "tool_call_id": call_id}
         base["content"] = write.result_text(part, "", [])
         return ReadMessage("tool", with_fields(API, part, base, message))
-    named = without(message, "name") if name else message
-    return ReadMessage("user", _with_rest(_content(message), named, "user"), name)
+    unnamed = without(message, "name") if name else message
+    return ReadMessage("user", _with_rest(_content(message), unnamed, "user"), name)
 
 
 def _with_rest(parts: list[ContentPart], message: Json, role: str) -> list[ContentPart]:
@@ -148,14 +148,15 @@ def _with_rest(parts: list[ContentPart], message: Json, role: str) -> list[Conte
 
 
 def message_parts(message: Json, number_: str) -> list[ContentPart]:
-    """What the model said: thoughts, then words, then calls, then what only the API reads."""
+    """Return the parts of a model's message: reasoning, content, calls, then what only the API
+    understands."""
     parts: list[ContentPart] = []
     for key in REASONING_KEYS:
         if thought := text(message.get(key)):
             parts += [reasoning(thought), state(API, fields={"as": key})]
     parts += _content(message)
-    if refused := text(message.get("refusal")):
-        parts += [TextPart(text=refused), state(API, fields={"as": "refusal"})]
+    if refusal := text(message.get("refusal")):
+        parts += [TextPart(text=refusal), state(API, fields={"as": "refusal"})]
     parts += _pictures(message)
     for index, tool_call in enumerate(arr(message.get("tool_calls"))):
         parts += call_parts(obj(tool_call), f"uacs_call_{number_}_{index}")
@@ -172,27 +173,27 @@ def message_parts(message: Json, number_: str) -> list[ContentPart]:
 
 
 def _sources(annotations: Sequence[JsonValue]) -> list[JsonValue]:
-    found = [obj(obj(annotation).get("url_citation")) for annotation in annotations]
+    citations = [obj(obj(annotation).get("url_citation")) for annotation in annotations]
     return [
         {key: candidate[key] for key in ("title", "url") if key in candidate}
-        for candidate in found
+        for candidate in citations
         if candidate
     ]
 
 
 def call_parts(call: Json, made_id: str) -> list[ContentPart]:
-    """A call of a tool; one without an id gets `made_id`."""
+    """Return a call of a tool; one without an id gets `made_id`."""
     function = obj(call.get("function"))
     arguments = read_arguments(function.get("arguments"))
     if call.get("type", "function") != "function" or arguments is None:
-        return [state(API, item=call)]  # nobody can run it as it stands
+        return [state(API, item=call)]  # it cannot be run
     part = ToolCallPart(
         id=text(call.get("id")) or made_id, name=text(function.get("name")), arguments=arguments
     )
     base = write.call(part)
-    known = obj(without(call, "function"))
+    fields = obj(without(call, "function"))
     rest: Json = without(function, "arguments")
-    return with_fields(API, part, _without_arguments(base), {**known, "function": rest})
+    return with_fields(API, part, _without_arguments(base), {**fields, "function": rest})
 
 
 def _without_arguments(call: Json) -> Json:
@@ -209,7 +210,7 @@ def _content(message: Json) -> list[ContentPart]:
 
 
 def thought_parts(piece: str | Thought) -> list[ContentPart]:
-    """A piece of an answer's text; what stood around a thought goes back to the API alone."""
+    """Return the part of a piece of text; the tags around reasoning are state for the API alone."""
     if isinstance(piece, str):
         return [TextPart(text=piece)]
     fields: Json = {"as": "think", "before": piece.before, "after": piece.after}
@@ -217,7 +218,7 @@ def thought_parts(piece: str | Thought) -> list[ContentPart]:
 
 
 def _pictures(message: Json) -> list[ContentPart]:
-    """Pictures that a model made stand in a member of their own (OpenRouter)."""
+    """Return generated images, which stand in a member of their own (OpenRouter)."""
     parts: list[ContentPart] = []
     for image in map(obj, arr(message.get("images"))):
         part = _image(image) if image.get("type", "image_url") == "image_url" else None
@@ -229,7 +230,8 @@ def _pictures(message: Json) -> list[ContentPart]:
 
 
 def block_parts(native: JsonValue) -> list[ContentPart]:
-    """A block of content; what no part says stands there as it is."""
+    """Return the UACS parts of a content block; one without a UACS equivalent is stored as it
+    is."""
     block = obj(native)
     reader = _BLOCKS.get(text(block.get("type")))
     part = reader(block) if reader else None
@@ -260,11 +262,11 @@ def _sound(block: Json) -> ContentPart | None:
 
 
 def _file(block: Json) -> ContentPart | None:
-    one = obj(block.get("file"))
-    if file_id := text(one.get("file_id")):
+    file = obj(block.get("file"))
+    if file_id := text(file.get("file_id")):
         kind = "application/octet-stream"
         return FilePart(source=MediaSource(file_id=file_id), media_type=kind)
-    return file_of_data_url(text(one.get("file_data")))
+    return file_of_data_url(text(file.get("file_data")))
 
 
 def _thinking(block: Json) -> ContentPart | None:

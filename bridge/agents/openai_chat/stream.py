@@ -26,13 +26,13 @@ _PASSING = ("choices", "usage", "object", "obfuscation")
 
 
 class Stream:
-    """Chunks, in order. Some servers end a stream without a `finish_reason`, with the usage or
-    `[DONE]` alone. Calls without an id, or with one that is `taken` or that another call has, get
-    an id of ours, so that each result finds its call."""
+    """Reads chunks in order. Some servers end a stream without a `finish_reason`, only with the
+    usage or `[DONE]`. Calls without an id, or with an id from `used_ids` or a repeated one, get an
+    id of the bridge, so that each result finds its call."""
 
-    def __init__(self, *, thinks_first: bool = False, taken: Collection[str] = ()) -> None:
+    def __init__(self, *, thinks_first: bool = False, used_ids: Collection[str] = ()) -> None:
         self._thoughts = ThoughtParser(first=thinks_first)
-        self._taken = frozenset(taken)
+        self._used_ids = frozenset(used_ids)
         self._top: Json = {}
         self._choice: Json = {"index": 0}
         self._message: Json = {"role": "assistant"}
@@ -62,20 +62,20 @@ class Stream:
         early = [part for part in self._early if part in parts]
         rest = [part for part in parts if part not in early]
         if self._streamed:
-            refused = text(self._message.get("refusal"))
-            rest = [p for p in rest if not isinstance(p, TextPart) or p.text == refused]
+            refusal = text(self._message.get("refusal"))
+            rest = [p for p in rest if not isinstance(p, TextPart) or p.text == refusal]
         return [*events, *events_of(rest)]
 
     @property
     def thinks_first(self) -> bool:
-        """Whether the answer began within thoughts, without an opening tag."""
+        """Whether the answer began with reasoning, without an opening tag."""
         return self._thoughts.first
 
     @property
     def ending(self) -> Ending:
         reason = text(self._choice.get("finish_reason"))
-        if refused := text(self._message.get("refusal")):
-            return Ending("refused", refused)
+        if refusal := text(self._message.get("refusal")):
+            return Ending("refused", refusal)
         if reason == "content_filter":
             return Ending("refused")
         if self._calls:
@@ -92,7 +92,7 @@ class Stream:
         return {**self._message, **calls}
 
     def _with_ids(self) -> Iterator[Json]:
-        used = set(self._taken)
+        used = set(self._used_ids)
         made = 0
         for call in self._calls:
             own_id = text(call.get("id"))
@@ -120,7 +120,7 @@ class Stream:
         return events
 
     def _grow(self, key: str, value: JsonValue) -> list[AgentEvent]:
-        """One member of the message grows; text of the answer is said at once."""
+        """Take more of one member of the message; text of the answer is said at once."""
         if value is None or value == "":
             self._message.setdefault(key, value)
             return []
@@ -133,11 +133,11 @@ class Stream:
             return []
         if isinstance(value, str) and not isinstance(before, list):
             return self._say(self._thoughts.feed(value))
-        said = value if isinstance(value, str) else _texts(value)
-        return self._say([said] if said else [])
+        added = value if isinstance(value, str) else _texts(value)
+        return self._say([added] if added else [])
 
     def _say(self, pieces: Sequence[Segment]) -> list[AgentEvent]:
-        """Words are said at once; thoughts with the first word, or at the end."""
+        """Say words at once; reasoning with the first word, or at the end."""
         events: list[AgentEvent] = []
         reread: list[ContentPart] | None = None
         for piece in pieces:
@@ -156,7 +156,7 @@ class Stream:
         return events
 
     def _begin(self) -> list[AgentEvent]:
-        """What was thought comes before the first word."""
+        """Say the reasoning before the first word."""
         if self._streamed:
             return []
         self._streamed = True
@@ -167,45 +167,49 @@ class Stream:
 
     def _take_call(self, call: Json, delta: Json) -> None:
         function = obj(delta.get("function"))
-        known = obj(call.get("function"))
+        function_so_far = obj(call.get("function"))
         for key, value in without(delta, "function").items():
             if value not in (None, ""):
                 call[key] = value
-        name = text(function.get("name")) or text(known.get("name"))
-        given = function.get("arguments")
-        if isinstance(given, dict):
-            call["function"] = {**known, "name": name, "arguments": given}
+        name = text(function.get("name")) or text(function_so_far.get("name"))
+        new_arguments = function.get("arguments")
+        if isinstance(new_arguments, dict):
+            call["function"] = {**function_so_far, "name": name, "arguments": new_arguments}
             return
-        arguments = text(known.get("arguments")) + text(given)
+        arguments = text(function_so_far.get("arguments")) + text(new_arguments)
         others = {k: v for k, v in function.items() if v not in (None, "")}
-        call["function"] = {**known, **others, "name": name, "arguments": arguments}
+        call["function"] = {**function_so_far, **others, "name": name, "arguments": arguments}
 
     def _call_of(self, delta: Json, touched: Sequence[Json]) -> Json:
-        """The call that a delta belongs to. Some servers give every call the index 0, or the same
-        id, and some give neither. Another call begins with another id; with another name; with a
-        name after arguments that are complete, or where both have neither arguments nor an id or
-        index; and with a name where this chunk has told of the same call already."""
+        """Return the call that a delta belongs to. Some servers give every call the index 0, or the
+        same id, or neither. Another call begins with another id; with another name; with a name
+        after complete arguments, or if both have neither arguments nor an id or index; and with a
+        name if this chunk has described the same call already."""
         index, own_id = number(delta.get("index")), text(delta.get("id"))
-        found = [call for call in self._calls if index is None or call.get("index") == index]
-        found = [
-            candidate for candidate in found if own_id and candidate.get("id") == own_id
-        ] or found
-        last = found[-1] if found else None
+        candidates = [call for call in self._calls if index is None or call.get("index") == index]
+        candidates = [
+            candidate for candidate in candidates if own_id and candidate.get("id") == own_id
+        ] or candidates
+        last = candidates[-1] if candidates else None
         if last is None or _begins_another(delta, last, again=_is_in(last, touched)):
             self._calls.append({} if index is None else {"index": index})
             return self._calls[-1]
         return last
 
     def _repeated(self, delta: Json, touched: Sequence[Json]) -> Json | None:
-        """The call that a server tells as a whole once more, as some do at the end. What one chunk
-        tells twice, or under two indexes, is two calls."""
+        """Return the call that a server sends again as a whole, as some do at the end. Two equal
+        calls in one chunk, or under two indexes, are two calls."""
         function = obj(delta.get("function"))
-        given = (text(delta.get("id")), text(function.get("name")), function.get("arguments"))
-        if not all(given) or not _is_whole(given[2]):
+        described = (text(delta.get("id")), text(function.get("name")), function.get("arguments"))
+        if not all(described) or not _is_whole(described[2]):
             return None
         for call in self._calls:
-            known = obj(call.get("function"))
-            same = (call.get("id"), known.get("name"), known.get("arguments")) == given
+            function_so_far = obj(call.get("function"))
+            same = (
+                call.get("id"),
+                function_so_far.get("name"),
+                function_so_far.get("arguments"),
+            ) == described
             indexes = {number(call.get("index")), number(delta.get("index"))} - {None}
             if same and len(indexes) < 2 and not _is_in(call, touched):
                 return call
@@ -213,26 +217,26 @@ class Stream:
 
 
 def _is_in(call: Json, touched: Sequence[Json]) -> bool:
-    """Whether it is this very call, and not one that is told alike."""
+    """Return whether this very call, not an equal one, is in the list."""
     return any(call is native_call for native_call in touched)
 
 
 def _begins_another(delta: Json, last: Json, *, again: bool) -> bool:
-    given, known = text(delta.get("id")), text(last.get("id"))
-    if given and known and given != known:
+    own_id, last_id = text(delta.get("id")), text(last.get("id"))
+    if own_id and last_id and own_id != last_id:
         return True
-    more, function = obj(delta.get("function")), obj(last.get("function"))
-    name, before = text(more.get("name")), text(function.get("name"))
+    new_function, function = obj(delta.get("function")), obj(last.get("function"))
+    name, before = text(new_function.get("name")), text(function.get("name"))
     if not name or not before:
         return False
-    is_bare = not (given or known or more.get("arguments") or function.get("arguments"))
+    is_bare = not (own_id or last_id or new_function.get("arguments") or function.get("arguments"))
     if is_bare and delta.get("index") is None:
         return True
     return again or name != before or _is_whole(function.get("arguments"))
 
 
 def _is_whole(arguments: JsonValue) -> bool:
-    """Whether nothing can follow these arguments."""
+    """Return whether nothing can follow these arguments."""
     if isinstance(arguments, dict):
         return True
     written = text(arguments).rstrip()
@@ -240,7 +244,7 @@ def _is_whole(arguments: JsonValue) -> bool:
 
 
 def _is_last(part: ContentPart) -> bool:
-    """What a message has beside its content is told when it is complete."""
+    """Return whether a part holds a message's other members, which are said when it is complete."""
     return (
         isinstance(part, StructuredDataPart) and part.schema_id == STATE and "message" in part.data
     )
@@ -251,29 +255,29 @@ def _texts(blocks: JsonValue) -> str:
 
 
 def _grown(before: JsonValue, value: JsonValue) -> JsonValue:
-    """Strings are put together; so are blocks of the same type."""
+    """Return a content with more: strings are joined, and so are blocks of the same type."""
     if isinstance(value, str) and not isinstance(before, list):
         return text(before) + value
     blocks = list(before) if isinstance(before, list) else _as_blocks(text(before))
-    for one in map(obj, _as_blocks(value) if isinstance(value, str) else arr(value)):
+    for added in map(obj, _as_blocks(value) if isinstance(value, str) else arr(value)):
         last = obj(blocks[-1]) if blocks else {}
-        kind = one.get("type")
+        kind = added.get("type")
         if kind == last.get("type") == "text":
-            blocks[-1] = {**last, "text": text(last.get("text")) + text(one.get("text"))}
+            blocks[-1] = {**last, "text": text(last.get("text")) + text(added.get("text"))}
         elif kind == last.get("type") == "thinking":
-            inner = _grown(arr(last.get("thinking")), one.get("thinking"))
-            blocks[-1] = {**last, **one, "thinking": inner}
+            inner = _grown(arr(last.get("thinking")), added.get("thinking"))
+            blocks[-1] = {**last, **added, "thinking": inner}
         else:
-            blocks.append(one)
+            blocks.append(added)
     return blocks
 
 
-def _as_blocks(said: str) -> list[JsonValue]:
-    return [{"type": "text", "text": said}] if said else []
+def _as_blocks(content: str) -> list[JsonValue]:
+    return [{"type": "text", "text": content}] if content else []
 
 
 def _joined(before: JsonValue, value: JsonValue) -> JsonValue:
-    """Members that only some servers have: lists grow, by `index` where they have one."""
+    """Join members that only some servers have: lists grow, by `index` if they have one."""
     if isinstance(value, dict):
         return patched(before, value)
     if not isinstance(value, list):
@@ -288,15 +292,15 @@ def _joined(before: JsonValue, value: JsonValue) -> JsonValue:
     return result
 
 
-def _place(items: list[JsonValue], one: JsonValue) -> int | None:
-    index = obj(one).get("index")
+def _place(items: list[JsonValue], value: JsonValue) -> int | None:
+    index = obj(value).get("index")
     same = (n for n, item in enumerate(items) if obj(item).get("index") == index)
     return next(same, None) if index is not None else None
 
 
-def _continued(before: Json, more: Json) -> Json:
-    result = {**before, **{key: value for key, value in more.items() if value is not None}}
+def _continued(before: Json, added: Json) -> Json:
+    result = {**before, **{key: value for key, value in added.items() if value is not None}}
     for key in ("text", "summary", "data"):
-        if isinstance(before.get(key), str) and isinstance(more.get(key), str):
-            result[key] = text(before[key]) + text(more[key])
+        if isinstance(before.get(key), str) and isinstance(added.get(key), str):
+            result[key] = text(before[key]) + text(added[key])
     return result

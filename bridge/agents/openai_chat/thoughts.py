@@ -1,12 +1,11 @@
-"""`<think>...</think>` in the text of an answer -> thoughts and words, while it grows. Pure.
+"""`<think>...</think>` in the text of an answer -> reasoning and words, while it grows. Pure.
 
-Open models write what they think into their answer (DeepSeek R1, QwQ, Qwen 3), and servers without
-a parser for it pass it on. Some chat templates put the opening tag into the prompt, so that an
-answer has the closing tag alone (vllm#13125, llama.cpp#12107; 2025).
+Open models write their reasoning into the answer (DeepSeek R1, QwQ, Qwen 3), and servers without a
+parser for it pass it on. Some chat templates put the opening tag into the prompt, so that an answer
+has only the closing tag (vllm#13125, llama.cpp#12107; 2025).
 
-A tag counts outside code: `<think>` at the beginning of a line, `</think>` behind it. A `</think>`
-without an opening tag counts at the beginning or the end of a line, if words follow it.
-"""
+A tag counts outside code: `<think>` at the beginning of a line, `</think>` after it. A `</think>`
+without an opening tag counts at the beginning or the end of a line, if words follow it."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _DEEPEST_INDENT = 3  # four spaces are code in Markdown
 
 @dataclass(frozen=True)
 class Thought:
-    """What was thought, and exactly what stood around it."""
+    """Reasoning, and exactly the tags and spaces around it."""
 
     text: str
     before: str
@@ -36,7 +35,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class RetroactiveThought:
-    """All words so far were this thought."""
+    """All words so far were this reasoning."""
 
     thought: Thought
 
@@ -45,18 +44,18 @@ Segment = str | Thought | RetroactiveThought
 
 
 def split_thoughts(content: str) -> list[str | Thought]:
-    """A whole answer; put together again, the pieces are the content."""
+    """Return the pieces of a whole answer; joined, they are the content."""
     thoughts = ThoughtParser()
-    found: list[str | Thought] = []
+    pieces: list[str | Thought] = []
     for piece in (*thoughts.feed(content), *thoughts.end()):
         match piece:
             case RetroactiveThought(thought):
-                found = [thought]
-            case str() if found and isinstance(found[-1], str):
-                found[-1] += piece
+                pieces = [thought]
+            case str() if pieces and isinstance(pieces[-1], str):
+                pieces[-1] += piece
             case _:
-                found.append(piece)
-    return found
+                pieces.append(piece)
+    return pieces
 
 
 class ThoughtParser:
@@ -67,16 +66,18 @@ class ThoughtParser:
 
     def __init__(self, *, first: bool = False) -> None:
         self.first = first
-        self._held = ""  # not decided yet
-        self._said: list[str] = []  # all words, as long as a `</think>` may make them thoughts
+        self._held = ""  # text that is not classified yet
+        self._words_said: list[
+            str
+        ] = []  # all words, while a `</think>` could still make them reasoning
         self._any_words = False
         self._any_thoughts = False
         self._thinking = first
-        self._opened = ""  # the opening tag with what stands around it
+        self._opened = ""  # the opening tag with the text around it
         self._leading = first
-        self._closed: str | None = None  # a thought that has ended; its last spaces may follow
+        self._closed: str | None = None  # reasoning that has ended; its last spaces may follow
         self._indent = 0
-        self._blank = True  # nothing but spaces on this line so far
+        self._blank = True  # only spaces on this line so far
         self._ticks = 0
         self._fence = ""
 
@@ -138,11 +139,11 @@ class ThoughtParser:
         for token in _TOKEN.finditer(text, 0, upto):
             self._line(text[at : token.start()])
             at = token.end()
-            found = token.group()
-            if found == _OPEN and self._is_free and self._blank:
+            tag = token.group()
+            if tag == _OPEN and self._is_free and self._blank:
                 self._open(pieces, text[: token.start()], text[token.end() :])
                 return False
-            if found == _CLOSE and self._is_free and not self._any_thoughts:
+            if tag == _CLOSE and self._is_free and not self._any_thoughts:
                 behind = text[at:]
                 ends = self._blank or behind[:1] in ("\n", "\r")
                 if not behind.strip() and not last and (ends or not behind):
@@ -151,7 +152,7 @@ class ThoughtParser:
                 if ends and behind.strip():
                     self._reread(pieces, text[: token.start()], behind)
                     return False
-            self._mark(found)
+            self._mark(tag)
         self._line(text[at:upto])
         if not self._any_words and not text[:upto].strip() and not last:
             self._indent, self._blank = 0, True
@@ -168,46 +169,46 @@ class ThoughtParser:
         self._opened = f"{words}{_OPEN}" if self._leading else _OPEN
         self._say(pieces, "" if self._leading else words, keep=rest)
 
-    def _reread(self, pieces: list[Segment], words: str, behind: str) -> None:
-        said = "".join((*self._said, words))
-        gap = behind[: len(behind) - len(behind.lstrip())]
-        pieces.append(RetroactiveThought(_thought_of("", said, f"{_CLOSE}{gap}")))
-        self.first, self._any_thoughts, self._held = True, True, behind.lstrip()
-        self._said = []
+    def _reread(self, pieces: list[Segment], words: str, after: str) -> None:
+        words_so_far = "".join((*self._words_said, words))
+        gap = after[: len(after) - len(after.lstrip())]
+        pieces.append(RetroactiveThought(_thought_of("", words_so_far, f"{_CLOSE}{gap}")))
+        self.first, self._any_thoughts, self._held = True, True, after.lstrip()
+        self._words_said = []
         self._indent, self._blank = 0, True
 
     def _say(self, pieces: list[Segment], words: str, keep: str = "") -> None:
-        """`words` are certain; `keep` is read again with what comes next."""
+        """Say `words`; `keep` is read again with the next text."""
         self._held = keep
         if words:
             pieces.append(words)
             self._any_words = self._any_words or bool(words.strip())
             if not self._any_thoughts:
-                self._said.append(words)
+                self._words_said.append(words)
 
     def _line(self, text: str) -> None:
-        """Characters within a line."""
+        """Take characters within a line."""
         if self._blank:
             self._indent += len(text) - len(text.lstrip())
             self._blank = not text.strip() and self._indent <= _DEEPEST_INDENT
 
-    def _mark(self, found: str) -> None:
-        """What is no tag of a thought: the end of a line, a mark of code, a tag in code."""
-        if found == "\n":
+    def _mark(self, mark: str) -> None:
+        """Take a token that is not a reasoning tag: a line end, a code mark, a tag in code."""
+        if mark == "\n":
             self._indent, self._blank, self._ticks = 0, True, 0
             return
-        if found[0] in "`~" and self._blank and len(found) >= 3:
+        if mark[0] in "`~" and self._blank and len(mark) >= 3:
             if not self._fence:
-                self._fence = found
-            elif self._fence[0] == found[0] and len(found) >= len(self._fence):
+                self._fence = mark
+            elif self._fence[0] == mark[0] and len(mark) >= len(self._fence):
                 self._fence = ""
-        elif found[0] == "`" and not self._fence:
-            self._ticks = 0 if self._ticks == len(found) else self._ticks or len(found)
+        elif mark[0] == "`" and not self._fence:
+            self._ticks = 0 if self._ticks == len(mark) else self._ticks or len(mark)
         self._blank = False
 
 
 def _thought_of(before: str, text: str, after: str) -> Thought:
-    """Spaces at its edges stand with its tags."""
+    """Return a thought; the spaces at its edges belong to its tags."""
     if not before and (opening := _OPENING.match(text)):
         before, text = opening.group(), text[opening.end() :]
     head = text[: len(text) - len(text.lstrip())]
@@ -217,10 +218,11 @@ def _thought_of(before: str, text: str, after: str) -> Thought:
 
 
 def _merged(pieces: Iterable[Segment]) -> list[Segment]:
-    found: list[Segment] = []
+    """Join neighbouring texts."""
+    merged: list[Segment] = []
     for piece in pieces:
-        if isinstance(piece, str) and found and isinstance(found[-1], str):
-            found[-1] += piece
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
         else:
-            found.append(piece)
-    return found
+            merged.append(piece)
+    return merged

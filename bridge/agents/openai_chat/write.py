@@ -1,8 +1,7 @@
 """UACS -> Chat Completions: a conversation as a request, a message as a response. Pure.
 
 Lost: videos, files by address and sounds other than WAV and MP3 become text; so do structured data
-and the calls of others. All of it is told in `Loss`es.
-"""
+and other agents' calls. Each is a `Loss`."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from bridge.agents.codec.prompt import (
     PromptEntry,
     WrittenRequest,
     as_short_content,
-    as_text,
+    piece_as_text,
     prompt_of,
     request_settings,
     stored_response,
@@ -58,7 +57,7 @@ REASONING_KEYS = ("reasoning_content", "reasoning")  # DeepSeek and xAI; Groq an
 
 
 def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
-    """The body of `POST /chat/completions`."""
+    """Return the body of `POST /chat/completions`."""
     prompt = prompt_of(conversation, agent, API)
     body = request_settings(conversation, agent, API)
     messages = [message for entry in prompt.entries for message in _messages(entry, prompt.losses)]
@@ -73,9 +72,11 @@ def write_request(conversation: Conversation, agent: str) -> WrittenRequest:
 
 
 def write_response(message: Message, agent: str) -> Json:
-    """What the API would have answered to say this."""
-    said = _agents_message(list(pieces_of(message, API, [], "")), PromptEntry("agent", ()), [])
-    choice: Json = {"index": 0, "message": said}
+    """Return the response that would have given this message."""
+    message_body = _agents_message(
+        list(pieces_of(message, API, [], "")), PromptEntry("agent", ()), []
+    )
+    choice: Json = {"index": 0, "message": message_body}
     response: Json = {"object": "chat.completion", "choices": [choice]}
     patch = stored_response(message, agent, API)
     choices = arr(patch.get("choices"))
@@ -85,7 +86,7 @@ def write_response(message: Message, agent: str) -> Json:
 
 
 def response_format(part: RequestedResponseFormatPart) -> Json:
-    """JSON mode where the schema says nothing, else the schema."""
+    """Return JSON mode for a schema that allows any object, else the schema."""
     if allows_any_object(part.schema_):
         return {"type": "json_object"}
     schema = dict(part.schema_)
@@ -93,8 +94,9 @@ def response_format(part: RequestedResponseFormatPart) -> Json:
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
 
 
-def tool(one: Json) -> Json:
-    function: Json = {**name_and_description(one), "parameters": parameters_of(one)}
+def tool(description: Json) -> Json:
+    """Return a tool in the API's form."""
+    function: Json = {**name_and_description(description), "parameters": parameters_of(description)}
     return {"type": "function", "function": function}
 
 
@@ -109,24 +111,25 @@ def _messages(entry: PromptEntry, losses: list[Loss]) -> list[JsonValue]:
 
 
 def _instructions(entry: PromptEntry, losses: list[Loss]) -> JsonValue:
-    said: Json = {"role": "system", "content": _content(entry, entry.pieces, losses)}
-    return with_message_fields(said, entry.pieces)
+    message: Json = {"role": "system", "content": _content(entry, entry.pieces, losses)}
+    return with_message_fields(message, entry.pieces)
 
 
 def _of_user(entry: PromptEntry, pieces: list[Piece], losses: list[Loss]) -> list[JsonValue]:
     content = _content(entry, pieces, losses)
     if not content and not any(isinstance(piece.part, TextPart) for piece in pieces):
         return []
-    said: Json = {"role": "user", "content": content}
+    message: Json = {"role": "user", "content": content}
     if entry.name:
-        said["name"] = entry.name
+        message["name"] = entry.name
     elif entry.header:
-        said["content"] = with_header(entry.header, content, _text(entry.header))
-    return [with_message_fields(said, pieces)]
+        message["content"] = with_header(entry.header, content, _text(entry.header))
+    return [with_message_fields(message, pieces)]
 
 
 def _of_agent(entry: PromptEntry, losses: list[Loss]) -> list[JsonValue]:
-    """Calls and their results are messages of their own; so is what is said between them."""
+    """Return the messages of an entry. Calls and their results are messages of their own, and so is
+    text between them."""
     messages: list[JsonValue] = []
     for results, run in cut_at_results(entry.pieces):
         if results:
@@ -139,19 +142,19 @@ def _of_agent(entry: PromptEntry, losses: list[Loss]) -> list[JsonValue]:
 
 
 def _results(run: Sequence[Piece], losses: list[Loss]) -> list[JsonValue]:
-    found: list[JsonValue] = []
+    messages: list[JsonValue] = []
     for piece in run:
         if isinstance(part := piece.part, ToolResultPart):
             content = result_text(part, piece.path, losses)
-            said: Json = {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
-            found.append(piece.restored(said))
-        elif piece.message is not None and found:
-            found[-1] = patched(found[-1], dict(piece.message))
-    return found
+            message: Json = {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
+            messages.append(piece.restored(message))
+        elif piece.message is not None and messages:
+            messages[-1] = patched(messages[-1], dict(piece.message))
+    return messages
 
 
 def result_text(part: ToolResultPart, path: str, losses: list[Loss]) -> str:
-    """What a tool answered, as text; that it failed has no field of its own."""
+    """Return a tool result as text; the API has no field for a failure."""
     content = text_of_result(part.content)
     if part.is_error:
         losses.append(Loss(path=path, kind="error_as_text", what="is_error", shown_as="Error:"))
@@ -160,8 +163,8 @@ def result_text(part: ToolResultPart, path: str, losses: list[Loss]) -> str:
 
 
 def _agents_message(run: Sequence[Piece], entry: PromptEntry, losses: list[Loss]) -> Json:
-    said: Json = {"role": "assistant"}
-    spoken: list[Piece] = []
+    message: Json = {"role": "assistant"}
+    content_pieces: list[Piece] = []
     calls: list[JsonValue] = []
     pictures: list[JsonValue] = []
     for piece in run:
@@ -172,28 +175,28 @@ def _agents_message(run: Sequence[Piece], entry: PromptEntry, losses: list[Loss]
         elif isinstance(piece.part, ToolCallPart):
             calls.append(piece.restored(call(piece.part)))
         elif thought is not None and key in REASONING_KEYS:
-            said[key] = text(said.get(key)) + thought
+            message[key] = text(message.get(key)) + thought
         elif thought is not None and key not in ("block", "think"):
             losses.append(Loss(path=piece.path, kind="reasoning", what="thoughts of earlier"))
         elif isinstance(piece.part, TextPart) and key == "refusal":
-            said["refusal"] = piece.part.text
+            message["refusal"] = piece.part.text
         elif key == "images" and (picture := block(piece, entry, losses)):
             pictures.append(piece.restored(picture))
         else:
-            spoken.append(piece)
-    content = _content(entry, _with_thoughts(spoken), losses)
+            content_pieces.append(piece)
+    content = _content(entry, _with_thoughts(content_pieces), losses)
     if pictures:
-        said["images"] = pictures
+        message["images"] = pictures
     if content or not calls:
-        said["content"] = content
+        message["content"] = content
     if calls:
-        said["tool_calls"] = calls
-    return with_message_fields(said, run)
+        message["tool_calls"] = calls
+    return with_message_fields(message, run)
 
 
 def _with_thoughts(pieces: Sequence[Piece]) -> list[Piece]:
-    """Thoughts that stood within the text are there again, as the server wrote them."""
-    found: list[Piece] = []
+    """Put reasoning that stood within the text back, as the server wrote it."""
+    merged: list[Piece] = []
     joins_messages = False
     for piece in pieces:
         if piece.fields.get("as") == "think":
@@ -201,23 +204,24 @@ def _with_thoughts(pieces: Sequence[Piece]) -> list[Piece]:
             words = f"{before}{reasoning_text(piece.part) or ''}{after}"
             piece = Piece(piece.path, TextPart(text=words))
             joins_messages = True
-        last = found[-1].part if found else None
+        last = merged[-1].part if merged else None
         if joins_messages and isinstance(piece.part, TextPart) and isinstance(last, TextPart):
             both = TextPart(text=f"{last.text}{piece.part.text}")
-            found[-1] = Piece(found[-1].path, both)
+            merged[-1] = Piece(merged[-1].path, both)
         else:
-            found.append(piece)
-    return found
+            merged.append(piece)
+    return merged
 
 
 def call(part: ToolCallPart) -> Json:
+    """Return a call of a tool."""
     arguments = write_arguments(part.arguments)
     function: Json = {"name": legal_tool_name(part.name), "arguments": arguments}
     return {"id": part.id, "type": "function", "function": function}
 
 
 def _content(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) -> JsonValue:
-    """One text as a string, all else as a list of blocks."""
+    """Return one text as a string, anything else as a list of blocks."""
     blocks: list[JsonValue] = []
     for piece in pieces:
         if piece.part is None:
@@ -228,10 +232,10 @@ def _content(entry: PromptEntry, pieces: Sequence[Piece], losses: list[Loss]) ->
 
 
 def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
-    """A content block of the API; None where there is nothing to say."""
+    """Return a content block of the API; None if the piece has no content for it."""
     match piece.part:
-        case TextPart(text=said):
-            return _text(entry.text(said))
+        case TextPart(text=words):
+            return _text(entry.text(words))
         case ImagePart(source=source) if source.url or source.base64:
             url = source.url or data_url(piece.part.media_type, source.base64 or "")
             return {"type": "image_url", "image_url": {"url": url}}
@@ -243,8 +247,8 @@ def block(piece: Piece, entry: PromptEntry, losses: list[Loss]) -> Json | None:
         case part if (thought := reasoning_text(part)) is not None:
             return {"type": "thinking", "thinking": [_text(thought)]}
         case _:
-            shown = as_text(piece, losses)
-            return _text(entry.text(shown)) if shown else None
+            markdown = piece_as_text(piece, losses)
+            return _text(entry.text(markdown)) if markdown else None
 
 
 def _text(value: str) -> Json:
@@ -255,11 +259,11 @@ def _file(piece: Piece, part: FilePart, entry: PromptEntry, losses: list[Loss]) 
     name = entry.file_name(piece)
     if part.source.file_id and part.source.file_id.startswith("file-"):
         return {"type": "file", "file": {"file_id": part.source.file_id}}
-    said = text_in(part)
-    if said is not None:
-        return _text(entry.text(as_file_text(name, part.media_type, said)))
+    content = text_in(part)
+    if content is not None:
+        return _text(entry.text(as_file_text(name, part.media_type, content)))
     if part.source.base64 is None:
-        shown = as_text(piece, losses, "this API takes no file by its address")
-        return _text(entry.text(shown))
+        markdown = piece_as_text(piece, losses, "this API takes no file by its address")
+        return _text(entry.text(markdown))
     url = data_url(part.media_type, part.source.base64)
     return {"type": "file", "file": {"file_data": url, **({"filename": name} if name else {})}}

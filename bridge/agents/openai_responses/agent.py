@@ -14,7 +14,8 @@ from bridge.agents.transport.http import bearer
 
 
 def request_of(settings: ModelSettings) -> Json:
-    """Nothing is kept at the vendor's: what it thought comes back encrypted, and goes along."""
+    """Return the request beside its input. The vendor stores nothing: reasoning comes back
+    encrypted and is sent along."""
     return {
         "model": settings.model,
         "stream": True,
@@ -25,6 +26,7 @@ def request_of(settings: ModelSettings) -> Json:
 
 
 def address(settings: ModelSettings) -> str:
+    """Return the address of `POST /responses`."""
     return f"{settings.base_url}/responses"
 
 

@@ -1,7 +1,6 @@
 """OpenAI Responses -> UACS: a response as a message, a request as a conversation. Pure.
 
-Raises CodecError where the JSON is no response or request of this API.
-"""
+Raises CodecError for JSON that is not a response or request of this API."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from bridge.agents.codec.call_ids import Calls
+from bridge.agents.codec.call_ids import CallIds
 from bridge.agents.codec.json_values import Json, arr, number, obj, patch_of, text, without
 from bridge.agents.codec.media import file_of_data_url, guessed_type, image_of_url, url_source
 from bridge.agents.codec.messages import (
@@ -46,16 +45,16 @@ _FILE = "application/octet-stream"
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
-    """The body of an answer that was not streamed."""
+    """Return the message of a response that was not streamed."""
     body = obj(response)
     if not isinstance(body.get("output"), list):
         raise CodecError("/output", "is missing; this is no response of this API")
     parts: list[ContentPart] = []
-    calls = Calls("answer")
+    call_ids = CallIds("answer")
     for item in map(obj, arr(body["output"])):
         if parts and _is_open(parts) and item.get("type", "message") == "message":
             parts.append(state(API, message={}))
-        parts += item_parts(item, calls)
+        parts += item_parts(item, call_ids)
     created = number(body.get("created_at"))
     rest = patch_of({"object": "response"}, without(body, "output"))
     return response_message(
@@ -65,7 +64,7 @@ def read_response(response: JsonValue, agent: str) -> Message:
 
 
 def read_usage(body: Json) -> Json:
-    """Tokens in neutral words."""
+    """Return token counts under neutral names."""
     usage = obj(body.get("usage"))
     return usage_of(
         API, text(body.get("model")),
@@ -76,73 +75,84 @@ def read_usage(body: Json) -> Json:
 
 
 def read_moderation(body: Json) -> Json:
-    """What filters found, and the reason of an answer that was held back."""
+    """Return filter results, and why an answer was withheld."""
     reason = text(obj(body.get("incomplete_details")).get("reason"))
-    why = reason if reason == "content_filter" else ""
-    return moderation_of(why, filters=body.get("content_filters"))
+    withheld_reason = reason if reason == "content_filter" else ""
+    return moderation_of(withheld_reason, filters=body.get("content_filters"))
 
 
 def read_request(request: JsonValue, agent: str) -> Conversation:
-    """The body of a request."""
+    """Return the conversation in the body of a request."""
     body = obj(request)
-    given = body.get("input")
-    if not isinstance(given, (str, list)):
+    input_ = body.get("input")
+    if not isinstance(input_, (str, list)):
         raise CodecError("/input", "is missing; this is no request of this API")
-    items: list[JsonValue] = [{"role": "user", "content": given}] if given else []
-    said = _instructions(body.get("instructions"))
-    calls = Calls("0")
-    for one in items if isinstance(given, str) else arr(given):
-        _join(said, _said(obj(one), calls))
+    items: list[JsonValue] = [{"role": "user", "content": input_}] if input_ else []
+    messages = _instructions(body.get("instructions"))
+    call_ids = CallIds("0")
+    for item in items if isinstance(input_, str) else arr(input_):
+        _join(messages, _read_message(obj(item), call_ids))
     tools = [_tool(tool) for tool in arr(body.get("tools"))]
     rest = without(body, "input", "instructions", "tools")
-    return conversation_of(said, agent, API, rest, tools, _wanted(rest))
+    return conversation_of(messages, agent, API, rest, tools, _requested_format(rest))
 
 
-def _instructions(given: JsonValue) -> list[ReadMessage]:
-    return [ReadMessage("instructions", [TextPart(text=given)])] if isinstance(given, str) else []
-
-
-def _join(said: list[ReadMessage], read_message: ReadMessage) -> None:
-    """What the agent did in a row is one message; so are the results that come in a row."""
-    in_a_row = (
-        bool(said) and read_message.role in ("agent", "tool") and said[-1].role == read_message.role
+def _instructions(instructions: JsonValue) -> list[ReadMessage]:
+    return (
+        [ReadMessage("instructions", [TextPart(text=instructions)])]
+        if isinstance(instructions, str)
+        else []
     )
-    if in_a_row and not (_is_open(said[-1].parts) and isinstance(read_message.parts[0], TextPart)):
-        said[-1] = ReadMessage(read_message.role, [*said[-1].parts, *read_message.parts])
+
+
+def _join(messages: list[ReadMessage], read_message: ReadMessage) -> None:
+    """Append an item. Consecutive items of the agent are one message, and so are consecutive
+    results."""
+    in_a_row = (
+        bool(messages)
+        and read_message.role in ("agent", "tool")
+        and messages[-1].role == read_message.role
+    )
+    if in_a_row and not (
+        _is_open(messages[-1].parts) and isinstance(read_message.parts[0], TextPart)
+    ):
+        messages[-1] = ReadMessage(read_message.role, [*messages[-1].parts, *read_message.parts])
     else:
-        said.append(read_message)
+        messages.append(read_message)
 
 
 def _is_open(parts: Sequence[ContentPart]) -> bool:
-    """Whether a message is the last of these, and nothing says where it ends."""
+    """Return whether the last part is a message whose end is not marked."""
     for part in reversed(parts):
         if isinstance(part, TextPart):
             return True
-        kept = part.data if isinstance(part, StructuredDataPart) else {}
-        if not isinstance(kept, Mapping) or "message" in kept or "item" in kept:
+        data = part.data if isinstance(part, StructuredDataPart) else {}
+        if not isinstance(data, Mapping) or "message" in data or "item" in data:
             return False
         if isinstance(part, StructuredDataPart) and part.schema_id not in (STATE, CITATIONS):
             return False
     return False
 
 
-def _said(item: Json, calls: Calls) -> ReadMessage:
+def _read_message(item: Json, call_ids: CallIds) -> ReadMessage:
     role = text(item.get("role"))
     if item.get("type") == "function_call_output":
-        return ReadMessage("tool", item_parts(item, calls))
+        return ReadMessage("tool", item_parts(item, call_ids))
     if item.get("type", "message") != "message" or role == "assistant":
-        return ReadMessage("agent", item_parts(item, calls))
+        return ReadMessage("agent", item_parts(item, call_ids))
     voice = "user" if role == "user" else "instructions"
     return ReadMessage(voice, _message_parts(item, _USER, role))
 
 
 def _tool(native: JsonValue) -> Json:
-    one = obj(native)
-    return read_tool(native, one if one.get("type") == "function" else {}, API, write.tool)
+    description = obj(native)
+    return read_tool(
+        native, description if description.get("type") == "function" else {}, API, write.tool
+    )
 
 
-def _wanted(rest: Json) -> list[ContentPart]:
-    """The format of the next answer, taken out of the rest of the request."""
+def _requested_format(rest: Json) -> list[ContentPart]:
+    """Return the format of the next answer, and remove it from the rest of the request."""
     config = obj(rest.get("text"))
     native = obj(config.get("format"))
     if native.get("type") == "json_object":
@@ -158,34 +168,34 @@ def _wanted(rest: Json) -> list[ContentPart]:
     return with_fields(API, part, write.text_format(part), native)
 
 
-def item_parts(item: Json, calls: Calls) -> list[ContentPart]:
-    """An item of an answer; what no part says stands there as it is."""
+def item_parts(item: Json, call_ids: CallIds) -> list[ContentPart]:
+    """Return the UACS parts of an output item; one without a UACS equivalent is stored as it is."""
     match item.get("type", "message"):
         case "message":
             return _message_parts(item, _AGENT, "assistant")
         case "reasoning":
             return _thoughts(item)
         case "function_call":
-            return _call(item, calls)
+            return _call(item, call_ids)
         case "function_call_output":
-            given, output = text(item.get("call_id")), item.get("output")
-            call_id = calls.result("", given) if given else ""
+            api_id, output = text(item.get("call_id")), item.get("output")
+            call_id = call_ids.for_result("", api_id) if api_id else ""
             part = ToolResultPart(tool_call_id=call_id, content="" if output is None else output)
             return with_fields(API, part, write.result(part), item)
         case _:
             return [state(API, item=item)]
 
 
-def _call(item: Json, calls: Calls) -> list[ContentPart]:
+def _call(item: Json, call_ids: CallIds) -> list[ContentPart]:
     arguments = read_arguments(item.get("arguments"))
     if arguments is None:
-        return [state(API, item=item)]  # nobody can run it as it stands
+        return [state(API, item=item)]  # it cannot be run
     name = text(item.get("name"))
-    call_id = calls.call(name, text(item.get("call_id")))
+    call_id = call_ids.for_call(name, text(item.get("call_id")))
     part = ToolCallPart(id=call_id, name=name, arguments=arguments)
     base = without(write.call(part), "arguments")
     if not text(item.get("call_id")):
-        item = {**item, "call_id": call_id}  # the API wants one, and the result has it
+        item = {**item, "call_id": call_id}  # the API requires an id, and the result has this one
     return with_fields(API, part, base, without(item, "arguments"))
 
 
@@ -193,11 +203,11 @@ def _thoughts(item: Json) -> list[ContentPart]:
     blocks = [
         obj(native_block) for native_block in (*arr(item.get("summary")), *arr(item.get("content")))
     ]
-    said = "\n\n".join(filter(None, (text(block.get("text")) for block in blocks)))
-    if not said:
+    reasoning_words = "\n\n".join(filter(None, (text(block.get("text")) for block in blocks)))
+    if not reasoning_words:
         return [state(API, item=item)]
-    part = reasoning(said)
-    return with_fields(API, part, write.thoughts(said), item)
+    part = reasoning(reasoning_words)
+    return with_fields(API, part, write.thoughts(reasoning_words), item)
 
 
 def _message_parts(item: Json, entry: PromptEntry, role: str) -> list[ContentPart]:
@@ -209,13 +219,15 @@ def _message_parts(item: Json, entry: PromptEntry, role: str) -> list[ContentPar
 
 
 def content_parts(content: JsonValue, entry: PromptEntry) -> list[ContentPart]:
+    """Return the UACS parts of a message's content."""
     if isinstance(content, str):
         return [TextPart(text=content)]
     return [part for block in arr(content) for part in block_parts(block, entry)]
 
 
 def block_parts(native: JsonValue, entry: PromptEntry = _AGENT) -> list[ContentPart]:
-    """A content block; what no part says stands there as it is."""
+    """Return the UACS parts of a content block; one without a UACS equivalent is stored as it
+    is."""
     block = obj(native)
     kind = text(block.get("type"))
     if kind == "refusal":
@@ -232,13 +244,13 @@ def block_parts(native: JsonValue, entry: PromptEntry = _AGENT) -> list[ContentP
 
 
 def _sources(block: Json) -> list[JsonValue]:
-    found = [obj(annotation) for annotation in arr(block.get("annotations"))]
+    annotations = [obj(annotation) for annotation in arr(block.get("annotations"))]
     return [
         {
             "title": text(candidate.get("title")) or text(candidate.get("filename")),
             "url": text(candidate.get("url")),
         }
-        for candidate in found
+        for candidate in annotations
         if text(candidate.get("type")) in ("url_citation", "file_citation")
     ]
 

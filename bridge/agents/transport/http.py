@@ -1,7 +1,6 @@
-"""Requests to agent APIs: JSON in, the events of a stream out, errors of the one tree.
+"""HTTP requests to agent APIs: JSON in, events of a stream out, errors of the bridge's tree.
 
-The only module of the agents that knows httpx.
-"""
+No other shared module of the agents knows httpx."""
 
 from __future__ import annotations
 
@@ -25,19 +24,19 @@ from bridge.errors import AgentError, BridgeError, Refused, Unavailable, Unsettl
 
 _LARGEST_EVENT = 64_000_000  # bytes: a picture in base64 is one event
 _LARGEST_ERROR = 65_536
-_LONGEST_TEXT = 4000  # characters of an error that is no JSON
+_LONGEST_TEXT = 4000  # characters of an error that is not JSON
 _BOM = b"\xef\xbb\xbf"
 _EVENT_LINE_END = re.compile(rb"\r\n|\r|\n")
 _JSON_LINE_END = re.compile(rb"\r?\n")
 # Servers close an idle connection after 5 s (uvicorn, Node.js) or later, and httpx keeps it for 5:
-# a request that crosses with that is lost without a sign of whether it was taken.
+# a request that is sent at that moment is lost, and it is unknown whether it was processed.
 _LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
 _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
 
 @dataclass(frozen=True)
 class Deadlines:
-    """Seconds: until connected, and between two pieces of an answer."""
+    """Seconds until the connection must be open, and between two chunks of a response."""
 
     connect: float
     idle: float
@@ -45,7 +44,7 @@ class Deadlines:
 
 @dataclass(frozen=True)
 class Request:
-    """One request. A body of bytes is sent as it is."""
+    """One request. A body of bytes is sent unchanged, an object as JSON."""
 
     url: str
     headers: Mapping[str, str]
@@ -63,89 +62,90 @@ class ServerSentEvent:
 
 
 class Response:
-    """What an API answers: a body that is read once, whole or as a stream."""
+    """An API's response: a body that can be read once, as a whole or as a stream."""
 
-    def __init__(self, answer: httpx.Response) -> None:
-        self._answer = answer
-        self.status = answer.status_code
-        self.headers: Mapping[str, str] = answer.headers
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
 
     @property
     def kind(self) -> str:
-        """The media type, without its parameters."""
+        """The media type in lower case, without its parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     async def whole(self, most: int) -> bytes:
-        """All bytes; AgentError where there are more than `most`."""
-        return await _whole(self._answer, most)
+        """Return all bytes. Raises AgentError if there are more than `most`."""
+        return await _whole(self._response, most)
 
     def sent(self) -> AsyncGenerator[ServerSentEvent]:
-        return read_event_stream(self._answer.aiter_bytes())
+        """Yield the server-sent events of the body."""
+        return read_event_stream(self._response.aiter_bytes())
 
     def lines(self) -> AsyncGenerator[bytes]:
-        """The lines of a stream that hold something, without their ends."""
-        return _lines(self._answer.aiter_bytes())
+        """Yield the lines of the body that are not empty, without their line ends."""
+        return _lines(self._response.aiter_bytes())
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header that shows a key; none without one."""
+    """Return the header with a bearer key; none for an empty key."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
 class Http:
-    """A client for the length of one turn."""
+    """An HTTP client for the length of one turn."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
-        self.client = client  # for an SDK that wants one
+        self.client = client  # for SDKs that need one
 
     @asynccontextmanager
     async def answer(self, request: Request) -> AsyncGenerator[Response]:
-        """Raises RateLimited, Unavailable and Refused for what is no 2xx, Unsettled where the
-        connection breaks off, also within the block."""
+        """Send a request and yield its 2xx response. Raises RateLimited, Unavailable and Refused
+        for other statuses, and Unsettled if the connection breaks, also within the block."""
         body = request.body
         content = orjson.dumps(body) if isinstance(body, dict) else body
         headers = {"content-type": "application/json", **request.headers}
         with translated():
             async with self.client.stream(
                 request.method, request.url, content=content, headers=headers
-            ) as answer:
-                if not answer.is_success:
-                    raise await _refusal(answer)
-                yield Response(answer)
+            ) as response:
+                if not response.is_success:
+                    raise await _refusal(response)
+                yield Response(response)
 
     async def json(self, request: Request) -> JsonValue:
-        """The JSON of a whole answer; None where it is empty."""
-        async with self.answer(request) as answer:
-            body = await answer.whole(_LARGEST_EVENT)
+        """Return the JSON of a whole response; None if it is empty. Raises as `answer`, and
+        AgentError for a body that is not JSON."""
+        async with self.answer(request) as response:
+            body = await response.whole(_LARGEST_EVENT)
             return read_json(body) if body.strip() else None
 
     async def events(self, request: Request) -> AsyncGenerator[JsonValue]:
-        """The JSON of each server-sent event; a plain JSON answer is one event (a list: several).
-        `BROKEN_LINE` stands for a line of a stream that is no JSON.
+        """Yield the JSON of each server-sent event; a plain JSON response is one event, a JSON list
+        several. `BROKEN_LINE` replaces a line of a stream that is not JSON.
 
-        Raises RateLimited, Unavailable and Refused before the first event, Unsettled where the
-        stream breaks off, AgentError for a plain answer that is no JSON.
-        """
-        async with self.answer(request) as answer:
-            if answer.kind == "application/json":
-                whole = read_json(await answer.whole(_LARGEST_EVENT))
-                for one in whole if isinstance(whole, list) else [whole]:
-                    yield one
+        Raises RateLimited, Unavailable and Refused before the first event, Unsettled if the stream
+        breaks, and AgentError for a plain response that is not JSON."""
+        async with self.answer(request) as response:
+            if response.kind == "application/json":
+                whole = read_json(await response.whole(_LARGEST_EVENT))
+                for event in whole if isinstance(whole, list) else [whole]:
+                    yield event
                 return
-            if answer.kind in _LINES:
-                async for line in answer.lines():
+            if response.kind in _LINES:
+                async for line in response.lines():
                     yield _event_of(line)
                 return
-            async for event in answer.sent():
+            async for event in response.sent():
                 for read_event in read_events(event.data):
                     yield read_event
 
 
 @asynccontextmanager
-async def open_http(patience: Deadlines, *, open_hosts_only: bool = False) -> AsyncGenerator[Http]:
-    """No redirects are followed: they would take the key elsewhere. With `open_hosts_only` no
-    address of a private network is asked, under whatever name."""
-    timeout = httpx.Timeout(patience.idle, connect=patience.connect)
+async def open_http(deadlines: Deadlines, *, open_hosts_only: bool = False) -> AsyncGenerator[Http]:
+    """Yield a client. It follows no redirects, which would take the key to another host. With
+    `open_hosts_only` it refuses addresses of private networks, whatever name resolves to them."""
+    timeout = httpx.Timeout(deadlines.idle, connect=deadlines.connect)
     transport: httpx.AsyncBaseTransport = httpx.AsyncHTTPTransport(
         verify=_trust(), trust_env=False, limits=_LIMITS
     )
@@ -156,8 +156,8 @@ async def open_http(patience: Deadlines, *, open_hosts_only: bool = False) -> As
 
 
 class _OpenHosts(httpx.AsyncBaseTransport):
-    """Looks names up itself and connects to what it found, so that a second answer for a name
-    changes nothing."""
+    """Resolves names itself and connects to the address that it checked, so that a second DNS
+    answer changes nothing."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -175,13 +175,13 @@ class _OpenHosts(httpx.AsyncBaseTransport):
 
 async def _open_address(host: str, port: int) -> str:
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port)
+        resolved = await asyncio.get_running_loop().getaddrinfo(host, port)
     except OSError as error:
         raise httpx.ConnectError("no such host") from error
-    addresses = [str(where[0]) for *_, where in found]
+    addresses = [str(socket_address[0]) for *_, socket_address in resolved]
     if not addresses or not all(map(is_open, addresses)):
         raise Refused(
-            f"{host[:100]!r} is no host of the open internet; `private_addresses: true` allows it",
+            f"{host[:100]!r} is not a public internet host; `private_addresses: true` allows it",
             code="private_address",
         )
     return addresses[0]
@@ -189,35 +189,36 @@ async def _open_address(host: str, port: int) -> str:
 
 @cache
 def _trust() -> ssl.SSLContext:
-    """Made once: it takes 20 ms."""
+    """Return the TLS context. It is built once: this takes 20 ms."""
     return httpx.create_ssl_context()
 
 
 @contextmanager
 def translated() -> Generator[None]:
-    """httpx's errors -> ours. Their texts hold addresses: not repeated."""
+    """Translate httpx's errors into the bridge's. Their texts contain addresses, so they are not
+    repeated."""
     try:
         yield
     except httpx.ConnectTimeout as error:
-        raise Unavailable("The API cannot be reached: no connection in time") from error
+        raise Unavailable("The API cannot be reached: the connection timed out") from error
     except httpx.ConnectError as error:
         raise Unavailable("The API cannot be reached; check `base_url`") from error
     except httpx.PoolTimeout as error:
-        raise Unavailable("No connection was free in time") from error
+        raise Unavailable("No connection became free in time") from error
     except httpx.TimeoutException as error:
-        raise Unavailable("The API was silent for too long") from error
+        raise Unavailable("The API sent nothing for too long") from error
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
-        raise Refused("The address of the API is none; check `base_url`") from error
+        raise Refused("The API's address is invalid; check `base_url`") from error
     except (httpx.HTTPError, httpx.StreamError) as error:
-        raise Unsettled(f"The connection broke off ({type(error).__name__})") from error
+        raise Unsettled(f"The connection broke ({type(error).__name__})") from error
 
 
-async def read_event_stream(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerSentEvent]:
-    """Bytes of a `text/event-stream` -> its events (WHATWG HTML, section 9.2). The last event needs
-    no empty line after it. Raises AgentError for an event of more than 64 MB."""
+async def read_event_stream(chunks: AsyncIterator[bytes]) -> AsyncGenerator[ServerSentEvent]:
+    """Yield the events of a `text/event-stream` (WHATWG HTML, section 9.2). The last event needs no
+    empty line after it. Raises AgentError for an event of more than 64 MB."""
     fields: dict[bytes, list[bytes]] = {}
     size = 0
-    async for line in _ended(pieces, _EVENT_LINE_END):
+    async for line in _ended(chunks, _EVENT_LINE_END):
         size = size + len(line) if line else 0
         if size > _LARGEST_EVENT:
             raise AgentError("the API sent an event that is too large")
@@ -227,41 +228,40 @@ async def read_event_stream(pieces: AsyncIterator[bytes]) -> AsyncGenerator[Serv
         yield event
 
 
-async def _lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    async for line in _ended(pieces, _JSON_LINE_END):
-        if kept := line.strip():
-            yield kept
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    async for line in _ended(chunks, _JSON_LINE_END):
+        if stripped := line.strip():
+            yield stripped
 
 
-async def _ended(pieces: AsyncIterator[bytes], end: re.Pattern[bytes]) -> AsyncGenerator[bytes]:
-    """Lines without their ends and without a byte order mark; the last one needs no end.
+async def _ended(chunks: AsyncIterator[bytes], end: re.Pattern[bytes]) -> AsyncGenerator[bytes]:
+    """Yield lines without their ends and without a byte order mark; the last line needs no end.
 
-    A CR that ends a piece ends its line at once: the LF of a CRLF may be in the next piece, which
-    may come much later.
-    """
-    held: list[bytes] = []
+    A CR at the end of a chunk ends its line at once: the LF of a CRLF may be in the next chunk,
+    which may come much later."""
+    pending: list[bytes] = []
     size = 0
     first = True
     after_cr = False
-    async for given in pieces:
-        piece = given[1:] if after_cr and given.startswith(b"\n") else given
-        after_cr = end is _EVENT_LINE_END and (given.endswith(b"\r") or (after_cr and not given))
-        *lines, rest = end.split(piece)
+    async for chunk in chunks:
+        rest_of_chunk = chunk[1:] if after_cr and chunk.startswith(b"\n") else chunk
+        after_cr = end is _EVENT_LINE_END and (chunk.endswith(b"\r") or (after_cr and not chunk))
+        *lines, rest = end.split(rest_of_chunk)
         for line in lines:
-            whole = b"".join((*held, line)) if held else line
+            whole = b"".join((*pending, line)) if pending else line
             yield whole.removeprefix(_BOM) if first else whole
-            held, size, first = [], 0, False
+            pending, size, first = [], 0, False
         if rest:
-            held.append(rest)
+            pending.append(rest)
             size += len(rest)
         if size > _LARGEST_EVENT:
             raise AgentError("the API sent an event that is too large")
-    whole = b"".join(held)
+    whole = b"".join(pending)
     yield whole.removeprefix(_BOM) if first else whole
 
 
 def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSentEvent | None:
-    """Take one line; the event where it ends one that has data."""
+    """Take one line; return the event if the line ends one that has data."""
     if line:
         name, _, value = line.partition(b":")
         if name in (b"data", b"id", b"event"):
@@ -275,9 +275,9 @@ def _line(line: bytes, fields: dict[bytes, list[bytes]]) -> ServerSentEvent | No
 
 
 def read_events(data: bytes) -> list[JsonValue]:
-    """The JSON of one server-sent event; `BROKEN_LINE` stands for what is no JSON. Some servers
-    leave out the empty line between two events: where the data is no JSON as a whole, each of its
-    lines is read by itself."""
+    """Return the JSON of one server-sent event; `BROKEN_LINE` replaces data that is not JSON. Some
+    servers omit the empty line between two events: if the data is not JSON as a whole, each of its
+    lines is read separately."""
     whole = _event_of(data)
     if whole != BROKEN_LINE or b"\n" not in data:
         return [whole]
@@ -294,35 +294,35 @@ def _event_of(data: bytes) -> JsonValue:
 
 
 def read_json(data: bytes) -> JsonValue:
-    """Raises AgentError for what is no JSON."""
+    """Return parsed JSON. Raises AgentError for anything else."""
     try:
         return orjson.loads(data.removeprefix(_BOM))
     except orjson.JSONDecodeError:
-        raise AgentError("the API sent something that is no JSON") from None
+        raise AgentError("the API sent something that is not JSON") from None
 
 
-async def _whole(answer: httpx.Response, most: int) -> bytes:
-    found = bytearray()
-    async for piece in answer.aiter_bytes():
-        found += piece
-        if len(found) > most:
+async def _whole(response: httpx.Response, most: int) -> bytes:
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > most:
             raise AgentError("the API sent an answer that is too large")
-    return bytes(found)
+    return bytes(body)
 
 
-async def _refusal(answer: httpx.Response) -> BridgeError:
-    """An answer that is no 200, as an error. Some servers tell it as plain text."""
+async def _refusal(response: httpx.Response) -> BridgeError:
+    """Return the error for a response that is not 2xx. Some servers send plain text."""
     body: JsonValue = None
     with suppress(AgentError, httpx.HTTPError):
-        raw = await _whole(answer, _LARGEST_ERROR)
+        raw = await _whole(response, _LARGEST_ERROR)
         body = raw.decode("utf-8", "replace")[:_LONGEST_TEXT]
-        body = read_json(raw)  # where it raises, the text stays
-    first = obj((arr(body) or [body])[0])  # Gemini puts it into a list
-    told = first.get("error", first.get("detail", first.get("message") and first))
+        body = read_json(raw)  # if this raises, the text stays
+    first = obj((arr(body) or [body])[0])  # Gemini sends a list
+    reported = first.get("error", first.get("detail", first.get("message") and first))
     if isinstance(body, str):
-        told = body
-    if answer.is_redirect:
-        return Refused(f"The address of the API has moved ({answer.status_code})", code="moved")
-    fault = api_error(told, answer.status_code, answer.headers)
-    fault.answer = body
-    return fault
+        reported = body
+    if response.is_redirect:
+        return Refused(f"The API's address has moved ({response.status_code})", code="moved")
+    error = api_error(reported, response.status_code, response.headers)
+    error.answer = body
+    return error

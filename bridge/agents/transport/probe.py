@@ -20,7 +20,7 @@ from bridge.errors import (
 )
 from bridge.ports.findings import Finding
 
-_CONNECT, _IDLE = 5.0, 10.0  # seconds, at most
+_CONNECT, _IDLE = 5.0, 10.0  # seconds at most
 
 
 async def probe(
@@ -30,39 +30,44 @@ async def probe(
     absent: str = "",
     open_hosts_only: bool = False,
 ) -> Sequence[Finding]:
-    """What the answer to this request says of the API. `absent`: what a 404 means; without it, an
-    API that does not know the address is there all the same. A secret that is missing is found
-    elsewhere."""
+    """Return what the response says about the API. `absent` is the meaning of a 404; without it, a
+    404 counts as reachable. A missing secret gives no finding: another check reports it."""
     try:
-        wanted = await request()
+        probe_request = await request()
     except ConfigError:
         return ()
-    where = urlsplit(wanted.url).netloc
-    patience = Deadlines(min(settings.connect_seconds, _CONNECT), min(settings.idle_seconds, _IDLE))
+    host = urlsplit(probe_request.url).netloc
+    deadlines = Deadlines(
+        min(settings.connect_seconds, _CONNECT), min(settings.idle_seconds, _IDLE)
+    )
     try:
         async with (
-            open_http(patience, open_hosts_only=open_hosts_only) as http,
-            http.answer(wanted),
+            open_http(deadlines, open_hosts_only=open_hosts_only) as http,
+            http.answer(probe_request),
         ):
-            return [Finding("ok", f"{where} answers")]
+            return [Finding("ok", f"{host} answers")]
     except PlatformError as error:
-        return [_finding(error, where, absent)]
+        return [_finding(error, host, absent)]
 
 
-def _finding(error: PlatformError, where: str, absent: str) -> Finding:
+def _finding(error: PlatformError, host: str, absent: str) -> Finding:
     match error:
         case AuthFailed():
-            return Finding("error", f"{where}: {error}", "correct `api_key`, or where it is found")
+            return Finding(
+                "error", f"{host}: {error}", "correct `api_key` or the secret that it names"
+            )
         case NotFound() if absent:
-            return Finding("error", f"{where}: {absent}", "correct the name in the configuration")
+            return Finding("error", f"{host}: {absent}", "correct the name in the configuration")
         case Refused() if "api key" in str(error).casefold():  # Gemini answers 400
-            return Finding("error", f"{where}: {error}", "correct `api_key`, or where it is found")
+            return Finding(
+                "error", f"{host}: {error}", "correct `api_key` or the secret that it names"
+            )
         case Refused(code="private_address" | "moved"):
             return Finding("error", str(error), "correct the address in the configuration")
         case Refused() | RateLimited():
-            return Finding("ok", f"{where} answers")
+            return Finding("ok", f"{host} answers")
         case Unavailable() if not isinstance(error.__cause__, httpx.HTTPError):
-            return Finding("warning", f"{where}: {error}", "try again later")
+            return Finding("warning", f"{host}: {error}", "try again later")
         case _:
             todo = "check the network and the address in the configuration, then try again"
-            return Finding("error", f"{where} cannot be reached", todo)
+            return Finding("error", f"{host} cannot be reached", todo)

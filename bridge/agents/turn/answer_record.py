@@ -1,4 +1,4 @@
-"""What an answer was made of, to be looked up later: who answered, and what it was told. Pure."""
+"""The record of how an answer was made: who answered, from which input. Pure."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from bridge.model import Loss
 from bridge.uacs import Conversation, Message, write
 
 _MOST = 20  # losses in one record
-_LONGEST = 500  # characters of the word for a refusal
+_LONGEST = 500  # characters of the reason for a refusal
 
 
 def answer_record(
-    api: str, told: Conversation, agent: str, losses: Sequence[Loss], **known: JsonValue
+    api: str, conversation: Conversation, agent: str, losses: Sequence[Loss], **facts: JsonValue
 ) -> Json:
-    """For `metadata.record` of the answer. `told` is the conversation as the agent was given it:
-    two answers whose digests are the same were given the same words. `known` is what one API
-    knows beside that: the model, the agent's version, its ids."""
+    """Return `metadata.record` of an answer. `conversation` is what the agent received: two answers
+    with the same digests had the same input. `known` is what one API knows beyond that: the model,
+    the agent's version, its ids."""
     own = instructions_id(agent)
-    instructions = [message for message in told.messages if message.actor.id == own]
-    history = [message for message in told.messages if message.actor.id != own]
+    instructions = [message for message in conversation.messages if message.actor.id == own]
+    history = [message for message in conversation.messages if message.actor.id != own]
     return {
         "api": api,
-        **known,
+        **facts,
         "bridge": _version(),
         **({"instructions_sha256": _digest(instructions)} if instructions else {}),
         "history_sha256": _digest(history),
         "messages": len(history),
-        "tools": [*sorted(tool_names(told))],
+        "tools": [*sorted(tool_names(conversation))],
         "losses": [loss.model_dump(mode="json") for loss in _foremost(losses)],
     }
 
 
 def _foremost(losses: Sequence[Loss]) -> list[Loss]:
-    """As many as a record holds; roles, which every notice and every other agent loses, come
-    last."""
+    """Return as many losses as a record holds. Demoted roles come last: every notice and every
+    other agent causes one."""
     return sorted(losses, key=lambda loss: loss.kind == ROLE_DEMOTED)[:_MOST]
 
 
 def refusal(words: str, **results: JsonValue) -> Json:
-    """For `metadata.moderation` of an answer that was refused: the vendor's own word for why, and
-    what its filters found."""
-    why: Json = {"why": words[:_LONGEST]} if words else {}
-    return {"refused": True, **why, **({"results": results} if results else {})}
+    """Return `metadata.moderation` of a refused answer: the vendor's reason, and the results of its
+    filters."""
+    reason: Json = {"why": words[:_LONGEST]} if words else {}
+    return {"refused": True, **reason, **({"results": results} if results else {})}
 
 
 def _digest(messages: Iterable[Message]) -> str:

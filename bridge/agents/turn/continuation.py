@@ -1,4 +1,4 @@
-"""A turn of several requests: what an agent said so far, as its message of the room. Pure."""
+"""A turn of several requests: the agent's answer so far, as its message of the room. Pure."""
 
 from __future__ import annotations
 
@@ -20,34 +20,35 @@ from bridge.uacs import (
 
 
 def answer_so_far(
-    said: Sequence[AgentEvent], agent: str, when: datetime, number: int
+    events: Sequence[AgentEvent], agent: str, asked_at: datetime, number: int
 ) -> Message | None:
-    """None where nothing was said."""
+    """Return the events so far as the agent's message; None if they have no content."""
     actor = Actor(id=agent_id(agent), role="assistant", name=agent)
     envelope = MessageEnvelope(
-        message_id=f"answer:{number}", timestamp=to_timestamp(when), actor=actor
+        message_id=f"answer:{number}", timestamp=to_timestamp(asked_at), actor=actor
     )
-    whole = Accumulator()
-    begun = False
-    for delta in deltas_of([*said, TurnDone()], envelope):
-        begun = True
-        whole.add(delta)
-    return whole.message if begun and whole.message.content else None
+    answer = Accumulator()
+    has_begun = False
+    for delta in deltas_of([*events, TurnDone()], envelope):
+        has_begun = True
+        answer.add(delta)
+    return answer.message if has_begun and answer.message.content else None
 
 
-def unanswered_calls(said: Sequence[AgentEvent]) -> list[ToolCallPart]:
-    """Calls whose results were not said, too."""
+def unanswered_calls(events: Sequence[AgentEvent]) -> list[ToolCallPart]:
+    """Return the calls that have no result among the events."""
     answered = {
         agent_event.part.tool_call_id
-        for agent_event in said
+        for agent_event in events
         if isinstance(agent_event, ToolAnswered)
     }
-    calls = [agent_event.part for agent_event in said if isinstance(agent_event, ToolCalled)]
+    calls = [agent_event.part for agent_event in events if isinstance(agent_event, ToolCalled)]
     return [call for call in calls if call.id not in answered]
 
 
 def with_answer(
     conversation: Conversation, own: Message | None, more: Sequence[Message]
 ) -> Conversation:
+    """Return the conversation with the agent's answer so far (`own`) and further messages."""
     messages = (*conversation.messages, *([own] if own else []), *more)
     return conversation.model_copy(update={"messages": messages})

@@ -1,7 +1,6 @@
-"""What of a conversation an agent reads: the newest that fits its budget. Pure.
+"""The part of a conversation that an agent reads: the newest messages within its token limit. Pure.
 
-The router hands over what fits already; what an agent is given in other ways is cut here.
-"""
+The router sends a conversation that fits already; conversations from elsewhere are cut here."""
 
 from __future__ import annotations
 
@@ -28,42 +27,43 @@ _NO_ANSWER = "This call was interrupted; nobody knows whether it was made."
 
 
 def readable_window(conversation: Conversation, agent: str, budget: int) -> Conversation:
-    """The newest messages that fit, the last one always: into the budget that the conversation was
-    put together for, or into this one. Where the beginning is left out, or is the agent's own
-    answer, a notice stands for it: APIs want that somebody else begins."""
-    given = _history(conversation).get("budget")
-    window = Window(given if isinstance(given, int) else budget, agent_id(agent))
+    """Return the newest messages within the token limit, always with the last one. The limit is the
+    one that the conversation was built for, else `budget`. If the beginning is cut, or is the
+    agent's own answer, a notice stands first: APIs require that another actor begins."""
+    own_budget = _history(conversation).get("budget")
+    window = Window(own_budget if isinstance(own_budget, int) else budget, agent_id(agent))
     for message in reversed(conversation.messages):
         if not window.take(message):
             break
-    messages = tuple(map(_answered, window.messages()))
-    cut = window.cut or _history(conversation).get("cut") is True
-    if messages and (cut or messages[0].actor.id == agent_id(agent)):
+    messages = tuple(map(_with_results, window.messages()))
+    is_cut = window.cut or _history(conversation).get("cut") is True
+    if messages and (is_cut or messages[0].actor.id == agent_id(agent)):
         messages = (_notice(messages[0]), *messages)
     return conversation.model_copy(update={"messages": messages})
 
 
 def history_is_unchanged(conversation: Conversation) -> bool | None:
-    """Whether all that the agent knew when it last answered still stands as it did, however long
-    ago it was said; None where nobody looked."""
-    found = _history(conversation).get("unchanged")
-    return found if isinstance(found, bool) else None
+    """Return whether everything that the agent knew at its last answer is still the same, however
+    old it is; None if nobody checked."""
+    unchanged = _history(conversation).get("unchanged")
+    return unchanged if isinstance(unchanged, bool) else None
 
 
 def only_new_messages(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
-    """Further messages for a server that knows what was said before."""
-    found = conversation.model_copy(update={"messages": tuple(messages)})
+    """Return the conversation with further messages alone, for a server that knows the earlier
+    ones."""
+    shorter = conversation.model_copy(update={"messages": tuple(messages)})
     history = _history(conversation)
     if "cut" not in history:
-        return found
-    about = obj((conversation.metadata or {}).get(KEY))
-    kept = {**about, "history": {**history, "cut": False}}
-    metadata = {**(conversation.metadata or {}), KEY: kept}
-    return found.model_copy(update={"metadata": metadata})
+        return shorter
+    additions = obj((conversation.metadata or {}).get(KEY))
+    changed = {**additions, "history": {**history, "cut": False}}
+    metadata = {**(conversation.metadata or {}), KEY: changed}
+    return shorter.model_copy(update={"metadata": metadata})
 
 
 def _history(conversation: Conversation) -> Json:
-    """What whoever put it together says of that (`bridge.router.turns.request`)."""
+    """Return how the conversation was built (`bridge.router.turns.request`)."""
     return obj(obj((conversation.metadata or {}).get(KEY)).get("history"))
 
 
@@ -76,8 +76,8 @@ def _notice(first: Message) -> Message:
     )
 
 
-def _answered(message: Message) -> Message:
-    """Every call with a result: a request with a call that has none is refused by all APIs."""
+def _with_results(message: Message) -> Message:
+    """Give every call a result: all APIs refuse a request with an unanswered call."""
     results = {
         native_part.tool_call_id
         for native_part in message.content
@@ -90,21 +90,25 @@ def _answered(message: Message) -> Message:
     ):
         return message
     parts: list[ContentPart] = []
-    waiting: list[str] = []
+    open_calls: list[str] = []
     for part in message.content:
-        if waiting and not isinstance(part, (ToolCallPart, ToolResultPart)) and not _is_state(part):
-            parts += _results(waiting)
-            waiting = []
+        if (
+            open_calls
+            and not isinstance(part, (ToolCallPart, ToolResultPart))
+            and not _is_state(part)
+        ):
+            parts += _missing_results(open_calls)
+            open_calls = []
         parts.append(part)
         if isinstance(part, ToolCallPart) and part.id not in results:
-            waiting.append(part.id)
-    return message.model_copy(update={"content": (*parts, *_results(waiting))})
+            open_calls.append(part.id)
+    return message.model_copy(update={"content": (*parts, *_missing_results(open_calls))})
 
 
-def _results(waiting: Sequence[str]) -> list[ContentPart]:
+def _missing_results(call_ids: Sequence[str]) -> list[ContentPart]:
     return [
         ToolResultPart(tool_call_id=call_id, content=_NO_ANSWER, is_error=True)
-        for call_id in waiting
+        for call_id in call_ids
     ]
 
 

@@ -1,4 +1,4 @@
-"""Files of a conversation for a model: our own (`blob:` ids) become base64, up to a limit."""
+"""Files of a conversation for an agent: stored files (`blob:` ids) become base64, up to a limit."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from bridge.uacs import (
 async def inline_files(
     conversation: Conversation, files: Files | None, limit: int
 ) -> tuple[Conversation, tuple[Loss, ...]]:
-    """The newest files first, until `limit` bytes are in the request. Those that do not fit, or
-    are not there, stay as they are: the API's codec says their names instead."""
+    """Return the conversation with its stored files as base64, the newest first, until `limit`
+    bytes are used. Files that do not fit or no longer exist stay unchanged, each with a Loss: the
+    API's codec sends their names instead."""
     losses: list[Loss] = []
     left = limit
     messages: list[Message] = []
@@ -29,41 +30,43 @@ async def inline_files(
         message = conversation.messages[number]
         parts: list[ContentPart] = []
         for index, part in enumerate(message.content):
-            if not _is_ours(part):
+            if not _is_stored(part):
                 parts.append(part)
                 continue
-            found, size, why = await _inlined(part, files, left)
+            inlined, size, reason = await _inlined(part, files, left)
             left -= size
-            parts.append(found)
-            if why:
+            parts.append(inlined)
+            if reason:
                 path = f"/messages/{number}/content/{index}"
-                losses.append(Loss(path=path, kind="file_not_sent", what=why, shown_as="its name"))
-        same = all(one is other for one, other in zip(parts, message.content, strict=True))
-        changed = message if same else message.model_copy(update={"content": tuple(parts)})
+                losses.append(
+                    Loss(path=path, kind="file_not_sent", what=reason, shown_as="its name")
+                )
+        is_unchanged = all(new is old for new, old in zip(parts, message.content, strict=True))
+        changed = message if is_unchanged else message.model_copy(update={"content": tuple(parts)})
         messages.append(changed)
-    whole = conversation.model_copy(update={"messages": tuple(reversed(messages))})
-    return whole, tuple(losses)
+    changed_conversation = conversation.model_copy(update={"messages": tuple(reversed(messages))})
+    return changed_conversation, tuple(losses)
 
 
-def _is_ours(part: ContentPart) -> bool:
-    """Media in the blob store."""
+def _is_stored(part: ContentPart) -> bool:
+    """Return whether a part is media in the blob store."""
     return isinstance(part, MediaPart) and sha256_of(part.source.file_id or "") is not None
 
 
 async def _inlined(
     part: ContentPart, files: Files | None, left: int
 ) -> tuple[ContentPart, int, str]:
-    """The part with its bytes, how many they are, and why they are not there."""
+    """Return the part with its bytes, how many they are, and the reason if they are missing."""
     if not isinstance(part, MediaPart):
         return part, 0, ""
     if files is None:
-        return part, 0, "no files are kept here"
+        return part, 0, "the bridge stores no files"
     file_id = part.source.file_id or ""
     ref = await files.blobs.stat(file_id)
     if ref is None:
-        return part, 0, "it is not kept any more"
+        return part, 0, "it is no longer stored"
     if ref.size > left:
-        return part, 0, f"{ref.size} bytes are more than fit into the request"
+        return part, 0, f"{ref.size} bytes exceed the limit of the request"
     try:
         async with files.blobs.open(file_id) as chunks:
             content = b"".join([chunk async for chunk in chunks])

@@ -1,4 +1,4 @@
-"""What is said to an agent while it works: stop, steering, results of tools."""
+"""Inputs of an agent during a turn: stop, further messages, tool results, approvals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class StopRequested(Exception):
-    """Somebody wants the agent to stop."""
+    """Somebody stopped the agent."""
 
 
 class DeadlinePassed(Exception):
@@ -29,8 +29,8 @@ class DeadlinePassed(Exception):
 
 
 class TurnInputs:
-    """All inputs so far. Waiting ends with Stopped when a stop comes, TookTooLong when the time
-    (of the loop's clock) is `until`."""
+    """All inputs so far. Waiting raises StopRequested when a stop arrives, and DeadlinePassed at
+    `until` (seconds of the loop's clock)."""
 
     def __init__(self, until: float) -> None:
         self.messages: list[Message] = []
@@ -40,8 +40,9 @@ class TurnInputs:
         self._stop = asyncio.Event()
         self._more = asyncio.Event()
 
-    def take(self, given: AgentInput) -> None:
-        match given:
+    def take(self, turn_input: AgentInput) -> None:
+        """Record one input."""
+        match turn_input:
             case StopWanted():
                 self._stop.set()
             case MessageGiven(message=message) | Steered(message=message):
@@ -49,47 +50,50 @@ class TurnInputs:
             case ToolResultGiven(part=part):
                 self._results[part.tool_call_id] = part
                 self._more.set()
-            case ApprovalGiven(allowed=False, tool_call_id=call):
-                self._approvals[call] = given
+            case ApprovalGiven(allowed=False, tool_call_id=call_id):
+                self._approvals[call_id] = turn_input
                 refused = ToolResultPart(
-                    tool_call_id=call, content="This call was not allowed.", is_error=True
+                    tool_call_id=call_id, content="This call was not allowed.", is_error=True
                 )
-                self._results.setdefault(call, refused)
+                self._results.setdefault(call_id, refused)
                 self._more.set()
-            case ApprovalGiven(tool_call_id=call):  # whoever runs the tool gives its result
-                self._approvals[call] = given
+            case ApprovalGiven(
+                tool_call_id=call_id
+            ):  # the result follows from whoever runs the tool
+                self._approvals[call_id] = turn_input
                 self._more.set()
 
-    def new_messages(self) -> list[Message]:
-        """Those that the model has not read yet."""
-        found, self.messages = self.messages, []
-        return found
+    def take_messages(self) -> list[Message]:
+        """Return the messages that the agent has not read yet, once."""
+        messages, self.messages = self.messages, []
+        return messages
 
     async def results(self, calls: Collection[str]) -> list[ToolResultPart]:
-        """The result of every call, in the order of the calls. The time that tools take, and people
-        who must allow them, is not the agent's: whoever gives the results sees to it that they
-        come."""
+        """Return the result of every call, in the order of the calls. The time that tools and
+        approvals take does not count against the agent's deadline: the sender of the results bounds
+        it."""
         while any(call not in self._results for call in calls):
-            await self._others()
-        found = {call: self._results.pop(call) for call in dict.fromkeys(calls)}
-        return [found[call] for call in calls]
+            await self._wait_for_input()
+        results = {call: self._results.pop(call) for call in dict.fromkeys(calls)}
+        return [results[call] for call in calls]
 
-    async def _others(self) -> None:
-        """Wait for something new, on no time of the agent's."""
+    async def _wait_for_input(self) -> None:
+        """Wait for a new input and move the deadline by the time this takes."""
         loop = asyncio.get_running_loop()
         self._more.clear()
         began = loop.time()
         await self.first(self._more.wait(), limited=False)
         self._until += loop.time() - began
 
-    async def approval(self, call: str) -> ApprovalGiven:
-        """Whether a call was allowed, as soon as somebody has said so."""
-        while call not in self._approvals:
-            await self._others()
-        return self._approvals.pop(call)
+    async def approval(self, call_id: str) -> ApprovalGiven:
+        """Return the decision on a call as soon as it is made."""
+        while call_id not in self._approvals:
+            await self._wait_for_input()
+        return self._approvals.pop(call_id)
 
     async def first(self, awaited: Awaitable[_T], *, limited: bool = True) -> _T:
-        """What `awaited` gives, unless a stop or, if `limited`, the deadline comes first."""
+        """Return the result of `awaited`. Raises StopRequested if a stop comes first and, if
+        `limited`, DeadlinePassed at the deadline; both cancel `awaited`."""
         task = asyncio.ensure_future(awaited)
         stop = asyncio.ensure_future(self._stop.wait())
         left = max(self._until - asyncio.get_running_loop().time(), 0) if limited else None
@@ -99,13 +103,13 @@ class TurnInputs:
                 return task.result()
             raise StopRequested if stop.done() else DeadlinePassed
         finally:
-            for one in (task, stop):
-                one.cancel()
+            for waiting in (task, stop):
+                waiting.cancel()
             await asyncio.gather(task, stop, return_exceptions=True)
 
     async def each(self, events: AsyncGenerator[_T]) -> AsyncGenerator[_T]:
-        """Yield the events as they come. Raises Stopped and TookTooLong as `first` does; closes
-        the events in any case."""
+        """Yield the events as they come. Raises StopRequested and DeadlinePassed as `first` does;
+        closes the events in any case."""
         async with aclosing(events):
             while (event := await self.first(anext(events, _END))) is not _END:
                 yield cast("_T", event)
@@ -116,16 +120,16 @@ _END = object()
 
 @asynccontextmanager
 async def listening(inputs: AsyncIterator[AgentInput], until: float) -> AsyncGenerator[TurnInputs]:
-    """Takes inputs while the block lasts."""
-    heard = TurnInputs(until)
+    """Yield the inputs, which are recorded while the block lasts."""
+    turn_inputs = TurnInputs(until)
 
     async def take_all() -> None:
-        async for one in inputs:
-            heard.take(one)
+        async for turn_input in inputs:
+            turn_inputs.take(turn_input)
 
     task = asyncio.create_task(take_all(), name="inputs of an agent")
     try:
-        yield heard
+        yield turn_inputs
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Several answers of one turn, apart: each begins a paragraph of its own."""
+"""Several answers of one turn: each begins a paragraph of its own."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from bridge.model.turns import (
 
 
 class Paragraphs:
-    """Passes events on; text that would run on from an earlier answer of the turn gets a gap. An
-    answer that replaces its text replaces none of an earlier answer."""
+    """Passes events on, with a gap before text that would continue an earlier answer of the turn.
+    An answer that replaces its text does not replace an earlier answer's."""
 
     def __init__(self) -> None:
-        self._text = False  # whether text was shown last
+        self._text = False  # whether the last visible content was text
         self._gap = False
         self._earlier = ""  # text of earlier answers since the last part
         self._own: list[str] = []  # text of this answer since the last part
 
     def next(self) -> None:
-        """The next answer of the turn begins."""
+        """Begin the next answer of the turn."""
         self._gap = self._text
         self._earlier += "".join(self._own)
         self._own = []
 
     async def of(self, events: AsyncGenerator[AgentEvent]) -> AsyncGenerator[AgentEvent]:
-        """The events of one answer."""
+        """Yield the events of one answer, with gaps."""
         async with aclosing(events):
             async for event in events:
                 for agent_event in self.pass_on(event):
                     yield agent_event
 
     def pass_on(self, event: AgentEvent) -> list[AgentEvent]:
-        """The event, behind the gap that it needs."""
+        """Return the event, after the gap that it needs."""
         match event:
-            case TextDelta(text=said):
-                gap = "\n\n" if self._gap and said.strip() else ""
-                if said.strip():
+            case TextDelta(text=text):
+                gap = "\n\n" if self._gap and text.strip() else ""
+                if text.strip():
                     self._text, self._gap = True, False
-                self._own += [gap, said]
+                self._own += [gap, text]
                 return [*([TextDelta(text=gap)] if gap else []), event]
-            case TextReplaced(text=said):
+            case TextReplaced(text=text):
                 gap = "\n\n" if self._earlier.strip() else ""
                 self._text, self._gap = True, False
-                self._own = [gap, said]
-                return [event.model_copy(update={"text": f"{self._earlier}{gap}{said}"})]
+                self._own = [gap, text]
+                return [event.model_copy(update={"text": f"{self._earlier}{gap}{text}"})]
             case PartGiven(part=part):
                 self._earlier, self._own = "", []
                 if not _is_unshown(part):

@@ -1,5 +1,5 @@
-"""What every turn over the network has: a deadline, what is said meanwhile, repeats, and failures
-in words for people."""
+"""What every turn over a network has: a deadline, inputs, retries, and failures with a reason for
+people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bridge.ports.secrets import SecretSource
 
 log = structlog.get_logger()
 
-_LONGEST_PAUSE = 30.0  # seconds; a vendor that asks for more is not waited for
+_LONGEST_PAUSE = 30.0  # seconds: a longer requested pause fails the turn
 
 AgentEvents = AsyncGenerator[AgentEvent, None]
 
@@ -34,13 +34,14 @@ async def run_turn(
     *,
     open_hosts_only: bool = False,
 ) -> AgentEvents:
-    """The events of `answer`, which ends with TurnDone or TurnFailed or raises BridgeError."""
+    """Yield the events of `answer`, which ends with TurnDone or TurnFailed or raises BridgeError;
+    errors, a stop and a passed deadline become the last event."""
     until = asyncio.get_running_loop().time() + settings.total_seconds
-    patience = Deadlines(settings.connect_seconds, settings.idle_seconds)
+    deadlines = Deadlines(settings.connect_seconds, settings.idle_seconds)
     try:
         async with (
             listening(inputs, until) as turn_inputs,
-            open_http(patience, open_hosts_only=open_hosts_only) as http,
+            open_http(deadlines, open_hosts_only=open_hosts_only) as http,
             aclosing(answer(turn_inputs, http)) as events,
         ):
             async for event in events:
@@ -62,18 +63,18 @@ async def with_retries(
     clock: Clock,
     may_repeat: Callable[[], bool] = lambda: True,
 ) -> AgentEvents:
-    """The events of an attempt. It is made again after a fault that may pass, `retries` times, as
-    long as nothing was said and `may_repeat`."""
+    """Yield the events of an attempt. A temporary error repeats it up to `retries` times, as long
+    as it yielded nothing and `may_repeat` returns true. Raises the last error."""
     for number in range(retries + 1):
-        said = False
+        has_yielded = False
         try:
             async with aclosing(attempt()) as events:
                 async for event in events:
-                    said = True
+                    has_yielded = True
                     yield event
         except (RateLimited, Unavailable, Unsettled) as error:
             pause = _pause(error, number)
-            if said or number == retries or pause > _LONGEST_PAUSE or not may_repeat():
+            if has_yielded or number == retries or pause > _LONGEST_PAUSE or not may_repeat():
                 raise
             log.info("agent_request_retried", agent=agent, error=str(error), pause=pause)
             await turn_inputs.first(clock.sleep(pause))
@@ -82,7 +83,8 @@ async def with_retries(
 
 
 async def api_key_of(key: SecretRef | None, tokens: SecretSource) -> str:
-    """The secret as it is now; empty where none is wanted."""
+    """Return the current secret; empty if none is configured. Raises ConfigError if it is
+    missing."""
     return "" if key is None else await tokens.secret(key)
 
 

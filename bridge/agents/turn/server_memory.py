@@ -1,10 +1,9 @@
-"""What an agent's server remembers of a room, as a cache: the archive is the truth. Pure.
+"""What an agent's server remembers of a room, as a cache: the archive is authoritative. Pure.
 
-The last part of an answer names what the server calls the conversation, the message up to which it
-was told, and the hash of all up to there. Where something of that was edited or deleted, or the
-answer itself was, the server is told all anew under a new name. The router says whether that is so,
-also of what is too old to be shown; where it says nothing, the hash is another.
-"""
+The last part of an answer holds the server's id of the conversation, the last message that the
+server received, and the hash of everything up to there. If one of those messages or the answer was
+edited or deleted, the server receives the whole room under a new id. The router reports whether
+that is so, also for messages too old to be shown; if it does not, the hash decides."""
 
 from __future__ import annotations
 
@@ -22,50 +21,56 @@ from bridge.uacs import ContentPart, Conversation, Message, StructuredDataPart, 
 
 @dataclass(frozen=True)
 class Memory:
-    """What the server calls things, and what was said since it was told."""
+    """The server's ids, and the messages since its last answer."""
 
     ids: Json
     new_messages: tuple[Message, ...]
 
 
 def memory_part(conversation: Conversation, api: str, ids: Json) -> StructuredDataPart:
-    """For the end of an answer to the last message of this conversation."""
+    """Return the part at the end of an answer to the last message of this conversation."""
     messages = conversation.messages
-    kept: Json = {"ids": ids, "upto": messages[-1].message_id, "hash": _hash(messages)}
-    return state(api, memory=kept)
+    memory: Json = {"ids": ids, "upto": messages[-1].message_id, "hash": _hash(messages)}
+    return state(api, memory=memory)
 
 
 def memory_of(conversation: Conversation, agent: str, api: str) -> Memory | None:
-    """None where the server must be told all."""
+    """Return what the server remembers; None if it must receive the whole room."""
     own = agent_id(agent)
     last = next(
         (message for message in reversed(conversation.messages) if message.actor.id == own), None
     )
-    kept = obj(_memory_of(last, api)) if last is not None and not is_edited(last) else {}
-    upto = text(kept.get("upto"))
-    found = [n for n, one in enumerate(conversation.messages) if one.message_id == upto]
-    if not found:
+    memory = obj(_memory_of(last, api)) if last is not None and not is_edited(last) else {}
+    last_known = text(memory.get("upto"))
+    places = [
+        index
+        for index, message in enumerate(conversation.messages)
+        if message.message_id == last_known
+    ]
+    if not places:
         return None
-    same = history_is_unchanged(conversation)
-    if same is None:
-        same = _hash(conversation.messages[: found[0] + 1]) == kept.get("hash")
-    if not same:
+    is_unchanged = history_is_unchanged(conversation)
+    if is_unchanged is None:
+        is_unchanged = _hash(conversation.messages[: places[0] + 1]) == memory.get("hash")
+    if not is_unchanged:
         return None
     new_messages = [
-        message for message in conversation.messages[found[0] + 1 :] if message.actor.id != own
+        message for message in conversation.messages[places[0] + 1 :] if message.actor.id != own
     ]
-    return Memory(obj(kept.get("ids")), tuple(new_messages))
+    return Memory(obj(memory.get("ids")), tuple(new_messages))
 
 
 def is_memory(part: ContentPart) -> bool:
+    """Return whether a part holds a server's memory."""
     return isinstance(part, StructuredDataPart) and part.schema_id == STATE and (
         isinstance(part.data, Mapping) and "memory" in part.data
     )  # fmt: skip
 
 
 def without_memory(message: Message) -> Message:
-    kept = tuple(part for part in message.content if not is_memory(part))
-    return message.model_copy(update={"content": kept})
+    """Return the message without such parts."""
+    content = tuple(part for part in message.content if not is_memory(part))
+    return message.model_copy(update={"content": content})
 
 
 def _memory_of(message: Message, api: str) -> Json:
@@ -77,10 +82,10 @@ def _memory_of(message: Message, api: str) -> Json:
 
 
 def _hash(messages: Sequence[Message]) -> str:
-    """Of who said what, not of what is noted beside it (reactions, where it was shown)."""
-    found = hashlib.sha256()
+    """Hash authors and content, without reactions and other metadata."""
+    digest = hashlib.sha256()
     for message in messages:
         parts = (write(part) for part in message.content)
         for piece in (message.message_id.encode(), message.actor.id.encode(), *parts):
-            found.update(len(piece).to_bytes(8, "big") + piece)
-    return found.hexdigest()
+            digest.update(len(piece).to_bytes(8, "big") + piece)
+    return digest.hexdigest()

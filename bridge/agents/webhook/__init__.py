@@ -1,1 +1,1 @@
-"""A program of your own behind an address: UACS in, UACS out."""
+"""A program behind an address: it receives UACS and answers with UACS."""

@@ -51,7 +51,7 @@ _DONE = DONE.encode()
 
 
 class WebhookAgent:
-    """Posts each turn, and says what is answered."""
+    """Posts each turn, and says what the program answers."""
 
     def __init__(self, name: str, settings: WebhookSettings, tools: AgentTools) -> None:
         self.name = name
@@ -59,7 +59,7 @@ class WebhookAgent:
         self._tools = tools
 
     async def check(self) -> Sequence[Finding]:
-        """Whether somebody answers at the address; a turn is asked of nobody."""
+        """Return whether the address is reachable; no turn is sent."""
         closed = not self._settings.private_addresses
         return await probe(self._settings, self._probe, open_hosts_only=closed)
 
@@ -77,17 +77,18 @@ class WebhookAgent:
 
     @property
     def takes_feedback(self) -> bool:
+        """Whether the settings enable feedback."""
         return self._settings.feedback
 
     async def take_feedback(self, feedback: Feedback) -> None:
-        """Posted like a turn; any 2xx says that it was taken."""
+        """Post feedback as a turn is posted; any 2xx accepts it. Raises BridgeError."""
         settings = self._settings
-        patience = Deadlines(settings.connect_seconds, settings.idle_seconds)
+        deadlines = Deadlines(settings.connect_seconds, settings.idle_seconds)
         at = int(feedback.given_at.timestamp() * 1000)
         own_id = f"feedback:{feedback.message}:{feedback.actor}:{at}"
         request = await self._request(own_id, write_feedback(feedback))
         async with (
-            open_http(patience, open_hosts_only=not settings.private_addresses) as http,
+            open_http(deadlines, open_hosts_only=not settings.private_addresses) as http,
             http.answer(request),
         ):
             pass
@@ -95,18 +96,18 @@ class WebhookAgent:
     async def _answer(
         self, turn: Turn, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        """Rounds of requests, until nothing is left that it waits for."""
+        """Send requests until the program waits for nothing more."""
         conversation, losses = await self._conversation(turn)
         host = urlsplit(self._settings.url).hostname or ""
         record = answer_record("webhook", conversation, self.name, losses, host=host)
         yield AnswerRecorded(record=record)
-        given: list[AgentInput] = []
+        inputs_to_send: list[AgentInput] = []
         paragraphs = Paragraphs()
-        refused: set[str] = set()
+        refused_names: set[str] = set()
         for number in range(_ROUNDS):
             own_id = turn.id if number == 0 else f"{turn.id}/{number}"
-            body = write_turn(turn, conversation, given)
-            said: list[AgentEvent] = []
+            body = write_turn(turn, conversation, inputs_to_send)
+            agent_events: list[AgentEvent] = []
             async with aclosing(self._round(own_id, body, inputs, http)) as events:
                 async for event in events:
                     if isinstance(event, TurnFailed):
@@ -115,48 +116,55 @@ class WebhookAgent:
                     if isinstance(event, AnswerRecorded):
                         yield AnswerRecorded(record={**record, "program": event.record})
                     elif not isinstance(event, TurnDone):
-                        for one in paragraphs.pass_on(event):
-                            said.append(one)
-                            yield one
-            given = await self._meanwhile(said, conversation, inputs)
-            unknown = _unknown(said, conversation)
-            given += [ToolResultGiven(part=unknown_tool_result(call)) for call in unknown]
-            for agent_input in given:
+                        for shown_event in paragraphs.pass_on(event):
+                            agent_events.append(shown_event)
+                            yield shown_event
+            inputs_to_send = await self._meanwhile(agent_events, conversation, inputs)
+            unknown_calls = _unknown(agent_events, conversation)
+            inputs_to_send += [
+                ToolResultGiven(part=unknown_tool_result(call)) for call in unknown_calls
+            ]
+            for agent_input in inputs_to_send:
                 if isinstance(agent_input, ToolResultGiven):
-                    said.append(ToolAnswered(part=agent_input.part))
-                    paragraphs.pass_on(said[-1])
-                    yield said[-1]
-            if len(given) == len(unknown) and refused.issuperset(call.name for call in unknown):
-                yield TurnDone()  # it was told before that there are no such tools
+                    agent_events.append(ToolAnswered(part=agent_input.part))
+                    paragraphs.pass_on(agent_events[-1])
+                    yield agent_events[-1]
+            if len(inputs_to_send) == len(unknown_calls) and refused_names.issuperset(
+                call.name for call in unknown_calls
+            ):
+                yield TurnDone()  # it calls unknown tools again, after their errors
                 return
-            refused.update(call.name for call in unknown)
+            refused_names.update(call.name for call in unknown_calls)
             paragraphs.next()
-            own = answer_so_far(said, self.name, turn.asked_at, number)
-            more = [
+            answer = answer_so_far(agent_events, self.name, turn.asked_at, number)
+            messages = [
                 agent_input.message
-                for agent_input in given
+                for agent_input in inputs_to_send
                 if isinstance(agent_input, MessageGiven)
             ]
-            conversation = with_answer(conversation, own, more)
-        yield TurnFailed(reason=f"it did not come to an answer in {_ROUNDS} requests")
+            conversation = with_answer(conversation, answer, messages)
+        yield TurnFailed(reason=f"it gave no answer within {_ROUNDS} requests")
 
     async def _meanwhile(
-        self, said: Sequence[AgentEvent], conversation: Conversation, inputs: TurnInputs
+        self, agent_events: Sequence[AgentEvent], conversation: Conversation, inputs: TurnInputs
     ) -> list[AgentInput]:
-        """What it waits for: results of the bridge's tools, approvals, and what people said."""
-        known = tool_names(conversation)
+        """Return what the program waits for: results of the bridge's tools, approvals, and messages
+        that arrived meanwhile."""
+        bridge_tools = tool_names(conversation)
         calls = [
             unanswered_call.id
-            for unanswered_call in unanswered_calls(said)
-            if unanswered_call.name in known
+            for unanswered_call in unanswered_calls(agent_events)
+            if unanswered_call.name in bridge_tools
         ]
-        wanted = [
-            agent_event.part.id for agent_event in said if isinstance(agent_event, ApprovalWanted)
+        awaited_approvals = [
+            agent_event.part.id
+            for agent_event in agent_events
+            if isinstance(agent_event, ApprovalWanted)
         ]
-        given: list[AgentInput] = [await inputs.approval(call) for call in wanted]
+        received: list[AgentInput] = [await inputs.approval(call) for call in awaited_approvals]
         results = await inputs.results(calls)
-        given += [ToolResultGiven(part=result) for result in results]
-        return [*given, *(MessageGiven(message=message) for message in inputs.new_messages())]
+        received += [ToolResultGiven(part=result) for result in results]
+        return [*received, *(MessageGiven(message=message) for message in inputs.take_messages())]
 
     async def _conversation(self, turn: Turn) -> tuple[Conversation, Sequence[Loss]]:
         settings = self._settings
@@ -178,9 +186,10 @@ class WebhookAgent:
     async def _events(
         self, own_id: str, body: bytes, inputs: TurnInputs, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        """One request. A repeat has the same id, so that a program answers once."""
+        """Yield the events of one request. A repeated request has the same id, so that a program
+        answers once."""
         key = await self._key()
-        pieces = self._pieces(await self._request(own_id, body), own_id, key, http)
+        pieces = self._response_events(await self._request(own_id, body), own_id, key, http)
         async with aclosing(inputs.each(pieces)) as events:
             async for event in events:
                 yield event
@@ -198,30 +207,30 @@ class WebhookAgent:
         ref = self._settings.secret
         return None if ref is None else signing_key(await self._tools.tokens.secret(ref))
 
-    async def _pieces(
+    async def _response_events(
         self, request: Request, own_id: str, key: bytes | None, http: Http
     ) -> AsyncGenerator[AgentEvent]:
-        most = int(self._settings.max_answer_mb * 1_000_000)
+        limit = int(self._settings.max_answer_mb * 1_000_000)
         async with http.answer(request) as answer:
             if answer.kind == "text/event-stream":
-                async with aclosing(self._streamed(answer, own_id, key, most)) as events:
+                async with aclosing(self._streamed(answer, own_id, key, limit)) as events:
                     async for event in events:
                         yield event
                 return
-            whole = await answer.whole(most)
-            self._check(key, f"answer:{own_id}", answer, whole, answer.headers.get(SIGNATURE, ""))
-            for event in read_answer(read_json(whole) if whole.strip() else None, self.name):
+            body = await answer.whole(limit)
+            self._check(key, f"answer:{own_id}", answer, body, answer.headers.get(SIGNATURE, ""))
+            for event in read_answer(read_json(body) if body.strip() else None, self.name):
                 yield event
 
     async def _streamed(
-        self, answer: Response, own_id: str, key: bytes | None, most: int
+        self, answer: Response, own_id: str, key: bytes | None, limit: int
     ) -> AsyncGenerator[AgentEvent]:
         stream = Stream(self.name)
         number = size = 0
-        async with aclosing(answer.sent()) as sent:
-            async for native_event in sent:
+        async with aclosing(answer.sent()) as sent_events:
+            async for native_event in sent_events:
                 size += len(native_event.data)
-                if size > most:
+                if size > limit:
                     raise AgentError("its answer is too large")
                 self._check(
                     key, f"answer:{own_id}/{number}", answer, native_event.data, native_event.id
@@ -236,20 +245,20 @@ class WebhookAgent:
         stream.end()
 
     def _check(
-        self, key: bytes | None, own_id: str, answer: Response, body: bytes, given: str
+        self, key: bytes | None, own_id: str, answer: Response, body: bytes, signature: str
     ) -> None:
         if key is not None:
             timestamp = answer.headers.get(TIMESTAMP, "")
-            check(key, own_id, timestamp, body, given, self._tools.clock.time())
+            check(key, own_id, timestamp, body, signature, self._tools.clock.time())
 
 
-def _unknown(said: Sequence[AgentEvent], conversation: Conversation) -> list[ToolCallPart]:
-    """Calls of tools that it was not offered, and did not answer itself."""
-    known = tool_names(conversation)
+def _unknown(agent_events: Sequence[AgentEvent], conversation: Conversation) -> list[ToolCallPart]:
+    """Return calls of tools that the program was not offered and did not answer itself."""
+    bridge_tools = tool_names(conversation)
     return [
         unanswered_call
-        for unanswered_call in unanswered_calls(said)
-        if unanswered_call.name not in known
+        for unanswered_call in unanswered_calls(agent_events)
+        if unanswered_call.name not in bridge_tools
     ]
 
 

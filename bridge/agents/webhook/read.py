@@ -1,8 +1,7 @@
-"""What a webhook answers -> agent events: UACS JSON as a whole, or UACS deltas and agent events one
-by one. Pure.
+"""A webhook's answer -> agent events: UACS JSON as a whole, or UACS deltas and agent events one by
+one. Pure.
 
-Raises AgentError and InvalidUacs for what is neither.
-"""
+Raises AgentError and InvalidUacs for anything else."""
 
 from __future__ import annotations
 
@@ -51,8 +50,8 @@ _DELTAS = frozenset((
 
 
 def read_answer(body: JsonValue, agent: str) -> list[AgentEvent]:
-    """A whole answer of this agent: a Message (`content` is enough), a list of parts and agent
-    events, or `{"text": ...}`. Nothing is said by null."""
+    """Return the events of a whole answer: a Message (`content` suffices), a list of parts and
+    agent events, or `{"text": ...}`. Null has no events."""
     match body:
         case None:
             return []
@@ -60,14 +59,14 @@ def read_answer(body: JsonValue, agent: str) -> list[AgentEvent]:
             return [event for item in items for event in _item(item)]
         case {"type": str()}:
             return _item(body)
-        case {"text": str(said)}:
-            return [TextDelta(text=said)] if said else []
+        case {"text": str(text_)}:
+            return [TextDelta(text=text_)] if text_ else []
         case {"content": list(parts), **rest}:
             events = [event for part in parts for event in part_events(_part(part))]
             return [*events, *_beside(obj(rest.get("metadata")), agent)]
         case _:
             raise AgentError(
-                "its answer is no UACS: a message, a list of parts, or an object with `text`"
+                "its answer is not UACS: send a message, a list of parts, or an object with `text`"
             )
 
 
@@ -77,7 +76,7 @@ def _item(value: JsonValue) -> list[AgentEvent]:
 
 
 def part_events(part: ContentPart) -> list[AgentEvent]:
-    """A part as a whole: texts stay apart, which deltas would not."""
+    """Return the event for a whole part. Texts stay apart; as deltas they would run together."""
     match part:
         case TextPart(text=""):
             return []
@@ -93,14 +92,14 @@ def _part(value: JsonValue) -> ContentPart:
     try:
         return _PART.validate_python(value)
     except ValidationError as error:
-        raise AgentError(f"it says a part that is no UACS: {_first(error)}") from None
+        raise AgentError(f"it sent a part that is not valid UACS: {_first(error)}") from None
 
 
 def _event(value: JsonValue) -> AgentEvent:
     try:
         event = _EVENT.validate_python(value)
     except ValidationError as error:
-        raise AgentError(f"it says something that cannot be read: {_first(error)}") from None
+        raise AgentError(f"it sent an event that is not valid: {_first(error)}") from None
     if isinstance(event, TurnFailed):
         return event.model_copy(update={"reason": without_keys(event.reason)})
     if isinstance(event, PartGiven):
@@ -109,50 +108,58 @@ def _event(value: JsonValue) -> AgentEvent:
 
 
 def _first(error: ValidationError) -> str:
-    """Place and rule of the first fault; not the value, which may be anything."""
-    found = error.errors(include_input=False, include_url=False)[0]
-    where = ".".join(map(str, found["loc"][-3:]))
-    return f"{where}: {found['msg']}"[:200]
+    """Return location and rule of the first error, without the value, which may be anything."""
+    first_error = error.errors(include_input=False, include_url=False)[0]
+    location = ".".join(map(str, first_error["loc"][-3:]))
+    return f"{location}: {first_error['msg']}"[:200]
 
 
 def _beside(metadata: Mapping[str, JsonValue], agent: str) -> Sequence[AgentEvent]:
-    """What a message says beside its content."""
+    """Return the events for a message's metadata."""
     own = obj(metadata.get("agents")).get(agent)
-    told = (
+    reports = (
         ("usage_reported", "usage", metadata.get("usage")),
         ("answer_recorded", "record", metadata.get("record")),
         ("moderation_reported", "moderation", metadata.get("moderation")),
         ("state_kept", "state", own),
     )
     return [
-        _event({"type": kind, key: value}) for kind, key, value in told if isinstance(value, dict)
+        _event({"type": kind, key: value})
+        for kind, key, value in reports
+        if isinstance(value, dict)
     ]
 
 
 class Stream:
-    """Events of one streamed answer, in order: UACS deltas, agent events, or `{"text": ...}`. It is
-    ended by message_finished, turn_done, turn_failed or `[DONE]`."""
+    """Reads the events of one streamed answer, in order: UACS deltas, agent events, or `{"text":
+    ...}`. message_finished, turn_done, turn_failed or `[DONE]` ends it."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self._texts: dict[int, str] = {}  # of parts that are said when they are whole
-        self._next = 0  # the index of the next part
-        self._open: int | None = None  # the text that is streamed
+        self._texts: dict[int, str] = {}  # of parts that are not streamed
+        self._next = 0  # index of the next part
+        self._open: int | None = None  # index of the text that is streamed
         self._after_text = False
         self.ended = False
 
     def take(self, event: JsonValue) -> list[AgentEvent]:
+        """Return the agent events of one event. Raises AgentError and InvalidUacs."""
         kind = text(obj(event).get("type"))
         if event == DONE:
             return [*self._close(), *self._end(TurnDone())]
         if kind in _DELTAS:
             return self._delta(event)
         if kind in _EVENTS:
-            one = _event(event)
-            return self._end(one) if isinstance(one, TurnDone | TurnFailed) else [one]
+            agent_event = _event(event)
+            return (
+                self._end(agent_event)
+                if isinstance(agent_event, TurnDone | TurnFailed)
+                else [agent_event]
+            )
         return read_answer(event, self._agent)
 
     def end(self) -> None:
+        """Raise AgentError if the stream ended within the answer."""
         if not self.ended:
             raise AgentError(ENDED_EARLY)
 
@@ -176,12 +183,13 @@ class Stream:
             case MessageStarted():
                 return []
             case other:
-                raise AgentError(f"its stream takes back what was said ({other.type})")
+                raise AgentError(f"its stream changes an earlier part ({other.type})")
 
     def _start(self, index: int, part: ContentPart) -> list[AgentEvent]:
-        """A text after another begins when it is whole: they would run together otherwise."""
+        """Begin a part. A text after another text is said as a whole: as deltas they would run
+        together."""
         if index != self._next:
-            raise AgentError(f"its stream begins part {index} where part {self._next} is next")
+            raise AgentError(f"its stream starts part {index} where part {self._next} is next")
         events = self._close()
         self._next += 1
         if not isinstance(part, TextPart):
@@ -197,11 +205,11 @@ class Stream:
         return events
 
     def _close(self) -> list[AgentEvent]:
-        """What the last part said as a whole."""
+        """Say the texts that were not streamed."""
         self._open = None
-        said = [*self._texts.values()]
+        texts = [*self._texts.values()]
         self._texts.clear()
-        form: Json = {"format": "plain"} if said and self._plain else {}
-        return [PartGiven(part={"type": "text", "text": one, **form}) for one in said if one]
+        form: Json = {"format": "plain"} if texts and self._plain else {}
+        return [PartGiven(part={"type": "text", "text": text, **form}) for text in texts if text]
 
     _plain = False

@@ -9,21 +9,19 @@ from bridge.model.secret_refs import SecretRef
 
 
 class WebhookSettings(TurnSettings):
-    """A program that is sent each turn, and answers with UACS."""
+    """A program that receives each turn and answers with UACS."""
 
     url: str = Field(description="the address that turns are posted to")
-    secret: SecretRef | None = Field(
-        None, description="where the secret is found that signs what is sent and what is answered"
-    )
+    secret: SecretRef | None = Field(None, description="the secret that signs requests and answers")
     private_addresses: bool = Field(
-        False, description="whether the address may be one of this machine or a private network"
+        False, description="whether the address may be on this machine or in a private network"
     )
     feedback: bool = Field(
-        False, description="whether it is sent what people think of its answers, too"
+        False, description="whether the program receives feedback on its answers"
     )
     max_answer_mb: float = Field(20.0, gt=0, le=64, description="the largest answer, in MB")
 
     @field_validator("url")
     @classmethod
-    def _an_address(cls, value: str) -> str:
+    def _check_address(cls, value: str) -> str:
         return address_of(value, query=True)

@@ -1,8 +1,7 @@
-"""A turn -> the JSON that a webhook is sent. Pure.
+"""A turn -> the JSON that a webhook receives. Pure.
 
-Lost: what other agents keep for themselves. Files are base64 up to the agent's limit; others keep
-the id or address that they have.
-"""
+Lost: other agents' private state. Files are base64 up to the agent's limit; others keep their id or
+address."""
 
 from __future__ import annotations
 
@@ -30,8 +29,9 @@ UNTRUSTED = (
 )
 
 
-def write_turn(turn: Turn, conversation: Conversation, given: Sequence[AgentInput]) -> bytes:
-    """`given` is what was said to the agent since its last answer in this turn."""
+def write_turn(turn: Turn, conversation: Conversation, inputs: Sequence[AgentInput]) -> bytes:
+    """Return the body of a turn. `inputs` are the inputs since the program's last answer in this
+    turn."""
     body: Json = {
         "version": VERSION,
         "turn": turn.id,
@@ -41,21 +41,21 @@ def write_turn(turn: Turn, conversation: Conversation, given: Sequence[AgentInpu
         "asked_at": turn.asked_at.isoformat(),
         "platforms": list(turn.platforms),
         "untrusted": UNTRUSTED,
-        "inputs": [agent_input.model_dump(mode="json") for agent_input in given],
+        "inputs": [agent_input.model_dump(mode="json") for agent_input in inputs],
     }
     return orjson.dumps({**body, "conversation": orjson.Fragment(write(conversation))})
 
 
 def write_feedback(feedback: Feedback) -> bytes:
-    """What somebody thinks of an answer, told apart from a turn by its `type`."""
-    told = feedback.model_dump(mode="json")
-    return orjson.dumps({"version": VERSION, "type": "feedback", **told})
+    """Return the body of feedback on an answer; its `type` distinguishes it from a turn."""
+    fields = feedback.model_dump(mode="json")
+    return orjson.dumps({"version": VERSION, "type": "feedback", **fields})
 
 
 def shown_to(conversation: Conversation, agent: str) -> Conversation:
-    """Without what other agents keep for themselves."""
-    shown = (_shown(message, agent) for message in conversation.messages)
-    messages = tuple(one for one in shown if one.content)
+    """Return the conversation without other agents' private state."""
+    own_views = (_shown(message, agent) for message in conversation.messages)
+    messages = tuple(message for message in own_views if message.content)
     metadata = own_metadata(conversation.metadata, agent)
     changed: dict[str, object] = {"messages": messages}
     if conversation.metadata is not None:
@@ -67,24 +67,26 @@ def _shown(message: Message, agent: str) -> Message:
     message = view_of_agent(message, agent)
     if message.actor.id == agent_id(agent) or not any(map(is_hidden, message.content)):
         return message
-    kept = [index for index, part in enumerate(message.content) if not is_hidden(part)]
-    if not kept:
+    places_kept = [index for index, part in enumerate(message.content) if not is_unshown(part)]
+    if not places_kept:
         return message.model_copy(update={"content": message.content[:0]})
-    content = tuple(message.content[index] for index in kept)
-    places = {old: new for new, old in enumerate(kept)}
-    found, _ = read_bridge_metadata(message)
-    moved = found.model_copy(update=_moved(found, places))
+    content = tuple(message.content[index] for index in places_kept)
+    places = {old: new for new, old in enumerate(places_kept)}
+    additions, _ = read_bridge_metadata(message)
+    moved = additions.model_copy(update=_moved(additions, places))
     shorter = message.model_copy(update={"content": content})
-    return with_bridge_metadata(shorter, moved) if found.fallbacks or found.parts else shorter
+    return (
+        with_bridge_metadata(shorter, moved) if additions.fallbacks or additions.parts else shorter
+    )
 
 
-def _moved(found: BridgeMetadata, places: Mapping[int, int]) -> dict[str, object]:
-    """Additions that name parts by their place."""
+def _moved(additions: BridgeMetadata, places: Mapping[int, int]) -> dict[str, object]:
+    """Return the metadata that names parts by their place, for the new places."""
     return {
-        "parts": {str(places[int(k)]): v for k, v in found.parts.items() if int(k) in places},
+        "parts": {str(places[int(k)]): v for k, v in additions.parts.items() if int(k) in places},
         "fallbacks": {
-            str(places[int(k)]): tuple(places[one] for one in v if one in places)
-            for k, v in found.fallbacks.items()
+            str(places[int(k)]): tuple(places[place] for place in v if place in places)
+            for k, v in additions.fallbacks.items()
             if int(k) in places
         },
     }

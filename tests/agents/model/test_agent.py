@@ -434,9 +434,9 @@ async def test_closing_the_answer_closes_the_connection(vendor: Vendor) -> None:
     ({}, "model: this key is needed"),
     ({"model": "m", "api_key": "sk-secret1234567890"}, "this file never contains secrets"),
     ({"model": "m", "base_url": "api.openai.com"}, "must be an address"),
-    ({"model": "m", "base_url": "https://u:p@host"}, "must hold no user"),
+    ({"model": "m", "base_url": "https://u:p@host"}, "must contain no user"),
     ({"model": "m", "temprature": 1}, "did you mean 'temperature'?"),
-    ({"model": "m", "response_format": {"type": 7}}, "is no JSON Schema"),
+    ({"model": "m", "response_format": {"type": 7}}, "is not a JSON Schema"),
     ({"model": "m", "max_tokens": 0}, "greater than or equal to 1"),
 ])  # fmt: skip
 @vendors

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from llmock.pytest_plugin import LLMock
 
-from bridge.agents.model.show_card import shown, tool, with_presses
+from bridge.agents.model.show_card import card_of_call, show_card_tool, with_presses
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.json import SCHEMA_ID
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
@@ -35,12 +35,12 @@ def call(**arguments: Any) -> ToolCallPart:
 
 
 def test_the_schema_is_one_and_takes_what_is_shown() -> None:
-    parameters: Any = tool()["parameters"]
+    parameters: Any = show_card_tool()["parameters"]
 
     Draft202012Validator.check_schema(parameters)
     assert not list(Draft202012Validator(parameters).iter_errors(CARD))
-    assert len(json.dumps(tool())) < 12_000
-    part, result = shown(call(**CARD))
+    assert len(json.dumps(show_card_tool())) < 12_000
+    part, result = card_of_call(call(**CARD))
     assert part is not None
     assert part.schema_id == SCHEMA_ID
     assert not result.is_error
@@ -69,7 +69,7 @@ def test_the_schema_is_one_and_takes_what_is_shown() -> None:
     ],
 )
 def test_what_is_wrong_with_a_card_is_said(arguments: dict[str, Any], fault: str) -> None:
-    part, result = shown(call(**arguments))
+    part, result = card_of_call(call(**arguments))
 
     assert part is None
     assert result.is_error
@@ -78,7 +78,7 @@ def test_what_is_wrong_with_a_card_is_said(arguments: dict[str, Any], fault: str
 
 
 def test_a_link_in_a_card_says_where_it_leads() -> None:
-    part, _ = shown(call(nodes=["[here](https://evil.example/?d=secret)"]))
+    part, _ = card_of_call(call(nodes=["[here](https://evil.example/?d=secret)"]))
 
     assert part is not None
     assert "here (<https://evil.example/?d=secret>)" in str(part.data)
