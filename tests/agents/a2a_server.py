@@ -32,14 +32,14 @@ def part(**fields: Any) -> Part:
 
 
 @dataclass
-class Doer(AgentExecutor):
+class EchoingExecutor(AgentExecutor):
     """What the agent does stands at the end of what it is told: `echo`, `draw` ..."""
 
-    told: list[Any] = field(default_factory=list[Any])
+    received_messages: list[Any] = field(default_factory=list[Any])
     cancelled: list[str] = field(default_factory=list[str])
 
     async def execute(self, context: RequestContext, event_queue: Any) -> None:
-        self.told.append(MessageToDict(context.message))  # pyright: ignore[reportArgumentType]
+        self.received_messages.append(MessageToDict(context.message))  # pyright: ignore[reportArgumentType]
         words = context.get_user_input()
         if words.endswith("short"):
             said = Message(message_id="m1", role=Role.ROLE_AGENT, parts=[text("Short.")])
@@ -98,9 +98,9 @@ class Doer(AgentExecutor):
 @asynccontextmanager
 async def a2a_server(
     *, binding: str = "JSONRPC", version: str = "1.0", streaming: bool = True, url: str = "",
-) -> AsyncGenerator[tuple[str, Doer]]:  # fmt: skip
+) -> AsyncGenerator[tuple[str, EchoingExecutor]]:  # fmt: skip
     """Its address, and what it was told. `url`: what its card names instead."""
-    doer = Doer()
+    doer = EchoingExecutor()
     config = uvicorn.Config(Starlette(), port=0, log_level="critical", lifespan="off",
                             timeout_graceful_shutdown=1)  # fmt: skip
     server = uvicorn.Server(config)

@@ -32,7 +32,7 @@ class ModelServer:
     raw: list[bytes] = field(default_factory=list[bytes])
 
     @property
-    def told(self) -> list[tuple[str, Any]]:
+    def received_requests(self) -> list[tuple[str, Any]]:
         """Head and body of each request."""
         return list(zip(self.heads, self.requests, strict=False))
 

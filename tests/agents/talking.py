@@ -29,44 +29,44 @@ class QuickClock(SystemClock):
         self.pauses.append(seconds)
 
 
-class OneKey:
+class OneSecret:
     async def secret(self, ref: SecretRef) -> str:
         del ref
         return KEY
 
 
-class OneShelf:
+class MemoryKeyValues:
     """Durable as long as the test."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, str] = {}
+        self.values: dict[str, str] = {}
 
     async def get(self, key: str) -> str | None:
-        return self.kept.get(key)
+        return self.values.get(key)
 
     async def put(self, key: str, value: str, *, sealed: bool = False) -> None:
-        self.kept[key] = value
+        self.values[key] = value
 
     async def remove(self, key: str) -> None:
-        self.kept.pop(key, None)
+        self.values.pop(key, None)
 
 
 @dataclass
 class Tools:
     clock: QuickClock
-    tokens: OneKey
+    tokens: OneSecret
     files: Files | None = None
-    kept: OneShelf = field(default_factory=OneShelf)
+    stored: MemoryKeyValues = field(default_factory=MemoryKeyValues)
 
-    def key_values(self, agent: str) -> OneShelf:
-        return self.kept
+    def key_values(self, agent: str) -> MemoryKeyValues:
+        return self.stored
 
 
 def tools(files: Files | None = None) -> Tools:
-    return Tools(QuickClock(), OneKey(), files)
+    return Tools(QuickClock(), OneSecret(), files)
 
 
-def said(
+def message_from(
     actor_id: str,
     text: str | Sequence[ContentPart],
     name: str = "",
@@ -105,7 +105,7 @@ def turn(conversation: Conversation, agent: str = "bot") -> Turn:
     )
 
 
-HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
+HELLO = room(message_from("slack:T1:U1", "Hello?", "Alice Smith"))
 
 
 async def nothing() -> AsyncIterator[AgentInput]:
@@ -123,17 +123,17 @@ async def answer(
     vendor: Vendor,
     url: str,
     conversation: Conversation = HELLO,
-    given: Tools | None = None,
+    agent_tools: Tools | None = None,
     **settings: Any,
 ) -> list[AgentEvent]:
     """All that the agent says in one turn."""
-    agent = build(vendor, url, given or tools(), **settings)
+    agent = build(vendor, url, agent_tools or tools(), **settings)
     return [event async for event in agent.run(turn(conversation), nothing())]
 
 
-def build(vendor: Vendor, url: str, given: Tools, **settings: Any) -> Any:
+def build(vendor: Vendor, url: str, agent_tools: Tools, **settings: Any) -> Any:
     options = {"model": "m", "api_key": {"env": "KEY"}, "base_url": url, **settings}
-    return vendor.type.build("bot", vendor.type.settings.model_validate(options), given)
+    return vendor.type.build("bot", vendor.type.settings.model_validate(options), agent_tools)
 
 
 def text_of(events: Sequence[AgentEvent]) -> str:

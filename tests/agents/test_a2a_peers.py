@@ -11,7 +11,7 @@ pytest.importorskip("a2a", reason="the extra a2a is not installed")
 
 from bridge.model.turns import AgentEvent, AnswerRecorded, PlanStep, TurnDone
 from tests.agents.peers import peer_server
-from tests.agents.talking import said, text_of
+from tests.agents.talking import message_from, text_of
 from tests.agents.test_a2a import answer, asked, build
 from tests.agents.test_acp import answered
 
@@ -105,7 +105,7 @@ async def test_fasta2a_is_read_although_its_times_have_no_zone(
 async def test_a_context_goes_on(which: str, request: pytest.FixtureRequest) -> None:
     one = build(request.getfixturevalue(which))
     first = await answer(one, asked("tell me"))
-    talk = answered(asked("tell me"), first, said("slack:T1:U2", "And now?", "Bob"))
+    talk = answered(asked("tell me"), first, message_from("slack:T1:U2", "And now?", "Bob"))
     second = await answer(one, talk)
 
     assert text_of(second) == "Snow falls today: 3."

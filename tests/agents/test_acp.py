@@ -50,7 +50,7 @@ from bridge.uacs import (
 from tests.agents.acp_server import acp_server
 from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.readings import as_read
-from tests.agents.talking import HELLO, nothing, room, said, text_of, tools, turn
+from tests.agents.talking import HELLO, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
 from tests.waiting import LONGEST_WAIT
 
@@ -80,7 +80,7 @@ def parts_of(events: list[AgentEvent]) -> list[Any]:
 def answered(conversation: Conversation, events: list[AgentEvent], *more: Message) -> Conversation:
     """The room after an answer, of which nothing is said again here."""
     content = [TextPart(text="Noted."), *map(read_part, parts_of(events))]
-    own = said("agent:bot", content, "bot", "assistant")
+    own = message_from("agent:bot", content, "bot", "assistant")
     return conversation.model_copy(update={"messages": (*conversation.messages, own, *more)})
 
 
@@ -164,9 +164,9 @@ def test_a_room_is_the_input_of_a_run() -> None:
     png = ImagePart(source=MediaSource(base64="aGk="), media_type="image/png")
     wanted = RequestedResponseFormatPart(schema={"type": "object"})
     talk = room(
-        said("slack:T:U1", "Hello", "Alice"),
-        said("agent:bot", [TextPart(text="Hi"), call, result], "bot", "assistant"),
-        said("slack:T:U2", [png, TextPart(text="Look"), wanted], "Bob"),
+        message_from("slack:T:U1", "Hello", "Alice"),
+        message_from("agent:bot", [TextPart(text="Hi"), call, result], "bot", "assistant"),
+        message_from("slack:T:U2", [png, TextPart(text="Look"), wanted], "Bob"),
     )
 
     written = write_request(talk, "bot")
@@ -199,7 +199,7 @@ def test_two_files_of_one_name_are_told_apart() -> None:
     parts = [FilePart(source=MediaSource(url="https://x.example/a"), media_type="text/csv")] * 2
     details = {"uacs_bridge": {"version": 1, "parts": {"0": {"name": "a.csv"},
                                                        "1": {"name": "a.csv"}}}}  # fmt: skip
-    talk = room(said("slack:T:U1", parts, "Al", metadata=details))
+    talk = room(message_from("slack:T:U1", parts, "Al", metadata=details))
 
     body: Any = write_request(talk, "bot").body
 
@@ -258,7 +258,7 @@ async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
     one = build(acp, "all_of_it")
     first = await answer(one)
 
-    talk = answered(HELLO, first, said("slack:T1:U2", "And now?", "Bob"))
+    talk = answered(HELLO, first, message_from("slack:T1:U2", "And now?", "Bob"))
     second = await answer(one, talk)
 
     history, _, told = text_of(second).rpartition("input:\n")
@@ -270,8 +270,8 @@ async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
 @pytest.mark.parametrize("change", ["edited", "deleted", "answer edited", "gone"])
 async def test_a_session_that_knows_something_else_is_given_up(acp: str, change: str) -> None:
     one = build(acp, "all_of_it")
-    begun = room(said("slack:T1:U1", "The password is swordfish.", "Al"), *HELLO.messages)
-    talk = answered(begun, await answer(one, begun), said("slack:T1:U2", "And now?", "Bob"))
+    begun = room(message_from("slack:T1:U1", "The password is swordfish.", "Al"), *HELLO.messages)
+    talk = answered(begun, await answer(one, begun), message_from("slack:T1:U2", "And now?", "Bob"))
     first, second, own, last = talk.messages
     state = {"uacs_bridge": {"version": 1, "state": "edited"}}
     if change == "edited":
@@ -299,7 +299,7 @@ async def test_a_session_that_knows_something_else_is_given_up(acp: str, change:
 async def test_a_run_asks_the_room_and_goes_on_with_its_answer(acp: str, mode: str) -> None:
     one = build(acp, "asks", mode=mode)
     first = await answer(one)
-    talk = answered(HELLO, first, said("slack:T1:U2", "Yes.", "Bob"))
+    talk = answered(HELLO, first, message_from("slack:T1:U2", "Yes.", "Bob"))
 
     second = await answer(one, talk)
 
@@ -310,7 +310,7 @@ async def test_a_run_asks_the_room_and_goes_on_with_its_answer(acp: str, mode: s
 async def test_a_run_that_is_gone_is_begun_anew(acp: str) -> None:
     one = build(acp, "asks")
     first = await answer(one)
-    talk = answered(HELLO, first, said("slack:T1:U2", "Yes.", "Bob"))
+    talk = answered(HELLO, first, message_from("slack:T1:U2", "Yes.", "Bob"))
     await answer(one, talk)
 
     again = await answer(one, talk)  # that run has come to its end
@@ -377,7 +377,7 @@ async def test_nobody_waits_for_a_run_that_is_stopped(acp: str, way: str) -> Non
 
 async def test_what_is_said_meanwhile_is_told_to_the_same_session(acp: str) -> None:
     async def inputs() -> AsyncIterator[AgentInput]:
-        yield MessageGiven(message=said("slack:T1:U2", "And Bergen?", "Bob"))
+        yield MessageGiven(message=message_from("slack:T1:U2", "And Bergen?", "Bob"))
         await asyncio.Event().wait()
 
     events = [e async for e in build(acp, "all_of_it").run(turn(HELLO), inputs())]

@@ -22,7 +22,7 @@ from bridge.router.turns.answer import Answer as GrowingAnswer
 from bridge.uacs import ImagePart, MediaSource, TextPart, read_message, write
 from tests.agents.model.test_agent import told as steering
 from tests.agents.model_server import Answer, model_server, sse
-from tests.agents.talking import room, said, text_of, turn
+from tests.agents.talking import message_from, room, text_of, turn
 from tests.agents.test_acp import answer, answered, build, run
 from tests.agents.vendors import JSON
 
@@ -44,7 +44,7 @@ async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> 
         given.take(event)
     heard = read_message(write(given.message()))
 
-    written = write_request(room(heard, said("slack:T:U1", "Review it")), "bot")
+    written = write_request(room(heard, message_from("slack:T:U1", "Review it")), "bot")
 
     parts: Any = [part for item in written.body["input"] for part in item["parts"]]  # pyright: ignore
     assert [part["name"] for part in parts if "name" in part] == ["/src/a.py", "/test/a.py"]
@@ -74,7 +74,7 @@ def test_members_are_read_as_the_proposal_spells_them() -> None:
 
 
 PICTURE = ImagePart(source=MediaSource(base64="iVBORw0KGgo="), media_type="image/png")
-WITH_PICTURE = room(said("slack:T:U1", [TextPart(text="What is it?"), PICTURE], "Alice"))
+WITH_PICTURE = room(message_from("slack:T:U1", [TextPart(text="What is it?"), PICTURE], "Alice"))
 WORDS = [{"content_type": "text/*"}]
 
 
@@ -99,7 +99,7 @@ async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
 
     asked_so, given = await asked(WITH_PICTURE, accepts=wanted)
     refused, requests = await asked(
-        room(said("slack:T:U1", "What is it?", "Alice")), accepts=wanted
+        room(message_from("slack:T:U1", "What is it?", "Alice")), accepts=wanted
     )
 
     assert isinstance(asked_so[-1], TurnDone)
@@ -111,7 +111,7 @@ async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
 
 async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> None:
     events, requests = await asked(
-        room(said("slack:T:U1", "What is it?", "Alice")),
+        room(message_from("slack:T:U1", "What is it?", "Alice")),
         accepts=[{"content_type": "image/*"}, {"content_type": "audio/wav"}],
     )
 
@@ -122,7 +122,7 @@ async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> 
 
 
 NEEDS_PICTURE = [*WORDS, {"content_type": "image/*", "required": True}]
-LATER = said("slack:T:U2", "And now?", "Bob")
+LATER = message_from("slack:T:U2", "And now?", "Bob")
 
 
 async def test_a_session_that_goes_on_is_not_asked_without_what_the_agent_requires() -> None:
@@ -155,7 +155,7 @@ async def test_an_answer_to_what_a_run_asks_needs_no_part_that_its_input_needs()
     waits = sse(run("awaiting", await_request=question))
     async with model_server(Answer(waits), Answer(told({"content": "A sky."}))) as api:
         agent = build(api.url, accepts=NEEDS_PICTURE)
-        steered = steering(MessageGiven(message=said("slack:T:U2", "Yes.", "Bob")))
+        steered = steering(MessageGiven(message=message_from("slack:T:U2", "Yes.", "Bob")))
         events = [event async for event in agent.run(turn(WITH_PICTURE), steered)]
 
     assert text_of(events) == "Sure?\n\nA sky."

@@ -18,7 +18,7 @@ import pytest
 from bridge.agents.a2a.agent import agent_type as a2a
 from bridge.model.turns import AgentEvent, AgentInput, ToolCalled, ToolResultGiven, TurnDone
 from bridge.uacs import Conversation, ToolResultPart
-from tests.agents.talking import build, nothing, room, said, text_of, tools, turn
+from tests.agents.talking import build, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import VENDORS
 
 AIMOCK = os.environ.get("UACS_AIMOCK", "")
@@ -72,7 +72,7 @@ def aimock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
 
 
 def asked(text: str) -> Conversation:
-    return room(said("slack:T1:U1", text, "Alice Smith"), tools=[WEATHER])
+    return room(message_from("slack:T1:U1", text, "Alice Smith"), tools=[WEATHER])
 
 
 async def answered(agent: Any, talk: Conversation) -> list[AgentEvent]:
@@ -132,7 +132,7 @@ async def test_an_agent_elsewhere_answers(text: str, words: str, aimock: tuple[s
     options = {"base_url": aimock[1], "streaming": False}
     settings = a2a.settings.model_validate(options)
     agent: Any = a2a.build("bot", settings, tools())
-    talk = room(said("slack:T1:U1", text, "Alice Smith"))
+    talk = room(message_from("slack:T1:U1", text, "Alice Smith"))
 
     events = [one async for one in agent.run(turn(talk), nothing())]
 

@@ -34,7 +34,7 @@ from bridge.uacs import (
 )
 from tests.agents.apis import CODECS
 from tests.agents.readings import as_read
-from tests.agents.talking import room, said
+from tests.agents.talking import message_from, room
 from tests.agents.vendors import VENDORS
 
 apis = pytest.mark.parametrize("api", CODECS)
@@ -252,7 +252,7 @@ def test_media_keep_their_place_among_the_words(api: str) -> None:
         TextPart(text="three"),
     ]
 
-    body = json.dumps(CODECS[api].write_request(room(said("s:T:U", parts)), "bot").body)
+    body = json.dumps(CODECS[api].write_request(room(message_from("s:T:U", parts)), "bot").body)
 
     places = [body.index(w) for w in ("one", "UElDMQ==", "two", "pic2.png", "three")]
     assert places == sorted(places)
@@ -269,7 +269,7 @@ def test_media_keep_their_place_among_the_words(api: str) -> None:
     ToolCallPart(id="1", name="clip", arguments={}),
 ])  # fmt: skip
 def test_what_an_api_does_not_take_becomes_text_with_a_loss(api: str, part: ContentPart) -> None:
-    written = CODECS[api].write_request(room(said("s:T:U", [part], "Alice")), "bot")
+    written = CODECS[api].write_request(room(message_from("s:T:U", [part], "Alice")), "bot")
 
     text = json.dumps(written.body)
     there = ("clip", "hello", B64, "image/png")
@@ -283,7 +283,7 @@ def test_what_an_api_does_not_take_becomes_text_with_a_loss(api: str, part: Cont
 def test_the_thoughts_of_other_agents_are_not_told(api: str) -> None:
     parts = [StructuredDataPart(schema_id=REASONING, data={"text": "secret plan"}),
              state(api, item={"secret": 1}), TextPart(text="Hi")]  # fmt: skip
-    message = said("agent:other", parts, "other", "assistant")
+    message = message_from("agent:other", parts, "other", "assistant")
 
     written = CODECS[api].write_request(room(message), "bot")
 
@@ -304,7 +304,7 @@ def test_people_are_not_shown_what_is_for_agents(api: str) -> None:
 def test_sources_are_shown_as_links() -> None:
     data: Any = {"citations": [{"title": "X [1]", "url": "https://x.example/a"}, {"title": "Only"},
                           {"url": "javascript:alert(1)"}, 7]}  # fmt: skip
-    message = said("agent:bot", [StructuredDataPart(schema_id=CITATIONS, data=data)], "bot")
+    message = message_from("agent:bot", [StructuredDataPart(schema_id=CITATIONS, data=data)], "bot")
 
     text, losses = message_text(message)
 
@@ -416,11 +416,11 @@ own_parts = (
     | st.builds(lambda i: ToolResultPart(tool_call_id=f"c{i}", content="r"), st.integers(0, 3))
 )
 own_messages = st.builds(
-    lambda parts: said("agent:bot", parts, "bot", "assistant"),
+    lambda parts: message_from("agent:bot", parts, "bot", "assistant"),
     st.lists(own_parts, min_size=1, max_size=5),
 )
 others = st.builds(
-    lambda parts, name: said("slack:T:U1", parts, name),
+    lambda parts, name: message_from("slack:T:U1", parts, name),
     st.lists(parts_of_people, min_size=1, max_size=4),
     st.text(max_size=10),
 )
@@ -448,7 +448,7 @@ def test_a_message_is_the_same_after_being_a_response(api: str, parts: list[Cont
     codec = CODECS[api]
     calls = {part.id: part for part in parts if isinstance(part, ToolCallPart)}  # ids are unique
     answer = [*(part for part in parts if isinstance(part, TextPart)), *calls.values()]
-    message = said("agent:bot", answer or [TextPart(text="x")], "bot", "assistant")
+    message = message_from("agent:bot", answer or [TextPart(text="x")], "bot", "assistant")
 
     back = codec.read_response(
         {"type": "message", "content": [], **codec.write_response(message, "bot")}, "bot"
@@ -473,7 +473,7 @@ def test_every_vendor_of_the_tests_has_its_codec() -> None:
 
 def test_a_format_without_a_schema_is_json_mode() -> None:
     wanted = RequestedResponseFormatPart(schema={"type": "object"})
-    asked = room(said("s:T:U", [TextPart(text="x"), wanted]))
+    asked = room(message_from("s:T:U", [TextPart(text="x"), wanted]))
 
     body = CODECS["openai-chat"].write_request(asked, "bot").body
 

@@ -58,7 +58,7 @@ class ServedRig:
         return server
 
     def received(self) -> Sequence[str]:
-        return [str(told) for server in self._servers for told in server.told]
+        return [str(request) for server in self._servers for request in server.received_requests]
 
 
 class VendorRig(ServedRig):

@@ -11,7 +11,7 @@ from bridge.agents.a2a.write import write_request as write_a2a
 from bridge.content.messages.agent_parts import DOCUMENT
 from bridge.uacs import StructuredDataPart, TextPart, ToolCallPart, ToolResultPart, write
 from tests.agents.apis import ALL_CODECS
-from tests.agents.talking import room, said
+from tests.agents.talking import message_from, room
 
 TEXT = "Rain falls.\nSnow, too."
 FOUND = StructuredDataPart(schema_id=DOCUMENT, data={"title": "Weather", "text": TEXT})
@@ -30,7 +30,7 @@ WRITERS = {**{name: value.write_request for name, value in ALL_CODECS.items()}, 
 
 @pytest.mark.parametrize("api", sorted(WRITERS))
 def test_a_document_is_told_with_its_title_and_its_text(api: str) -> None:
-    talk = room(said("slack:T:U1", [TextPart(text="Read this:"), FOUND], "Alice"))
+    talk = room(message_from("slack:T:U1", [TextPart(text="Read this:"), FOUND], "Alice"))
 
     written = WRITERS[api](talk, "bot")
 
@@ -48,8 +48,8 @@ def test_a_document_in_the_result_of_a_tool_is_told_as_one_said_by_people(
 ) -> None:
     looked = [ToolCallPart(id="c1", name="look", arguments={}),
               ToolResultPart(tool_call_id="c1", content=shape)]  # fmt: skip
-    asked = said("slack:T:U", "Weather?", "Alice")
-    talk = room(asked, said("agent:bot", looked, "bot", "assistant"), asked)
+    asked = message_from("slack:T:U", "Weather?", "Alice")
+    talk = room(asked, message_from("agent:bot", looked, "bot", "assistant"), asked)
 
     told = json.dumps(ALL_CODECS[api].write_request(talk, "bot").body, sort_keys=True)
 

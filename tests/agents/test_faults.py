@@ -35,12 +35,12 @@ async def test_an_answer_comes_word_by_word_and_once(vendor: Vendor) -> None:
 
 async def test_a_busy_api_is_asked_again_after_the_pause_that_it_wants(vendor: Vendor) -> None:
     busy = vendor.refusal(429, "rate_limit_error", "retry-after: 7")
-    given = tools()
+    agent_tools = tools()
     async with model_server(busy, vendor.stream(vendor.says(LONG))) as api:
-        events = await answer(vendor, api.url, given=given)
+        events = await answer(vendor, api.url, agent_tools=agent_tools)
 
     assert text_of(events) == LONG
-    assert given.clock.pauses == [7.0]
+    assert agent_tools.clock.pauses == [7.0]
 
 
 async def test_an_api_that_stays_busy_is_given_up(vendor: Vendor) -> None:

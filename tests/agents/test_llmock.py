@@ -23,7 +23,7 @@ from bridge.model.turns import (
     UsageReported,
 )
 from bridge.uacs import ToolResultPart
-from tests.agents.talking import HELLO, answer, build, room, said, text_of, tools, turn
+from tests.agents.talking import HELLO, answer, build, message_from, room, text_of, tools, turn
 from tests.agents.vendors import VENDORS, Vendor
 
 PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/anthropic",
@@ -70,7 +70,7 @@ async def test_a_tool_is_called_and_its_result_read(api: Api) -> None:
     vendor, url, mock = api
     mock.call_tool("get_weather", {"city": "Paris"})
     mock.reply("It rains in Paris.")
-    question = said("slack:T1:U1", "What is the weather in Paris?", "Alice")
+    question = message_from("slack:T1:U1", "What is the weather in Paris?", "Alice")
     conversation = room(question, tools=[WEATHER])
     agent = build(vendor, url, tools())
     given: asyncio.Queue[AgentInput] = asyncio.Queue()
@@ -95,7 +95,7 @@ async def test_a_tool_that_was_never_offered_is_answered_with_an_error(api: Api)
     vendor, url, mock = api
     mock.call_tool("format_disk", {})
     mock.reply("I cannot do that.")
-    conversation = room(said("slack:T1:U1", "Format it", "Alice"), tools=[WEATHER])
+    conversation = room(message_from("slack:T1:U1", "Format it", "Alice"), tools=[WEATHER])
 
     events = await answer(vendor, url, conversation)
 
@@ -166,7 +166,7 @@ async def test_a_call_that_is_no_json_is_told(api: Api) -> None:
         pytest.skip("this API's arguments are an object, never text")
     mock.call_tool("get_weather", {"city": "Paris"})
     mock.break_tool_call("malformed_arguments")
-    conversation = room(said("slack:T1:U1", "Weather in Paris?", "Alice"), tools=[WEATHER])
+    conversation = room(message_from("slack:T1:U1", "Weather in Paris?", "Alice"), tools=[WEATHER])
 
     events = await answer(vendor, url, conversation, total_seconds=5)
 
@@ -185,7 +185,7 @@ async def test_a_picture_that_a_tool_answers_with_is_seen_by_the_model(api: Api)
     vendor, url, mock = api
     mock.call_tool("get_weather", {"city": "Paris"})
     mock.reply("It is blue.")
-    conversation = room(said("slack:T1:U1", "Show me the sky", "Alice"), tools=[WEATHER])
+    conversation = room(message_from("slack:T1:U1", "Show me the sky", "Alice"), tools=[WEATHER])
     agent = build(vendor, url, tools())
     given: asyncio.Queue[AgentInput] = asyncio.Queue()
     source = {"base64": "iVBORw0KGgo="}

@@ -23,7 +23,7 @@ from bridge.uacs import (
     write,
 )
 from tests.agents.apis import CODECS
-from tests.agents.talking import build, room, said, tools
+from tests.agents.talking import build, message_from, room, tools
 from tests.agents.vendors import VENDORS
 
 TOOL = {"name": "f", "description": "F.", "parameters": {"type": "object", "properties": {}}}
@@ -49,10 +49,10 @@ def request(api: str) -> Any:
     agent = build(VENDORS[api], "https://x.example", tools(), system="Be kind.", max_tokens=99)
     own: Any = {"api": api, "request": agent._api.settings_of_request(agent._settings)}
     talk: Conversation = room(
-        said("instructions:bot", "Be kind.", role="system"),
-        said("slack:T:U1", "Hello", "Alice Smith"),
-        said("agent:bot", OWN, "bot", "assistant"),
-        said("slack:T:U2", PARTS, "bob"),
+        message_from("instructions:bot", "Be kind.", role="system"),
+        message_from("slack:T:U1", "Hello", "Alice Smith"),
+        message_from("agent:bot", OWN, "bot", "assistant"),
+        message_from("slack:T:U2", PARTS, "bob"),
         tools=[TOOL],
         agents={"bot": own},
     )
@@ -62,10 +62,10 @@ def request(api: str) -> Any:
 def translated(api: str) -> Any:
     """A conversation of a program's own, as `uacs-bridge translate` writes it."""
     talk = room(
-        said("p:rules", "Be kind.", role="system"),
-        said("p:ann", PARTS[:2], "Ann Lee"),
-        said("p:planner", OWN, "Planner", "assistant"),
-        said("p:ann", "Thanks", "Ann Lee"),
+        message_from("p:rules", "Be kind.", role="system"),
+        message_from("p:ann", PARTS[:2], "Ann Lee"),
+        message_from("p:planner", OWN, "Planner", "assistant"),
+        message_from("p:ann", "Thanks", "Ann Lee"),
         tools=[TOOL],
     )
     (body,) = translate(json.loads(write(talk)), source="uacs", target=api).messages
@@ -74,7 +74,7 @@ def translated(api: str) -> Any:
 
 def answer(api: str) -> Any:
     """An answer that was made elsewhere, in this API's words."""
-    made = said("agent:bot", OWN[:2], "bot", "assistant")
+    made = message_from("agent:bot", OWN[:2], "bot", "assistant")
     return CODECS[api].write_response(made, "bot")
 
 

@@ -33,7 +33,7 @@ from bridge.router.turns.answer import Answer as RoomAnswer
 from bridge.uacs import ImagePart, TextPart
 from tests.agents.model.test_agent import told
 from tests.agents.model_server import Answer, model_server, sse
-from tests.agents.talking import answer, build, nothing, room, said, text_of, tools, turn
+from tests.agents.talking import answer, build, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import VENDORS, chat_chunk
 
 CHAT = VENDORS["openai-chat"]
@@ -147,7 +147,7 @@ async def test_words_that_turn_out_to_be_thoughts_are_taken_back_and_not_said_ag
 
 
 async def test_words_that_turn_out_to_be_thoughts_take_back_no_earlier_answer_of_the_turn() -> None:
-    more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
+    more = MessageGiven(message=message_from("slack:T:U2", "And in Bergen?", "Bob"))
     answers = _chunks("Rain."), _chunks("Let me see.\n</think>\n\nSnow.")
     async with model_server(*answers) as api:
         given = build(CHAT, api.url, tools())
@@ -191,7 +191,7 @@ async def test_an_answer_that_was_expected_to_begin_with_thoughts_and_does_not_i
     assert _thoughts(events) == []
 
 
-HELLO = room(said("slack:T1:U1", "Hello?", "Alice Smith"))
+HELLO = room(message_from("slack:T1:U1", "Hello?", "Alice Smith"))
 PIXEL = "iVBORw0KGgo="
 IMAGE = {"type": "image_url", "index": 0,
          "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}  # fmt: skip

@@ -47,7 +47,7 @@ from bridge.uacs import (
     read_conversation,
 )
 from tests.agents.model_server import Answer, ModelServer, model_server, sse
-from tests.agents.talking import HELLO, Tools, nothing, room, said, text_of, tools, turn
+from tests.agents.talking import HELLO, Tools, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
 from tests.free_ports import free_port
 from tests.waiting import LONGEST_WAIT
@@ -202,7 +202,7 @@ async def test_a_stream_that_breaks_its_rules_keeps_what_was_said(events: list[A
 
 async def test_tools_of_the_bridge_are_run_for_it() -> None:
     call = {"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"city": "Oslo"}}
-    conversation = room(said("slack:T1:U1", "Weather?", "Alice"), tools=[WEATHER])
+    conversation = room(message_from("slack:T1:U1", "Weather?", "Alice"), tools=[WEATHER])
     queue: asyncio.Queue[AgentInput] = asyncio.Queue()
     events: list[AgentEvent] = []
     async with model_server(whole([call]), whole({"text": "Rain."})) as api:
@@ -239,7 +239,7 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_answered() -> None:
 
 
 async def test_what_is_said_meanwhile_is_posted_before_the_turn_ends() -> None:
-    more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
+    more = MessageGiven(message=message_from("slack:T:U2", "And in Bergen?", "Bob"))
 
     async def given() -> AsyncIterator[AgentInput]:
         yield more
@@ -258,10 +258,10 @@ async def test_what_other_agents_keep_for_themselves_is_not_sent() -> None:
     additions = {"uacs_bridge": {"version": 1, "parts": {"2": {"alt": "A"}}}}
     metadata = {"agents": {"other": {"x": "SIGNED"}, "bot": {"y": 1}}, **additions}
     parts = [thought, secret, TextPart(text="Hi")]
-    other = said("agent:other", parts, "other", "assistant", metadata=metadata)
-    own = said("agent:bot", [thought, TextPart(text="Mine")], "bot", "assistant")
+    other = message_from("agent:other", parts, "other", "assistant", metadata=metadata)
+    own = message_from("agent:bot", [thought, TextPart(text="Mine")], "bot", "assistant")
 
-    _, api = await answered(whole(None), room(other, own, said("slack:T:U1", "Well?")))
+    _, api = await answered(whole(None), room(other, own, message_from("slack:T:U1", "Well?")))
 
     first, second, _ = api.requests[0]["conversation"]["messages"]
     assert "SIGNED" not in str(api.requests)

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.uacs import ContentPart, Conversation, ToolCallPart, ToolResultPart
 from tests.agents.apis import CODECS
-from tests.agents.talking import room, said
+from tests.agents.talking import message_from, room
 
 
 def _two_rounds() -> Conversation:
@@ -25,10 +25,10 @@ def _two_rounds() -> Conversation:
         ToolResultPart(tool_call_id="", content="snow"),
     ]
     return room(
-        said("slack:T1:U1", "How is it?", "Alice"),
-        said("agent:bot", first, "bot", "assistant"),
-        said("slack:T1:U1", "And in Oslo?", "Alice"),
-        said("agent:bot", second, "bot", "assistant"),
+        message_from("slack:T1:U1", "How is it?", "Alice"),
+        message_from("agent:bot", first, "bot", "assistant"),
+        message_from("slack:T1:U1", "And in Oslo?", "Alice"),
+        message_from("agent:bot", second, "bot", "assistant"),
     )
 
 

@@ -47,7 +47,7 @@ from bridge.uacs import (
     ToolResultPart,
 )
 from tests.agents.model_server import Answer, model_server, sse
-from tests.agents.talking import HELLO, answer, build, room, said, text_of, tools, turn
+from tests.agents.talking import HELLO, answer, build, message_from, room, text_of, tools, turn
 from tests.agents.vendors import (
     KEY,
     VENDORS,
@@ -119,7 +119,7 @@ async def test_an_answer_records_what_it_was_made_of_and_none_of_the_words(vendo
             one.record
             for text, system in (("a", "S"), ("a", "S"), ("b", "S"), ("a", "T"))
             for one in await answer(
-                vendor, api.url, room(said("slack:T:U1", text, "Alice")), system=system
+                vendor, api.url, room(message_from("slack:T:U1", text, "Alice")), system=system
             )
             if isinstance(one, AnswerRecorded)
         ]
@@ -211,7 +211,7 @@ async def test_the_next_request_of_a_turn_has_the_call_as_the_vendor_gave_it(
     vendor: Vendor,
 ) -> None:
     first = vendor.stream(vendor.calls("call_1", "get_weather", {"city": "Oslo"}))
-    conversation = room(said("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
+    conversation = room(message_from("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
     queue: asyncio.Queue[AgentInput] = asyncio.Queue()
     events: list[AgentEvent] = []
     async with model_server(first, vendor.stream(vendor.says("Rain."))) as api:
@@ -257,7 +257,7 @@ TWICE: dict[str, list[Any]] = {
 async def test_two_calls_under_one_id_have_a_result_each(name: str) -> None:
     vendor = VENDORS[name]
     first = Answer(sse(*TWICE[name]))
-    conversation = room(said("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
+    conversation = room(message_from("slack:T:U1", "Weather?", "Alice"), tools=[WEATHER])
     queue: asyncio.Queue[AgentInput] = asyncio.Queue()
     called: list[str] = []
     answered: list[tuple[str, Any]] = []
@@ -313,7 +313,7 @@ async def test_a_stop_ends_the_answer_at_once(vendor: Vendor) -> None:
 
 @vendors
 async def test_what_is_said_meanwhile_is_read_before_the_turn_ends(vendor: Vendor) -> None:
-    more = MessageGiven(message=said("slack:T:U2", "And in Bergen?", "Bob"))
+    more = MessageGiven(message=message_from("slack:T:U2", "And in Bergen?", "Bob"))
     answers = (vendor.stream(vendor.says("Rain.")), vendor.stream(vendor.says("Snow.")))
     async with model_server(*answers) as api:
         agent = build(vendor, api.url, tools())
@@ -347,8 +347,12 @@ async def test_an_answer_that_stays_out_of_its_format_fails(vendor: Vendor) -> N
 @vendors
 async def test_a_format_wanted_in_a_message_counts_for_one_answer(vendor: Vendor) -> None:
     wanted = RequestedResponseFormatPart(schema=SCHEMA)
-    first = said("slack:T:U1", [TextPart(text="n?"), wanted], "Alice")
-    later = room(first, said("agent:bot", "5", "bot", "assistant"), said("slack:T:U1", "Thanks"))
+    first = message_from("slack:T:U1", [TextPart(text="n?"), wanted], "Alice")
+    later = room(
+        first,
+        message_from("agent:bot", "5", "bot", "assistant"),
+        message_from("slack:T:U1", "Thanks"),
+    )
     async with model_server(vendor.stream(vendor.says('{"n": 5}'))) as api:
         now = await answer(vendor, api.url, room(first))
         then = await answer(vendor, api.url, later)
@@ -371,7 +375,7 @@ async def test_files_of_ours_are_sent_as_bytes_up_to_the_limit(
         TextPart(text="What is this?"),
         FilePart(source=MediaSource(file_id=kept[1].file_id), media_type="text/plain"),
     ]
-    conversation = room(said("slack:T:U1", parts, "Alice Smith"))
+    conversation = room(message_from("slack:T:U1", parts, "Alice Smith"))
     async with model_server(vendor.stream(vendor.says("A dot."))) as api:
         await answer(vendor, api.url, conversation, tools(files))
         await answer(vendor, api.url, conversation, tools(files), inline_mb=0.00002)
@@ -394,9 +398,11 @@ async def _pieces(content: bytes) -> AsyncIterator[bytes]:
 async def test_the_newest_that_fits_is_read_and_the_rest_is_told_to_be_missing(
     vendor: Vendor,
 ) -> None:
-    old = [said("slack:T:U1", f"old {n} " + "x" * 400, "Alice") for n in range(50)]
+    old = [message_from("slack:T:U1", f"old {n} " + "x" * 400, "Alice") for n in range(50)]
     async with model_server(vendor.stream(vendor.says("Hi"))) as api:
-        await answer(vendor, api.url, room(*old, said("slack:T:U1", "new")), history_tokens=1000)
+        await answer(
+            vendor, api.url, room(*old, message_from("slack:T:U1", "new")), history_tokens=1000
+        )
 
     text = str(api.requests[0])
     assert "new" in text
@@ -408,8 +414,10 @@ async def test_the_newest_that_fits_is_read_and_the_rest_is_told_to_be_missing(
 @vendors
 async def test_a_call_that_was_interrupted_has_a_result(vendor: Vendor) -> None:
     call = ToolCallPart(id="call_9", name="get_weather", arguments={"city": "Oslo"})
-    broken = said("agent:bot", [TextPart(text="Let me see."), call], "bot", "assistant")
-    conversation = room(said("slack:T:U1", "Weather?"), broken, said("slack:T:U1", "Well?"))
+    broken = message_from("agent:bot", [TextPart(text="Let me see."), call], "bot", "assistant")
+    conversation = room(
+        message_from("slack:T:U1", "Weather?"), broken, message_from("slack:T:U1", "Well?")
+    )
     async with model_server(vendor.stream(vendor.says("Hi"))) as api:
         await answer(vendor, api.url, conversation)
 

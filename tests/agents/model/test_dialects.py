@@ -13,11 +13,21 @@ from bridge.agents.openai_chat.settings import OpenAIChatSettings
 from bridge.model.turns import TurnDone, TurnFailed
 from bridge.uacs import ImagePart
 from tests.agents.model_server import Answer, ModelServer, model_server, sse
-from tests.agents.talking import HELLO, answer, build, nothing, room, said, text_of, tools, turn
+from tests.agents.talking import (
+    HELLO,
+    answer,
+    build,
+    message_from,
+    nothing,
+    room,
+    text_of,
+    tools,
+    turn,
+)
 from tests.agents.vendors import JSON, VENDORS, chat_says
 
 CHAT = VENDORS["openai-chat"]
-ALICE = room(said("slack:T1:U1", "Hello?", "alice"))
+ALICE = room(message_from("slack:T1:U1", "Hello?", "alice"))
 PYDANTIC = {"type": "extra_forbidden", "msg": "Extra inputs are not permitted", "input": "tools"}
 
 
@@ -56,9 +66,9 @@ REFUSALS: dict[str, Any] = {
 @pytest.mark.parametrize("body", REFUSALS.values(), ids=list(REFUSALS))
 async def test_members_that_a_server_refuses_are_left_out_from_then_on(body: Any) -> None:
     async with model_server(_refusal(body), _ok()) as api:
-        given = build(CHAT, api.url, tools())
-        first = [event async for event in given.run(turn(ALICE), nothing())]
-        again = [event async for event in given.run(turn(ALICE), nothing())]
+        agent_tools = build(CHAT, api.url, tools())
+        first = [event async for event in agent_tools.run(turn(ALICE), nothing())]
+        again = [event async for event in agent_tools.run(turn(ALICE), nothing())]
 
     assert text_of(first) == text_of(again) == "Hi!"
     assert len(api.requests) == 3
@@ -81,9 +91,9 @@ async def test_what_was_left_out_for_nothing_is_not_remembered() -> None:
     refused = _refusal({"detail": [STREAM_OPTIONS]})
     broken = _refusal({"error": {"message": "no such thing"}}, 400)
     async with model_server(refused, broken, _ok()) as api:
-        given = build(CHAT, api.url, tools())
-        first = [event async for event in given.run(turn(HELLO), nothing())]
-        [event async for event in given.run(turn(HELLO), nothing())]
+        agent_tools = build(CHAT, api.url, tools())
+        first = [event async for event in agent_tools.run(turn(HELLO), nothing())]
+        [event async for event in agent_tools.run(turn(HELLO), nothing())]
 
     assert isinstance(first[-1], TurnFailed)
     assert ["stream_options" in request for request in api.requests] == [True, False, True]
@@ -92,7 +102,7 @@ async def test_what_was_left_out_for_nothing_is_not_remembered() -> None:
 @pytest.mark.parametrize("member", ["model", "messages", "tools", "top_k"])
 async def test_members_that_change_what_is_asked_are_never_left_out(member: str) -> None:
     about: Any = {"name": "f", "parameters": {"type": "object"}}
-    conversation = room(said("slack:T1:U1", "Hello?", "Alice Smith"), tools=[about])
+    conversation = room(message_from("slack:T1:U1", "Hello?", "Alice Smith"), tools=[about])
     async with model_server(_refusal({"detail": [_loc(member)]}), _ok()) as api:
         events = await answer(CHAT, api.url, conversation, extra_body={"top_k": 3})
 
@@ -144,14 +154,14 @@ async def test_templates_that_want_alternating_roles_get_joined_neighbours(
     status: int, told: Any
 ) -> None:
     conversation = room(
-        said("slack:T1:U1", "One", "alice"),
-        said("slack:T1:U2", '[from "alice"] Two', "Bob B."),
-        said("agent:bot", "Three", "bot", "assistant"),
-        said("slack:T1:U1", "Four", "alice"),
+        message_from("slack:T1:U1", "One", "alice"),
+        message_from("slack:T1:U2", '[from "alice"] Two', "Bob B."),
+        message_from("agent:bot", "Three", "bot", "assistant"),
+        message_from("slack:T1:U1", "Four", "alice"),
     )
     async with model_server(_refusal(told, status), _ok()) as api:
-        given = build(CHAT, api.url, tools())
-        [event async for event in given.run(turn(conversation), nothing())]
+        agent_tools = build(CHAT, api.url, tools())
+        [event async for event in agent_tools.run(turn(conversation), nothing())]
 
     assert len(api.requests) == 2
     system, *messages = api.requests[1]["messages"]
@@ -167,12 +177,12 @@ async def test_templates_that_want_alternating_roles_get_joined_neighbours(
 async def test_neighbours_are_joined_on_request_with_pictures_in_their_place() -> None:
     picture = {"type": "image", "media_type": "image/png",
                "source": {"url": "https://x.example/a.png"}}  # fmt: skip
-    first = said("slack:T1:U1", "One", "alice")
+    first = message_from("slack:T1:U1", "One", "alice")
     looked = first.model_copy(
         update={"content": (*first.content, ImagePart.model_validate(picture))}
     )
     async with model_server(_ok()) as api:
-        await answer(CHAT, api.url, room(looked, said("slack:T1:U2", "Two", "Bob B.")),
+        await answer(CHAT, api.url, room(looked, message_from("slack:T1:U2", "Two", "Bob B.")),
                      alternating=True)  # fmt: skip
 
     (message,) = api.requests[0]["messages"][1:]

@@ -15,7 +15,7 @@ from bridge.content.cards.json import SCHEMA_ID
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
 from bridge.model.turns import PartGiven, ToolAnswered, ToolCalled, TurnDone
 from bridge.uacs import StructuredDataPart, TextPart, ToolCallPart
-from tests.agents.talking import answer, room, said, text_of
+from tests.agents.talking import answer, message_from, room, text_of
 from tests.agents.vendors import VENDORS
 
 PATHS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/anthropic",
@@ -93,7 +93,7 @@ def test_a_press_is_told_in_the_ids_of_the_card() -> None:
         StructuredDataPart(schema_id=INTERACTION, data=press), TextPart(text="pressed “Yes”"),
     )  # fmt: skip
     message = with_bridge_metadata(
-        said("slack:T1:U1", content, "Ann"), BridgeMetadata(fallbacks={"0": (1,)})
+        message_from("slack:T1:U1", content, "Ann"), BridgeMetadata(fallbacks={"0": (1,)})
     )
 
     (told,) = with_presses(room(message)).messages[0].content

@@ -20,7 +20,7 @@ from bridge.runtime.clock import SystemClock
 from bridge.store.blobs import open_blobs
 from bridge.uacs import AudioPart, Conversation, FilePart, ImagePart, MediaSource, TextPart
 from tests.agents.model_server import Answer, ModelServer, model_server
-from tests.agents.talking import Tools, build, nothing, room, said, text_of, tools, turn
+from tests.agents.talking import Tools, build, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY, VENDORS
 
 PDF = b"%PDF-1.7 " + b"x" * 3000
@@ -64,17 +64,19 @@ async def asked(url: str, kind: str, given: Tools, talk: Conversation, **more: A
 def with_pdf(file_id: str) -> Conversation:
     part = FilePart(source=MediaSource(file_id=file_id), media_type="application/pdf")
     details = {"uacs_bridge": {"version": 1, "parts": {"0": {"name": 'a "b".pdf'}}}}
-    return room(said("slack:T1:U1", [part, TextPart(text="Read it")], "Al", metadata=details))
+    return room(
+        message_from("slack:T1:U1", [part, TextPart(text="Read it")], "Al", metadata=details)
+    )
 
 
 @pytest.mark.parametrize("kind", APIS)
 async def test_a_large_file_is_uploaded_once_and_named(kind: str, tmp_path: Path) -> None:
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
-        given = tools(files)
+        agent_tools = tools(files)
         api.answers = [*uploading(api, kind), says, says]
-        first = await asked(api.url, kind, given, with_pdf(ids[0]), upload_over_mb=0.001)
-        again = await asked(api.url, kind, given, with_pdf(ids[0]), upload_over_mb=0.001)
+        first = await asked(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
+        again = await asked(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
 
     assert text_of(first) == text_of(again) == "Fine."
     uploads = len(uploading(api, kind))
@@ -87,7 +89,7 @@ async def test_a_large_file_is_uploaded_once_and_named(kind: str, tmp_path: Path
     assert KEY in api.heads[0]
     assert KEY.encode() not in b"".join(api.raw)
     assert ("files-api" in api.heads[-1]) == (kind == "anthropic")
-    assert KEY not in str(given.kept.kept)
+    assert KEY not in str(agent_tools.stored.values)
 
 
 @pytest.mark.parametrize("kind", APIS)
@@ -108,12 +110,12 @@ async def test_an_id_that_the_vendor_forgot_is_made_anew_once(
     vendor = VENDORS[kind]
     says, gone = vendor.stream(vendor.says("Fine.")), vendor.refusal(status, "not_found_error")
     async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
-        given, up = tools(files), uploading(api, kind)
+        agent_tools, up = tools(files), uploading(api, kind)
         api.answers = [*up, says, gone, *up, says, gone, *up, gone]
         talk = with_pdf(ids[0])
-        await asked(api.url, kind, given, talk, upload_over_mb=0.001)
-        repaired = await asked(api.url, kind, given, talk, upload_over_mb=0.001)
-        refused = await asked(api.url, kind, given, talk, upload_over_mb=0.001)
+        await asked(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
+        repaired = await asked(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
+        refused = await asked(api.url, kind, agent_tools, talk, upload_over_mb=0.001)
 
     assert text_of(repaired) == "Fine."
     assert isinstance(repaired[-1], TurnDone)
@@ -125,11 +127,11 @@ async def test_an_id_that_soon_ends_is_made_anew(tmp_path: Path) -> None:
     kind = "openai-responses"
     says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
     async with kept(tmp_path, PDF) as (files, ids), model_server(says) as api:
-        given = tools(files)
-        soon = int(given.clock.time()) + 60
+        agent_tools = tools(files)
+        soon = int(agent_tools.clock.time()) + 60
         api.answers = [*uploading(api, kind, soon), says, *uploading(api, kind, soon), says]
         for _ in range(2):
-            await asked(api.url, kind, given, with_pdf(ids[0]), upload_over_mb=0.001)
+            await asked(api.url, kind, agent_tools, with_pdf(ids[0]), upload_over_mb=0.001)
 
     assert len(api.raw) == 4
 
@@ -169,7 +171,7 @@ async def test_pictures_are_named_where_the_api_takes_it(tmp_path: Path) -> None
         says = VENDORS[kind].stream(VENDORS[kind].says("Fine."))
         async with kept(tmp_path / kind, PNG) as (files, ids), model_server(says) as api:
             part = ImagePart(source=MediaSource(file_id=ids[0]), media_type="image/png")
-            talk = room(said("slack:T1:U1", [part, TextPart(text="What?")], "Al"))
+            talk = room(message_from("slack:T1:U1", [part, TextPart(text="What?")], "Al"))
             if kind != "openai-chat":  # it takes no ids of pictures
                 api.answers = [*uploading(api, kind), says]
             await asked(api.url, kind, tools(files), talk, upload_over_mb=0.001)
@@ -183,7 +185,7 @@ async def test_pictures_are_named_where_the_api_takes_it(tmp_path: Path) -> None
 def with_sound(file_id: str) -> Conversation:
     part = AudioPart(source=MediaSource(file_id=file_id), media_type="audio/ogg")
     details = {"uacs_bridge": {"version": 1, "parts": {"0": {"name": "voice.ogg"}}}}
-    return room(said("slack:T1:U1", [part], "Al Smith", metadata=details))
+    return room(message_from("slack:T1:U1", [part], "Al Smith", metadata=details))
 
 
 @pytest.mark.parametrize("kind", APIS)
@@ -195,11 +197,11 @@ async def test_what_a_model_cannot_hear_is_written_down_once(kind: str, tmp_path
         model_server(words) as writer,
         model_server(says) as api,
     ):
-        given = tools(files)
+        agent_tools = tools(files)
         more = {"transcriber": "whisper-1", "transcriber_url": writer.url,
                 "transcriber_key": {"env": "KEY"}}  # fmt: skip
         for _ in range(2):
-            await asked(api.url, kind, given, with_sound(ids[0]), **more)
+            await asked(api.url, kind, agent_tools, with_sound(ids[0]), **more)
 
     if kind == "gemini":  # it hears
         assert not writer.raw
