@@ -109,11 +109,12 @@ async def open_peer(
         streaming=streaming, httpx_client=client, supported_protocol_bindings=BINDINGS
     )
     with sdk_errors():
-        return Peer(ClientFactory(config).create(card), headers, _told_by(card, body))
+        return Peer(ClientFactory(config).create(card), headers, _card_record(card, body))
 
 
-def _told_by(card: AgentCard, body: Json) -> Json:
-    """What a record of an answer has of its card; of a card that is changed, another digest."""
+def _card_record(card: AgentCard, body: Json) -> Json:
+    """Return the record of an agent card: name, versions, digest. A changed card has another
+    digest."""
     protocol = next(
         (supported_interface.protocol_version for supported_interface in card.supported_interfaces),
         "",

@@ -172,7 +172,7 @@ class ModelAgent:
             except Refused:
                 if has_said or uploads is None or not await uploads.forget():
                     raise
-                log.info("uploads_forgotten", agent=self.name, api=self._api.name)
+                log.info("uploads_expired", agent=self.name, api=self._api.name)
             else:
                 return
 

@@ -59,17 +59,16 @@ def split_thoughts(content: str) -> list[str | Thought]:
 
 
 class ThoughtParser:
-    """Takes an answer in pieces of any size; what is given does not depend on how it is cut.
+    """Parses an answer in pieces of any size; the result does not depend on where it is cut.
 
-    With `first`, the answer begins within thoughts; if they never end, they were words.
+    With `first`, the answer begins with reasoning; if that never ends, it was words.
     """
 
     def __init__(self, *, first: bool = False) -> None:
         self.first = first
         self._held = ""  # text that is not classified yet
-        self._words_said: list[
-            str
-        ] = []  # all words, while a `</think>` could still make them reasoning
+        # All words, while a `</think>` could still make them reasoning.
+        self._words_said: list[str] = []
         self._any_words = False
         self._any_thoughts = False
         self._thinking = first
@@ -82,12 +81,12 @@ class ThoughtParser:
         self._fence = ""
 
     def feed(self, more: str) -> list[Segment]:
-        """What is certain with this piece."""
+        """Return the pieces that this text completes."""
         self._held += more
         return self._read(last=False)
 
     def end(self) -> list[Segment]:
-        """The rest."""
+        """Return the remaining pieces."""
         return self._read(last=True)
 
     def _read(self, *, last: bool) -> list[Segment]:
@@ -103,7 +102,7 @@ class ThoughtParser:
                 return _merged(pieces)
 
     def _thought(self, pieces: list[Segment], *, last: bool) -> bool:
-        """Within a thought; whether nothing more can be read now."""
+        """Read within reasoning; return whether it needs more text."""
         thought, tag, rest = self._held.partition(_CLOSE)
         if tag:
             self._closed, self._held, self._thinking = thought, rest, False
@@ -118,7 +117,7 @@ class ThoughtParser:
         return True
 
     def _after(self, pieces: list[Segment], *, last: bool) -> bool:
-        """Behind a closing tag: spaces belong to it."""
+        """Read after a closing tag, whose spaces belong to it."""
         words = self._held.lstrip()
         if not words and not last:
             return True
@@ -131,7 +130,7 @@ class ThoughtParser:
         return not words
 
     def _words(self, pieces: list[Segment], *, last: bool) -> bool:
-        """Words up to the next thought; whether nothing more can be read now."""
+        """Read words up to the next reasoning; return whether it needs more text."""
         text = self._held
         grows = None if last else _MAY_GROW.search(text)
         upto = grows.start() if grows else len(text)
