@@ -22,11 +22,13 @@ _FREE = frozenset((
 
 def _drop(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {
+        members = {
             key: member if key in _FREE and isinstance(member, dict) else _drop(member)
             for key, member in value.items()
         }
-        return {key: member for key, member in kept.items() if member is not None and member != []}
+        return {
+            key: member for key, member in members.items() if member is not None and member != []
+        }
     return [_drop(item) for item in value] if isinstance(value, list) else value
 
 

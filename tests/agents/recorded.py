@@ -52,12 +52,12 @@ def uncovered() -> list[str]:
 
 def _of_file(path: Path) -> Iterator[Recording]:
     if path.suffix == ".json":
-        found = json.loads(path.read_text("utf-8"))
-        if isinstance(found, dict) and "interactions" in found:
-            for number, interaction in enumerate(found["interactions"]):
+        parsed = json.loads(path.read_text("utf-8"))
+        if isinstance(parsed, dict) and "interactions" in parsed:
+            for number, interaction in enumerate(parsed["interactions"]):
                 yield from _interaction(f"{path.name}#{number}", interaction)
-        elif api := _api_of_body(found):
-            yield Recording(path.name, api, "response", found)
+        elif api := _api_of_body(parsed):
+            yield Recording(path.name, api, "response", parsed)
     else:
         lines = path.read_text("utf-8").splitlines()
         data = [line.removeprefix("data:").strip() for line in lines if line.strip()]

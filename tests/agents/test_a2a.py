@@ -145,8 +145,8 @@ def again(body: Any, kind: str) -> Any:
             message = again({**body["message"]}, "old message")
             return {**body, "message": message}
         case "request":
-            kept = read_conversation(write(read_request(body, "bot")))
-            return write_request(kept, "bot").body
+            conversation = read_conversation(write(read_request(body, "bot")))
+            return write_request(conversation, "bot").body
         case "response":
             return _response(body)
         case "tasks" if _is_old(body):
@@ -490,10 +490,10 @@ async def test_artifacts_are_parts(version: str) -> None:
 @pytest.mark.parametrize("version", ["1.0", "0.3"])
 async def test_what_a_task_needs_is_asked_in_the_room(version: str) -> None:
     async with a2a_server(version=version) as (url, doer):
-        one = build(url)
-        first = await answer(one, asked("ask"))
+        agent = build(url)
+        first = await answer(agent, asked("ask"))
         talk = answered(asked("ask"), first, message_from("slack:T1:U2", "From Oslo", "Bob"))
-        second = await answer(one, talk)
+        second = await answer(agent, talk)
 
     assert text_of(first) == "From where?"
     assert isinstance(first[-1], TurnDone)
@@ -504,10 +504,10 @@ async def test_what_a_task_needs_is_asked_in_the_room(version: str) -> None:
 
 async def test_a_task_that_waits_for_a_sign_in_says_so() -> None:
     async with a2a_server() as (url, _):
-        one = build(url)
-        first = await answer(one, asked("signin"))
+        agent = build(url)
+        first = await answer(agent, asked("signin"))
         talk = answered(asked("signin"), first, message_from("slack:T1:U2", "Done", "Bob"))
-        second = await answer(one, talk)
+        second = await answer(agent, talk)
 
     assert text_of(first).startswith("Open https://x.example/login\n\nIt waits until")
     assert "Done" in text_of(second)
@@ -515,10 +515,10 @@ async def test_a_task_that_waits_for_a_sign_in_says_so() -> None:
 
 async def test_an_answer_records_who_gave_it_and_under_which_ids() -> None:
     async with a2a_server() as (url, doer):
-        one = build(url)
-        first = await answer(one, asked("echo"))
+        agent = build(url)
+        first = await answer(agent, asked("echo"))
         talk = answered(asked("echo"), first, message_from("slack:T1:U2", "Now draw", "Bob"))
-        second = await answer(one, talk)
+        second = await answer(agent, talk)
 
     before, after, again = [records(first)[0], records(first)[-1], records(second)[-1]]
     card: Any = after["card"]
@@ -540,16 +540,16 @@ async def test_a_task_that_was_rejected_is_moderation() -> None:
     async with a2a_server() as (url, _):
         events = await answer(build(url), asked("reject"))
 
-    found = [event.moderation for event in events if isinstance(event, ModerationReported)]
-    assert found == [{"refused": True, "why": "TASK_STATE_REJECTED"}]
+    moderations = [event.moderation for event in events if isinstance(event, ModerationReported)]
+    assert moderations == [{"refused": True, "why": "TASK_STATE_REJECTED"}]
 
 
 async def test_a_context_is_told_only_what_is_new() -> None:
     async with a2a_server() as (url, doer):
-        one = build(url)
-        first = await answer(one, asked("echo"))
+        agent = build(url)
+        first = await answer(agent, asked("echo"))
         talk = answered(asked("echo"), first, message_from("slack:T1:U2", "Now draw", "Bob"))
-        await answer(one, talk)
+        await answer(agent, talk)
         await answer(build(url, contexts=False), talk)
 
     assert "Please echo" not in str(doer.received_messages[1])
@@ -560,20 +560,22 @@ async def test_a_context_is_told_only_what_is_new() -> None:
 
 @pytest.mark.parametrize("change", ["edited", "deleted"])
 async def test_a_context_that_knows_something_else_is_given_up(change: str) -> None:
-    begun = room(
+    first_conversation = room(
         message_from("slack:T1:U1", "The password is swordfish.", "Al"), *asked("echo").messages
     )
     async with a2a_server() as (url, doer):
-        one = build(url)
+        agent = build(url)
         talk = answered(
-            begun, await answer(one, begun), message_from("slack:T1:U2", "And now", "Bob")
+            first_conversation,
+            await answer(agent, first_conversation),
+            message_from("slack:T1:U2", "And now", "Bob"),
         )
         messages = list(talk.messages)
         if change == "edited":
             messages[0] = messages[0].model_copy(update={"content": (TextPart(text="No."),)})
         else:
             del messages[0]
-        await answer(one, talk.model_copy(update={"messages": tuple(messages)}))
+        await answer(agent, talk.model_copy(update={"messages": tuple(messages)}))
 
     assert "swordfish" in str(doer.received_messages[0])
     assert "swordfish" not in str(doer.received_messages[1])
@@ -584,15 +586,19 @@ async def test_a_context_that_knows_something_else_is_given_up(change: str) -> N
 async def test_a_context_outlives_the_window_as_long_as_nothing_that_it_knows_was_changed(
     unchanged: bool,
 ) -> None:
-    begun = room(message_from("slack:T1:U1", "Long ago", "Al"), *asked("echo").messages)
+    first_conversation = room(
+        message_from("slack:T1:U1", "Long ago", "Al"), *asked("echo").messages
+    )
     async with a2a_server() as (url, doer):
-        one = build(url)
+        agent = build(url)
         talk = answered(
-            begun, await answer(one, begun), message_from("slack:T1:U2", "And now", "Bob")
+            first_conversation,
+            await answer(agent, first_conversation),
+            message_from("slack:T1:U2", "And now", "Bob"),
         )
         history: Any = {"budget": 5000, "cut": True, "unchanged": unchanged}
         shorter = room(*talk.messages[1:], uacs_bridge={"history": history})
-        await answer(one, shorter)
+        await answer(agent, shorter)
 
     first, second = doer.received_messages
     assert (second["contextId"] == first["contextId"]) == unchanged
@@ -639,16 +645,16 @@ async def test_a_task_that_is_left_is_cancelled(way: str) -> None:
 
     events: list[AgentEvent] = []
     async with a2a_server() as (url, doer):
-        one = build(url).run(turn(asked("hang")), inputs())
+        run = build(url).run(turn(asked("hang")), inputs())
         async with asyncio.timeout(LONGEST_WAIT):
-            async for event in one:
+            async for event in run:
                 events.append(event)
                 if isinstance(event, AnswerRecorded):
                     continue
                 stop.set()
                 if way == "closed":
                     break
-            await one.aclose()
+            await run.aclose()
 
     assert progress_of(events) == ["Well"]
     assert len(doer.cancelled) == 1
@@ -715,8 +721,8 @@ async def test_a_card_that_is_none_is_told(body: bytes) -> None:
 
 async def test_cards_stand_where_older_agents_have_them() -> None:
     async with model_server(Answer(())) as api:
-        gone = Answer([b"{}"], 404, JSON)
-        api.answers = [gone, card(api.url), Answer(rpc(DONE))]
+        not_found = Answer([b"{}"], 404, JSON)
+        api.answers = [not_found, card(api.url), Answer(rpc(DONE))]
         events = await answer(build(api.url))
 
     assert text_of(events) == "Hi"
@@ -766,12 +772,12 @@ async def test_what_nobody_can_read_is_told(pieces: list[bytes]) -> None:
 
 
 async def test_a_stream_that_is_lost_is_asked_for_and_not_begun_again() -> None:
-    begun = {"task": {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_WORKING"}}}
+    working = {"task": {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_WORKING"}}}
     done = {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_COMPLETED"},
             "artifacts": [{"artifactId": "a", "parts": [{"text": "Hi"}]}]}  # fmt: skip
     whole = json.dumps({"jsonrpc": "2.0", "id": "1", "result": done}).encode()
     async with model_server(Answer(())) as api:
-        api.answers = [card(api.url), Answer(rpc(begun), then="cut"), Answer([whole], 200, JSON)]
+        api.answers = [card(api.url), Answer(rpc(working), then="cut"), Answer([whole], 200, JSON)]
         events = await answer(build(api.url))
 
     assert text_of(events) == "Hi"

@@ -103,10 +103,10 @@ async def test_fasta2a_is_read_although_its_times_have_no_zone(
 
 @pytest.mark.parametrize("which", ["adk", "fasta2a"])
 async def test_a_context_goes_on(which: str, request: pytest.FixtureRequest) -> None:
-    one = build(request.getfixturevalue(which))
-    first = await answer(one, asked("tell me"))
+    agent = build(request.getfixturevalue(which))
+    first = await answer(agent, asked("tell me"))
     talk = answered(asked("tell me"), first, message_from("slack:T1:U2", "And now?", "Bob"))
-    second = await answer(one, talk)
+    second = await answer(agent, talk)
 
     assert text_of(second) == "Snow falls today: 3."
     (kept, *_, again) = [*records(first)[-1:], *records(second)]

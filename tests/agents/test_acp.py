@@ -100,8 +100,8 @@ def test_what_is_recorded_is_the_same_after_uacs(path: Path) -> None:
     body = json.loads(path.read_bytes())
 
     if "input" in body:
-        kept = read_conversation(write(read_request(body, "bot")))
-        again: Any = write_request(kept, "bot").body
+        conversation = read_conversation(write(read_request(body, "bot")))
+        again: Any = write_request(conversation, "bot").body
     else:
         message = read_message(write(read_response({"output": [body]}, "bot")))
         (again,) = write_response(message, "bot")["output"]  # pyright: ignore[reportGeneralTypeIssues, reportAssignmentType]
@@ -162,11 +162,11 @@ def test_a_room_is_the_input_of_a_run() -> None:
     call = ToolCallPart(id="c1", name="f", arguments={"a": 1})
     result = ToolResultPart(tool_call_id="c1", content="sunny")
     png = ImagePart(source=MediaSource(base64="aGk="), media_type="image/png")
-    wanted = RequestedResponseFormatPart(schema={"type": "object"})
+    requested_format = RequestedResponseFormatPart(schema={"type": "object"})
     talk = room(
         message_from("slack:T:U1", "Hello", "Alice"),
         message_from("agent:bot", [TextPart(text="Hi"), call, result], "bot", "assistant"),
-        message_from("slack:T:U2", [png, TextPart(text="Look"), wanted], "Bob"),
+        message_from("slack:T:U2", [png, TextPart(text="Look"), requested_format], "Bob"),
     )
 
     written = write_request(talk, "bot")
@@ -255,11 +255,11 @@ async def test_an_answer_records_its_run_and_its_session(acp: str) -> None:
 
 
 async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
-    one = build(acp, "all_of_it")
-    first = await answer(one)
+    agent = build(acp, "all_of_it")
+    first = await answer(agent)
 
     talk = answered(HELLO, first, message_from("slack:T1:U2", "And now?", "Bob"))
-    second = await answer(one, talk)
+    second = await answer(agent, talk)
 
     history, _, told = text_of(second).rpartition("input:\n")
     assert "Hello?" in history
@@ -269,9 +269,15 @@ async def test_a_session_is_told_only_what_is_new(acp: str) -> None:
 
 @pytest.mark.parametrize("change", ["edited", "deleted", "answer edited", "gone"])
 async def test_a_session_that_knows_something_else_is_given_up(acp: str, change: str) -> None:
-    one = build(acp, "all_of_it")
-    begun = room(message_from("slack:T1:U1", "The password is swordfish.", "Al"), *HELLO.messages)
-    talk = answered(begun, await answer(one, begun), message_from("slack:T1:U2", "And now?", "Bob"))
+    agent = build(acp, "all_of_it")
+    first_conversation = room(
+        message_from("slack:T1:U1", "The password is swordfish.", "Al"), *HELLO.messages
+    )
+    talk = answered(
+        first_conversation,
+        await answer(agent, first_conversation),
+        message_from("slack:T1:U2", "And now?", "Bob"),
+    )
     first, second, own, last = talk.messages
     state = {"uacs_bridge": {"version": 1, "state": "edited"}}
     if change == "edited":
@@ -285,7 +291,7 @@ async def test_a_session_that_knows_something_else_is_given_up(acp: str, change:
         own = own.model_copy(update={"content": (own.content[0], read_part(memory))})
     messages = (first, second, own, last) if change != "deleted" else (second, own, last)
 
-    events = await answer(one, talk.model_copy(update={"messages": messages}))
+    events = await answer(agent, talk.model_copy(update={"messages": messages}))
 
     history, _, told = text_of(events).partition("input:\n")
     assert history == "history:\n\n"
@@ -297,23 +303,23 @@ async def test_a_session_that_knows_something_else_is_given_up(acp: str, change:
 
 @pytest.mark.parametrize("mode", ["stream", "sync"])
 async def test_a_run_asks_the_room_and_goes_on_with_its_answer(acp: str, mode: str) -> None:
-    one = build(acp, "asks", mode=mode)
-    first = await answer(one)
+    agent = build(acp, "asks", mode=mode)
+    first = await answer(agent)
     talk = answered(HELLO, first, message_from("slack:T1:U2", "Yes.", "Bob"))
 
-    second = await answer(one, talk)
+    second = await answer(agent, talk)
 
     assert text_of(first) == "I can delete it.\n\nReally?"
     assert text_of(second).endswith('You said: [from "Bob"]\nYes.')
 
 
 async def test_a_run_that_is_gone_is_begun_anew(acp: str) -> None:
-    one = build(acp, "asks")
-    first = await answer(one)
+    agent = build(acp, "asks")
+    first = await answer(agent)
     talk = answered(HELLO, first, message_from("slack:T1:U2", "Yes.", "Bob"))
-    await answer(one, talk)
+    await answer(agent, talk)
 
-    again = await answer(one, talk)  # that run has come to its end
+    again = await answer(agent, talk)  # that run has come to its end
 
     assert text_of(again) == "I can delete it.\n\nReally?"
     assert isinstance(again[-1], TurnDone)
@@ -360,16 +366,16 @@ async def test_nobody_waits_for_a_run_that_is_stopped(acp: str, way: str) -> Non
         yield StopWanted()
 
     events: list[AgentEvent] = []
-    said = build(acp, "hangs").run(turn(HELLO), inputs())
+    run_events = build(acp, "hangs").run(turn(HELLO), inputs())
     async with asyncio.timeout(LONGEST_WAIT):
-        async for event in said:
+        async for event in run_events:
             events.append(event)
             if isinstance(event, AnswerRecorded):
                 continue
             stop.set()
             if way == "closed":
                 break
-        await said.aclose()
+        await run_events.aclose()
 
     assert text_of(events) == "Well"
     assert isinstance(events[-1], TurnDone) == (way == "stopped")
@@ -420,9 +426,9 @@ async def test_a_stream_that_goes_wrong_keeps_what_was_said(stream: list[Any], w
 
 
 async def test_a_server_that_says_only_whole_messages() -> None:
-    said = [{"type": "message.completed", "message": {"role": "agent", "parts": [
+    completed = [{"type": "message.completed", "message": {"role": "agent", "parts": [
         {"content": "Whole."}]}}, run("completed")]  # fmt: skip
-    async with model_server(Answer(sse(*said))) as api:
+    async with model_server(Answer(sse(*completed))) as api:
         events = await answer(build(api.url))
 
     assert text_of(events) == "Whole."
@@ -438,8 +444,8 @@ async def test_the_key_and_the_name_go_along() -> None:
 
 
 async def test_a_run_that_is_left_is_cancelled_on_its_server() -> None:
-    begun = sse(run("created"), part("Hi"))
-    async with model_server(Answer(begun, then="hang"), Answer([b"{}"], 200, JSON)) as api:
+    begun_run = sse(run("created"), part("Hi"))
+    async with model_server(Answer(begun_run, then="hang"), Answer([b"{}"], 200, JSON)) as api:
         events = await answer(build(api.url, total_seconds=2))
 
     assert isinstance(events[-1], TurnFailed)

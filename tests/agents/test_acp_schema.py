@@ -39,12 +39,12 @@ def told(*parts: Any) -> Any:
 async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> None:
     async with model_server(Answer(told(SOURCE, TEST))) as api:
         events = await answer(build(api.url))
-    given = GrowingAnswer(MessageId("agent:coder:1"), "coder", 0.0)
+    growing = GrowingAnswer(MessageId("agent:coder:1"), "coder", 0.0)
     for event in events:
-        given.take(event)
-    heard = read_message(write(given.message()))
+        growing.take(event)
+    message = read_message(write(growing.message()))
 
-    written = write_request(room(heard, message_from("slack:T:U1", "Review it")), "bot")
+    written = write_request(room(message, message_from("slack:T:U1", "Review it")), "bot")
 
     parts: Any = [part for item in written.body["input"] for part in item["parts"]]  # pyright: ignore
     assert [part["name"] for part in parts if "name" in part] == ["/src/a.py", "/test/a.py"]
@@ -55,9 +55,9 @@ async def test_parts_of_one_name_in_two_folders_stay_two_for_another_agent() -> 
 def test_an_agents_own_parts_keep_their_paths() -> None:
     body: Any = {"output": [{"role": "agent/bot", "parts": [SOURCE, TEST]}]}
 
-    kept = read_message(write(read_response(body, "bot")))
+    message = read_message(write(read_response(body, "bot")))
 
-    assert write_response(kept, "bot") == body
+    assert write_response(message, "bot") == body
 
 
 def test_members_are_read_as_the_proposal_spells_them() -> None:
@@ -95,11 +95,11 @@ async def test_what_an_agent_does_not_accept_is_told_in_words() -> None:
 
 
 async def test_an_agent_is_not_asked_without_what_it_requires() -> None:
-    wanted = [*WORDS, {"content_type": "image/*", "required": True}]
+    expected = [*WORDS, {"content_type": "image/*", "required": True}]
 
-    asked_so, given = await asked(WITH_PICTURE, accepts=wanted)
+    asked_so, given = await asked(WITH_PICTURE, accepts=expected)
     refused, requests = await asked(
-        room(message_from("slack:T:U1", "What is it?", "Alice")), accepts=wanted
+        room(message_from("slack:T:U1", "What is it?", "Alice")), accepts=expected
     )
 
     assert isinstance(asked_so[-1], TurnDone)
@@ -117,8 +117,8 @@ async def test_an_agent_that_accepts_nothing_of_what_was_said_is_not_asked() -> 
 
     assert requests == []
     assert isinstance(events[-1], TurnFailed)
-    wanted = "accepts no part of this question, only a part 'image/*' and a part 'audio/wav'"
-    assert wanted in events[-1].reason
+    expected = "accepts no part of this question, only a part 'image/*' and a part 'audio/wav'"
+    assert expected in events[-1].reason
 
 
 NEEDS_PICTURE = [*WORDS, {"content_type": "image/*", "required": True}]
@@ -126,8 +126,10 @@ LATER = message_from("slack:T:U2", "And now?", "Bob")
 
 
 async def test_a_session_that_goes_on_is_not_asked_without_what_the_agent_requires() -> None:
-    known = Answer([json.dumps({"id": "s", "history": ["/messages/1"]}).encode()], 200, JSON)
-    async with model_server(Answer(told({"content": "A sky."})), known) as api:
+    known_session = Answer(
+        [json.dumps({"id": "s", "history": ["/messages/1"]}).encode()], 200, JSON
+    )
+    async with model_server(Answer(told({"content": "A sky."})), known_session) as api:
         agent = build(api.url, accepts=NEEDS_PICTURE)
         first = await answer(agent, WITH_PICTURE)
         second = await answer(agent, answered(WITH_PICTURE, first, LATER))

@@ -75,11 +75,11 @@ def test_deltas_of_calls_are_joined(
     events += reader.take({"delta": {}, "finish_reason": {"type": "tool_call"}})
     events += reader.end()
 
-    found = [event.part for event in events if isinstance(event, ToolCalled)]
-    assert [(candidate.name, dict(candidate.arguments)) for candidate in found] == calls
+    call_parts = [event.part for event in events if isinstance(event, ToolCalled)]
+    assert [(candidate.name, dict(candidate.arguments)) for candidate in call_parts] == calls
     assert reader.ending.outcome == "calls"
-    kept = read_message(write(read_response(reader.response, "bot")))
-    sent: Any = write_response(kept, "bot")
+    message = read_message(write(read_response(reader.response, "bot")))
+    sent: Any = write_response(message, "bot")
     assert [tool_call["function"] for tool_call in sent["message"]["tool_calls"]] == [
         {"name": name, "arguments": arguments} for name, arguments in calls
     ]
@@ -110,13 +110,13 @@ def test_an_id_that_is_given_twice_goes_home_with_calls_and_results() -> None:
     said: Any = {"role": "assistant", "contents": [], "tool_calls": [call, call]}
     asked: Any = {"messages": [said, *results, said, *results]}
 
-    kept = read_conversation(write(read_request(asked, "bot")))
+    conversation = read_conversation(write(read_request(asked, "bot")))
 
-    parts = [part for message in kept.messages for part in message.content]
+    parts = [part for message in conversation.messages for part in message.content]
     ids = [part.id for part in parts if isinstance(part, ToolCallPart)]
     assert len(set(ids)) == 4
     assert [one.tool_call_id for one in parts if isinstance(one, ToolResultPart)] == ids
-    assert write_request(kept, "bot").body["messages"] == asked["messages"]
+    assert write_request(conversation, "bot").body["messages"] == asked["messages"]
 
 
 def test_function_parts_among_contents_are_calls() -> None:
@@ -130,8 +130,8 @@ def test_function_parts_among_contents_are_calls() -> None:
     (found,) = [part for part in message.content if isinstance(part, ToolCallPart)]
     assert (found.id, found.name, dict(found.arguments)) == ("c1", "f", {"n": 1})
     assert write_response(message, "bot")["message"] == said
-    kept = read_conversation(write(read_request(asked, "bot")))
-    assert write_request(kept, "bot").body["messages"] == asked["messages"]
+    conversation = read_conversation(write(read_request(asked, "bot")))
+    assert write_request(conversation, "bot").body["messages"] == asked["messages"]
 
 
 @pytest.mark.parametrize(("data", "kind"), [

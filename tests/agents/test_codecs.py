@@ -317,9 +317,9 @@ def test_keywords_are_left_out_and_properties_of_their_names_are_not() -> None:
     schema: Any = {"type": "object", "minimum": 1, "enum": [{"minimum": 2}],
               "properties": {"minimum": {"type": "integer", "minimum": 3}}}  # fmt: skip
 
-    found = without_keywords(schema, ("minimum",), losses)
+    reduced = without_keywords(schema, ("minimum",), losses)
 
-    assert found == {"type": "object", "enum": [{"minimum": 2}],
+    assert reduced == {"type": "object", "enum": [{"minimum": 2}],
                      "properties": {"minimum": {"type": "integer"}}}  # fmt: skip
     assert [loss.path for loss in losses] == ["/minimum", "/properties/minimum/minimum"]
 
@@ -454,9 +454,9 @@ def test_a_message_is_the_same_after_being_a_response(api: str, parts: list[Cont
         {"type": "message", "content": [], **codec.write_response(message, "bot")}, "bot"
     )
 
-    kept = [json.loads(write(part)) for part in back.content if part.type != "structured_data"]
-    wanted = [json.loads(write(part)) for part in message.content]
-    assert sorted(_flat(kept)) == sorted(_flat(wanted))
+    stored = [json.loads(write(part)) for part in back.content if part.type != "structured_data"]
+    expected = [json.loads(write(part)) for part in message.content]
+    assert sorted(_flat(stored)) == sorted(_flat(expected))
     assert read_message(write(back)) == back
 
 
@@ -472,9 +472,9 @@ def test_every_vendor_of_the_tests_has_its_codec() -> None:
 
 
 def test_a_format_without_a_schema_is_json_mode() -> None:
-    wanted = RequestedResponseFormatPart(schema={"type": "object"})
-    asked = room(message_from("s:T:U", [TextPart(text="x"), wanted]))
+    requested_format = RequestedResponseFormatPart(schema={"type": "object"})
+    request = room(message_from("s:T:U", [TextPart(text="x"), requested_format]))
 
-    body = CODECS["openai-chat"].write_request(asked, "bot").body
+    body = CODECS["openai-chat"].write_request(request, "bot").body
 
     assert body["response_format"] == {"type": "json_object"}

@@ -149,17 +149,17 @@ class A2aRig(ServedRig):
         way = {"url": server.url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
         streams = {"streaming": True}
         card = {"name": "x", "capabilities": streams, "supportedInterfaces": [way]}
-        found = Answer([json.dumps(card).encode()], 200, "application/json")
-        server.answers = [found, self._answer(behaviour)] * 2
+        card_answer = Answer([json.dumps(card).encode()], 200, "application/json")
+        server.answers = [card_answer, self._answer(behaviour)] * 2
         options = {"base_url": server.url, "api_key": {"env": "KEY"}}
         return a2a.build("bot", a2a.settings.model_validate(options), tools())
 
     def _answer(self, behaviour: Behaviour) -> Answer:
         words = {"role": "ROLE_AGENT", "messageId": "m", "parts": [{"text": "Here is"}]}
         status = {"state": "TASK_STATE_WORKING", "message": words}
-        begun = {"task": {"id": "t", "contextId": "c", "status": status}}
+        task = {"task": {"id": "t", "contextId": "c", "status": status}}
         done = {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}
-        said = [{"jsonrpc": "2.0", "id": "1", "result": one} for one in (begun, done)]
+        said = [{"jsonrpc": "2.0", "id": "1", "result": one} for one in (task, done)]
         match behaviour:
             case "says":
                 return Answer(sse(*said))

@@ -43,17 +43,17 @@ def is_refusal(recording: Recording) -> bool:
 
 
 def refusals() -> list[Any]:
-    found = [one for one in ALL if one.kind == "response" and is_refusal(one)]
-    return [pytest.param(candidate, id=candidate.name) for candidate in found] or [
+    recordings_ = [one for one in ALL if one.kind == "response" and is_refusal(one)]
+    return [pytest.param(candidate, id=candidate.name) for candidate in recordings_] or [
         pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
     ]
 
 
 def of(kind: str, *, answered: bool = True) -> list[Any]:
-    found = [one for one in ALL if one.kind == kind and one.api in CODECS]
+    recordings_ = [one for one in ALL if one.kind == kind and one.api in CODECS]
     if answered:
-        found = [candidate for candidate in found if not is_refusal(candidate)]
-    return [pytest.param(candidate, id=candidate.name) for candidate in found] or [
+        recordings_ = [candidate for candidate in recordings_ if not is_refusal(candidate)]
+    return [pytest.param(candidate, id=candidate.name) for candidate in recordings_] or [
         pytest.param(None, marks=pytest.mark.skip("UACS_CORPUS names no recordings"))
     ]
 
@@ -72,8 +72,8 @@ def test_a_request_is_the_same_after_uacs(one: Recording) -> None:
     codec = CODECS[one.api]
 
     conversation = codec.read_request(one.body, AGENT)
-    kept = read_conversation(write(conversation))
-    written = codec.write_request(kept, AGENT)
+    read_back = read_conversation(write(conversation))
+    written = codec.write_request(read_back, AGENT)
 
     assert as_read(one.api, written.body) == as_read(one.api, one.body)
 
@@ -136,9 +136,9 @@ def is_abridged(events: Sequence[Any]) -> bool:
 
 def streamed(codec: Codec, events: Sequence[Any]) -> tuple[list[AgentEvent], Any]:
     reader = codec.stream()
-    said = [one for event in events for one in reader.take(event)]
-    said += reader.end()
-    return said, reader.response
+    agent_events = [one for event in events for one in reader.take(event)]
+    agent_events += reader.end()
+    return agent_events, reader.response
 
 
 def accumulated(events: Sequence[AgentEvent], whole: Message) -> Sequence[ContentPart]:
@@ -150,10 +150,10 @@ def accumulated(events: Sequence[AgentEvent], whole: Message) -> Sequence[Conten
 
 def joined(parts: Sequence[ContentPart]) -> list[Any]:
     """As JSON; texts side by side are one text, and nothing is said by an empty one."""
-    found: list[Any] = [json.loads(write(part)) for part in parts]
-    found = [candidate for candidate in found if candidate.get("text") != ""]
+    recordings_: list[Any] = [json.loads(write(part)) for part in parts]
+    recordings_ = [candidate for candidate in recordings_ if candidate.get("text") != ""]
     result: list[Any] = []
-    for candidate in found:
+    for candidate in recordings_:
         if result and candidate["type"] == result[-1]["type"] == "text":
             result[-1] = {**result[-1], "text": result[-1]["text"] + candidate["text"]}
         else:

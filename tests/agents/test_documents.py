@@ -34,10 +34,10 @@ def test_a_document_is_told_with_its_title_and_its_text(api: str) -> None:
 
     written = WRITERS[api](talk, "bot")
 
-    told = json.dumps(written.body)
-    assert DOCUMENT not in told
-    assert "schema_id" not in told
-    assert json.dumps(NATIVE[api]) in told if api in NATIVE else fenced() in told
+    body = json.dumps(written.body)
+    assert DOCUMENT not in body
+    assert "schema_id" not in body
+    assert json.dumps(NATIVE[api]) in body if api in NATIVE else fenced() in body
     assert [loss for loss in written.losses if loss.kind == "part_as_text"] == []
 
 
@@ -48,15 +48,15 @@ def test_a_document_in_the_result_of_a_tool_is_told_as_one_said_by_people(
 ) -> None:
     looked = [ToolCallPart(id="c1", name="look", arguments={}),
               ToolResultPart(tool_call_id="c1", content=shape)]  # fmt: skip
-    asked = message_from("slack:T:U", "Weather?", "Alice")
-    talk = room(asked, message_from("agent:bot", looked, "bot", "assistant"), asked)
+    question = message_from("slack:T:U", "Weather?", "Alice")
+    talk = room(question, message_from("agent:bot", looked, "bot", "assistant"), question)
 
-    told = json.dumps(ALL_CODECS[api].write_request(talk, "bot").body, sort_keys=True)
+    written = json.dumps(ALL_CODECS[api].write_request(talk, "bot").body, sort_keys=True)
 
-    assert DOCUMENT not in told
-    assert "schema_id" not in told
+    assert DOCUMENT not in written
+    assert "schema_id" not in written
     own = json.dumps(IN_RESULTS.get(api), sort_keys=True)
-    assert own in told if api in IN_RESULTS else fenced() in told
+    assert own in written if api in IN_RESULTS else fenced() in written
 
 
 def fenced() -> str:

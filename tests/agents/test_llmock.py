@@ -151,12 +151,12 @@ async def test_limits_and_outages_are_waited_out(api: Api) -> None:
     vendor, url, mock = api
     mock.rate_limit(times=1, retry_after=0.5)
     mock.fail(503, times=1)
-    given = tools()
+    agent_tools = tools()
 
-    events = await answer(vendor, url, HELLO, given)
+    events = await answer(vendor, url, HELLO, agent_tools)
 
     assert isinstance(events[-1], TurnDone)
-    assert given.clock.pauses[0] >= 0.5
+    assert agent_tools.clock.pauses[0] >= 0.5
     assert len(mock.requests) == 3
 
 

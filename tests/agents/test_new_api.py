@@ -27,13 +27,13 @@ ANSWER = [{"text": "Here is "}, {"text": "a long answer."}, {"end": True}]
 @pytest.fixture(autouse=True)
 def parrot_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A distribution with the entry point that the page shows."""
-    found = re.search(r'^\[project\.(entry-points\."(.+)")\]\nmy-api = "(.+)"$', PAGE, re.MULTILINE)
-    assert found is not None
-    target = found[3].replace("my_package", "tests.agents.parrot")
+    match = re.search(r'^\[project\.(entry-points\."(.+)")\]\nmy-api = "(.+)"$', PAGE, re.MULTILINE)
+    assert match is not None
+    target = match[3].replace("my_package", "tests.agents.parrot")
     info = tmp_path / "parrot-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: parrot\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{found[2]}]\nparrot = {target}\n")
+    (info / "entry_points.txt").write_text(f"[{match[2]}]\nparrot = {target}\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     installed.cache_clear()
     yield

@@ -141,10 +141,10 @@ def test_anthropic_reads_our_answers() -> None:
 def test_google_reads_our_answers() -> None:
     types = pytest.importorskip("google.genai.types")
 
-    found = types.GenerateContentResponse.model_validate(answer("gemini"))
+    response = types.GenerateContentResponse.model_validate(answer("gemini"))
 
-    assert found.function_calls[0].name == "f"
-    assert found.candidates[0].content.parts[0].text == "Let me see."
+    assert response.function_calls[0].name == "f"
+    assert response.candidates[0].content.parts[0].text == "Let me see."
 
 
 def adapter(kind: Any) -> TypeAdapter[Any]:

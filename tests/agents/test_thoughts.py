@@ -82,19 +82,20 @@ def test_how_a_stream_is_cut_changes_nothing(content: str, cuts: set[int], first
     assert _read(pieces, first) == _read([content], first)
 
 
-def _read(pieces: list[str], first: bool) -> list[Any]:
-    thoughts = ThoughtParser(first=first)
-    found: list[Any] = []
-    read = [one for piece in pieces for one in thoughts.feed(piece)] + thoughts.end()
-    for piece in read:
-        match piece:
+def _read(chunks: list[str], first: bool) -> list[Any]:
+    """Return the pieces of an answer that arrives in chunks, with neighbouring texts joined."""
+    parser = ThoughtParser(first=first)
+    segments = [segment for chunk in chunks for segment in parser.feed(chunk)] + parser.end()
+    pieces: list[Any] = []
+    for segment in segments:
+        match segment:
             case RetroactiveThought(thought):
-                found = [thought]
-            case str() if found and isinstance(found[-1], str):
-                found[-1] += piece
+                pieces = [thought]
+            case str() if pieces and isinstance(pieces[-1], str):
+                pieces[-1] += segment
             case _:
-                found.append(piece)
-    return found
+                pieces.append(segment)
+    return pieces
 
 
 def _response(**message: Any) -> Any:
@@ -177,10 +178,10 @@ def test_each_answer_of_a_turn_replaces_its_own_text_alone() -> None:
 
 def _shown(events: list[AgentEvent]) -> list[str]:
     """The texts that stand in the room."""
-    shown = RoomAnswer(_any("m"), "bot", 0.0)
+    room_answer = RoomAnswer(_any("m"), "bot", 0.0)
     for event in events:
-        shown.take(event)
-    return [one.text for one in shown.message().content if isinstance(one, TextPart)]
+        room_answer.take(event)
+    return [one.text for one in room_answer.message().content if isinstance(one, TextPart)]
 
 
 async def test_an_answer_that_was_expected_to_begin_with_thoughts_and_does_not_is_said() -> None:

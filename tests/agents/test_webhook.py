@@ -65,8 +65,8 @@ async def answered(
     answer: Answer, conversation: Conversation = HELLO, **options: Any
 ) -> tuple[list[AgentEvent], ModelServer]:
     async with model_server(answer) as api:
-        one = agent(api.url, **options)
-        events = [e async for e in one.run(turn(conversation), nothing())]
+        webhook_agent = agent(api.url, **options)
+        events = [e async for e in webhook_agent.run(turn(conversation), nothing())]
         assert isinstance(events[0], AnswerRecorded)
         return events[1:], api
 
@@ -173,9 +173,14 @@ async def test_uacs_deltas_are_shown_as_they_come() -> None:
 
 async def test_agent_events_are_taken_as_they_are() -> None:
     step = {"type": "plan_step", "id": "1", "title": "Look", "status": "complete"}
-    said = [{"type": "text_delta", "text": "Hi"}, step, {"text": " there"}, {"type": "turn_done"}]
+    sent_events = [
+        {"type": "text_delta", "text": "Hi"},
+        step,
+        {"text": " there"},
+        {"type": "turn_done"},
+    ]
 
-    events, _ = await answered(Answer(sse(*said)))
+    events, _ = await answered(Answer(sse(*sent_events)))
 
     assert text_of(events) == "Hi there"
     assert PlanStep(id="1", title="Look", status="complete") in events
@@ -225,9 +230,9 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_answered() -> None:
     call = {"type": "tool_call", "id": "c1", "name": "launch", "arguments": {}}
     again = whole([{**call, "id": "c2"}, {"type": "text", "text": "I cannot."}])
     async with model_server(whole([call]), again) as api:
-        found = [one async for one in agent(api.url).run(turn(HELLO), nothing())]
+        events = [one async for one in agent(api.url).run(turn(HELLO), nothing())]
 
-    results = [candidate.part for candidate in found if isinstance(candidate, ToolAnswered)]
+    results = [candidate.part for candidate in events if isinstance(candidate, ToolAnswered)]
     assert [result.tool_call_id for result in results] == ["c1", "c2"]
     assert all(
         result.is_error and result.content == "There is no tool 'launch' here."
@@ -235,7 +240,7 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_answered() -> None:
     )
     assert api.requests[1]["inputs"][0]["part"]["content"] == "There is no tool 'launch' here."
     assert len(api.requests) == 2  # the same again is answered, and not asked about once more
-    assert isinstance(found[-1], TurnDone)
+    assert isinstance(events[-1], TurnDone)
 
 
 async def test_what_is_said_meanwhile_is_posted_before_the_turn_ends() -> None:
@@ -277,8 +282,8 @@ async def test_what_other_agents_keep_for_themselves_is_not_sent() -> None:
 def signed(api: ModelServer, body: bytes, *, key: str = KEY, age: float = 0) -> Mapping[str, str]:
     del api
     when = str(int(time.time() - age))
-    given = sign(key.encode(), "answer:t1", when, body)
-    return {"webhook-timestamp": when, "webhook-signature": given}
+    signature = sign(key.encode(), "answer:t1", when, body)
+    return {"webhook-timestamp": when, "webhook-signature": signature}
 
 
 SECRET: Any = {"secret": {"env": "KEY"}}
@@ -330,16 +335,16 @@ async def test_our_own_request_is_no_answer() -> None:
 @pytest.mark.parametrize("fault", ["", "one left out", "forged", "unsigned"])
 async def test_each_event_of_a_stream_is_signed(fault: str) -> None:
     when = str(int(time.time()))
-    said = [b'{"text": "One "}', b'{"text": "two "}', b'{"text": "three"}', b"[DONE]"]
+    chunks = [b'{"text": "One "}', b'{"text": "two "}', b'{"text": "three"}', b"[DONE]"]
     numbers = [0, 1, 2, 3]
     if fault == "one left out":
-        del said[1], numbers[1]
+        del chunks[1], numbers[1]
     ids = [sign(KEY.encode(), f"answer:t1/{n}", when, one)
-           for n, one in zip(numbers, said, strict=True)]  # fmt: skip
+           for n, one in zip(numbers, chunks, strict=True)]  # fmt: skip
     if fault == "forged":
-        said[1] = b'{"text": "2 "}'
+        chunks[1] = b'{"text": "2 "}'
     pieces = [b"id: %s\ndata: %s\n\n" % (own.encode() if fault != "unsigned" else b"", one)
-              for own, one in zip(ids, said, strict=True)]  # fmt: skip
+              for own, one in zip(ids, chunks, strict=True)]  # fmt: skip
 
     events, _ = await answered(
         Answer(pieces, headers=[f"webhook-timestamp: {when}"]), **SECRET
@@ -373,18 +378,18 @@ def test_two_signatures_while_a_secret_changes() -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "10.0.0.1", "169.254.169.254"])
 async def test_private_addresses_are_not_asked(host: str) -> None:
-    one = agent(f"http://{host}:1/turn", private_addresses=False, retries=0)
+    webhook_agent = agent(f"http://{host}:1/turn", private_addresses=False, retries=0)
 
-    events = [e async for e in one.run(turn(HELLO), nothing())]
+    events = [e async for e in webhook_agent.run(turn(HELLO), nothing())]
 
     assert "private_address" in failed(events)
 
 
 async def test_a_repeat_has_the_same_id() -> None:
     busy = Answer([b"{}"], 503, JSON)
-    given = tools()
+    agent_tools = tools()
     async with model_server(busy, whole({"text": "Hi"})) as api:
-        events = [e async for e in agent(api.url, given).run(turn(HELLO), nothing())]
+        events = [e async for e in agent(api.url, agent_tools).run(turn(HELLO), nothing())]
 
     assert text_of(events) == "Hi"
     assert all("webhook-id: t1\r" in head for head in api.heads)
@@ -403,13 +408,13 @@ async def test_an_answer_that_is_too_large_is_not_taken() -> None:
 
 
 async def test_the_program_of_the_documentation_is_an_agent(tmp_path: Path) -> None:
-    found = re.search(r"<!-- webhook -->\n```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    assert found
+    match = re.search(r"<!-- webhook -->\n```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert match
     program = tmp_path / "agent.py"
-    program.write_text(found.group(1))
+    program.write_text(match.group(1))
     async with running_program(program) as port:
-        one = agent(f"http://127.0.0.1:{port}/", **SECRET)
-        events = [e async for e in one.run(turn(HELLO), nothing())]
+        webhook_agent = agent(f"http://127.0.0.1:{port}/", **SECRET)
+        events = [e async for e in webhook_agent.run(turn(HELLO), nothing())]
         stranger = agent(f"http://127.0.0.1:{port}/")
         refused = [e async for e in stranger.run(turn(HELLO), nothing())]
 
@@ -447,18 +452,18 @@ async def queued(queue: asyncio.Queue[AgentInput]) -> AsyncIterator[AgentInput]:
 
 
 async def test_feedback_is_sent_like_a_turn_and_signed() -> None:
-    given = Feedback(
+    feedback = Feedback(
         agent="bot", room=RoomId("r"), message=MessageId("agent:bot:t1"),
         actor=ActorId("slack:T1:U1"), sense="bad", comment="too long",
         given_at=datetime(2026, 11, 1, tzinfo=UTC),
     )  # fmt: skip
     async with model_server(Answer((), 204, JSON)) as api:
-        one = agent(api.url, feedback=True, **SECRET)
-        assert one.takes_feedback
-        await one.take_feedback(given)
+        webhook_agent = agent(api.url, feedback=True, **SECRET)
+        assert webhook_agent.takes_feedback
+        await webhook_agent.take_feedback(feedback)
 
     (body,), (head,) = api.requests, api.heads
-    assert body == {"version": 1, "type": "feedback", **given.model_dump(mode="json")}
+    assert body == {"version": 1, "type": "feedback", **feedback.model_dump(mode="json")}
     assert "webhook-id: feedback:agent:bot:t1:slack:T1:U1:1793491200000" in head
     assert "webhook-signature: v1," in head
     assert not agent(api.url).takes_feedback

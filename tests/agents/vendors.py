@@ -106,7 +106,7 @@ def responses_stream(items: list[Any], status: str = "completed", **more: Any) -
         events.append({"type": "response.output_item.added", "output_index": index, "item": item})
         for number, block in enumerate(item.get("content", ())):
             kind = "output_text" if block["type"] == "output_text" else "refusal"
-            said = block.get("text") or block.get("refusal")
+            words = block.get("text") or block.get("refusal")
             events += [
                 {
                     "type": f"response.{kind}.delta",
@@ -114,7 +114,7 @@ def responses_stream(items: list[Any], status: str = "completed", **more: Any) -
                     "content_index": number,
                     "delta": piece,
                 }
-                for piece in pieces(said)
+                for piece in pieces(words)
             ]
         events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     return [*events, {"type": f"response.{status}", "response": response}]

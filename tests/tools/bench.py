@@ -87,11 +87,11 @@ class Caller:
             return
         waiting = {part.id for part in calls}
         while waiting:
-            given = await anext(inputs)
-            if isinstance(given, ToolResultGiven):
-                waiting.discard(given.part.tool_call_id)
-                self.results.append(given.part.content)
-                yield ToolAnswered(part=given.part)
+            tool_result = await anext(inputs)
+            if isinstance(tool_result, ToolResultGiven):
+                waiting.discard(tool_result.part.tool_call_id)
+                self.results.append(tool_result.part.content)
+                yield ToolAnswered(part=tool_result.part)
         yield TextDelta(text="That is all.")
         yield TurnDone()
 

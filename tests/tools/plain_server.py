@@ -18,19 +18,19 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 
 def answer(method: str, mode: str) -> dict[str, Any] | None:
     """The result, or the error; None: nothing is said."""
-    kept = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    result_fields = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     odd = {"outputSchema": NUMBER} if mode == "odd" else {}
     match method:
         case "server/discover":
             can = {"tools": {"listChanged": True}}
             own = {"name": "plain", "version": "1"}
             return {"result": {"supportedVersions": [MODERN], "capabilities": can,
-                               "serverInfo": own, **kept}}  # fmt: skip
+                               "serverInfo": own, **result_fields}}  # fmt: skip
         case "tools/list" if mode != "none":
-            return {"result": {"tools": [{**ADD, **odd}], **kept}}
+            return {"result": {"tools": [{**ADD, **odd}], **result_fields}}
         case "tools/call":
-            said = [{"type": "text", "text": "added"}]
-            return {"result": {"content": said, "resultType": "complete"}}
+            content = [{"type": "text", "text": "added"}]
+            return {"result": {"content": content, "resultType": "complete"}}
         case "subscriptions/listen" if mode in ("ends", "none", "odd"):
             return {"result": {"resultType": "complete"}}
         case "subscriptions/listen" if mode == "silent":
@@ -44,9 +44,9 @@ def answer(method: str, mode: str) -> dict[str, Any] | None:
 def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
-        said = answer(str(request.get("method")), sys.argv[1]) if "id" in request else None
-        if said is not None:
-            print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **said}), flush=True)
+        reply = answer(str(request.get("method")), sys.argv[1]) if "id" in request else None
+        if reply is not None:
+            print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 
 
 if __name__ == "__main__":

@@ -93,16 +93,16 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 async def test_its_tools_are_offered_and_called(server: Server) -> None:
-    kept = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
-    async with box(server.settings, kept) as held:
-        found = await tools_of(held)
+    blob_files = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
+    async with box(server.settings, blob_files) as held:
+        tools = await tools_of(held)
         weather = await call(held, "get_weather", city="Oslo")
         drawn: Any = (await call(held, "draw")).content
         broken = await call(held, "breaks")
         odd = await call(held, "secret/../name with spaces")
 
-    assert set(found) == {"get_weather", "draw", "breaks", "secret/../name with spaces"}
-    tool = found["get_weather"]
+    assert set(tools) == {"get_weather", "draw", "breaks", "secret/../name with spaces"}
+    tool = tools["get_weather"]
     assert (tool.name, tool.description) == ("calendar__get_weather", "The weather.")
     assert tool.parameters["required"] == ["city"]
     assert tool.approval is not None  # nothing says that it only reads
@@ -112,7 +112,7 @@ async def test_its_tools_are_offered_and_called(server: Server) -> None:
     assert broken.is_error is True
     assert "no such thing" in str(broken.content)
     assert odd.content == "reached"
-    assert found["secret/../name with spaces"].name.startswith("calendar__secret____name_with_")
+    assert tools["secret/../name with spaces"].name.startswith("calendar__secret____name_with_")
 
 
 async def test_a_server_that_forgot_its_session_is_asked_anew(server: Server) -> None:

@@ -107,10 +107,10 @@ async def test_of_two_presses_at_once_on_two_platforms_the_first_holds_everywher
     assert known.state in ("allowed", "refused")
     assert bench.made == (["remove"] if known.state == "allowed" else [])
     assert len(agent.results) == 1
-    said = "allowed by Ann" if known.state == "allowed" else "refused by bob"
-    assert all(said in text for text in request.shown())
-    told = fake(rig, "billing").texts("b") + fake(rig, "sales").texts("s")
-    assert len([text for text in told if "It is too late: it was" in text]) == 1
+    decision = "allowed by Ann" if known.state == "allowed" else "refused by bob"
+    assert all(decision in text for text in request.shown())
+    notices = fake(rig, "billing").texts("b") + fake(rig, "sales").texts("s")
+    assert len([text for text in notices if "It is too late: it was" in text]) == 1
 
 
 async def test_nobody_else_may_decide(clock: FakeClock) -> None:
@@ -122,9 +122,9 @@ async def test_nobody_else_may_decide(clock: FakeClock) -> None:
         await clock.advance(2)
 
         assert await state(rig) == "waiting"
-        told = fake(rig, "sales").texts("s")[-1]
-        assert told == "**eve**: Only who asked or an admin may decide this."
-        assert told not in fake(rig, "billing").texts("b")
+        notices = fake(rig, "sales").texts("s")[-1]
+        assert notices == "**eve**: Only who asked or an admin may decide this."
+        assert notices not in fake(rig, "billing").texts("b")
 
     assert bench.made == []
     (known,) = await rig.store.approvals()
@@ -365,11 +365,11 @@ async def test_an_agent_that_runs_its_own_tools_asks_the_same_way(clock: FakeClo
     async with rig.run():
         await asked(rig)
         request = await request_of(rig)
-        shown = request.shown()
+        shown_text = request.shown()
         await request.press("sales", ALLOW)
         await clock.advance(5)
 
-    assert all("It is Friday." in text for text in shown)
+    assert all("It is Friday." in text for text in shown_text)
     (given,) = agent.given
     assert (given.tool_call_id, given.allowed) == ("own", True)
     assert given.by == actor_id_of("fake", "sales", "ann")

@@ -57,8 +57,8 @@ async def steady(settings: ToolServerSettings, calls: list[tuple[str, dict[str, 
     """What the calls answer, one after the other, and how often the server was connected."""
     with capture_logs() as logs:
         async with box(settings) as held, asyncio.timeout(LONGEST_WAIT):
-            found = [(await call(held, name, **args)).content for name, args in calls]
-    return found, sum(log["event"] == "tool_server_connected" for log in logs)
+            answers = [(await call(held, name, **args)).content for name, args in calls]
+    return answers, sum(log["event"] == "tool_server_connected" for log in logs)
 
 
 @pytest.mark.parametrize("mode", ["-32601", "-32600", "-32603", "-32000", "ends", "silent"])

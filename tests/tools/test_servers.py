@@ -78,8 +78,8 @@ async def call(held: McpToolbox, name: str, **arguments: Any) -> ToolResultPart:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def held() -> AsyncGenerator[McpToolbox]:
     """One program for all tests that do not mind."""
-    kept = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
-    async with box(stdio(result_kb=1, deny="hang"), kept) as one:
+    blob_files = Files(MemoryBlobs(SystemClock()), None)  # type: ignore[arg-type] - nothing is fetched
+    async with box(stdio(result_kb=1, deny="hang"), blob_files) as one:
         yield one
 
 
@@ -94,11 +94,11 @@ async def test_a_program_offers_its_tools(held: McpToolbox) -> None:
 
 
 async def test_text_values_and_pictures_are_results(held: McpToolbox) -> None:
-    said = await call(held, "list_events", day="Monday")
+    result = await call(held, "list_events", day="Monday")
     counted = await call(held, "count", day="Monday")
     seen = await call(held, "picture")
 
-    assert said == ToolResultPart(tool_call_id="c1", content="Nothing on Monday.")
+    assert result == ToolResultPart(tool_call_id="c1", content="Nothing on Monday.")
     assert counted.content == {"events": 6}
     content: Any = seen.content
     month, picture = content["parts"]

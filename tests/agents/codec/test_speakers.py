@@ -150,11 +150,11 @@ def test_escaping_can_be_undone_where_it_has_something_to_do(text: str) -> None:
 
 @given(st.text())
 def test_a_name_is_one_quoted_line(name: str) -> None:
-    shown = quoted(name)
+    shown_text = quoted(name)
 
-    assert shown[0] == shown[-1] == '"'
-    assert not set(shown[1:-1]) & set('"[]\n\r\u2028\u2029\u202e')
-    assert len(shown) <= 82
+    assert shown_text[0] == shown_text[-1] == '"'
+    assert not set(shown_text[1:-1]) & set('"[]\n\r\u2028\u2029\u202e')
+    assert len(shown_text) <= 82
 
 
 @given(st.text(), st.text())

@@ -181,8 +181,8 @@ async def test_what_a_vendors_filters_found_stands_with_the_answer(
     async with model_server(whole) as api:
         events = await answer(vendor, api.url)
 
-    found = [event.moderation for event in events if isinstance(event, ModerationReported)]
-    assert found == [moderation]
+    moderations = [event.moderation for event in events if isinstance(event, ModerationReported)]
+    assert moderations == [moderation]
 
 
 @vendors
@@ -278,11 +278,11 @@ async def test_two_calls_under_one_id_have_a_result_each(name: str) -> None:
 
 
 async def test_results_that_are_asked_for_twice_under_one_id_are_given_twice() -> None:
-    heard = TurnInputs(until=asyncio.get_running_loop().time() + 5)
+    turn_inputs = TurnInputs(until=asyncio.get_running_loop().time() + 5)
     result = ToolResultPart(tool_call_id="fn", content="Rain.")
-    heard.take(ToolResultGiven(part=result))
+    turn_inputs.take(ToolResultGiven(part=result))
 
-    assert await heard.results(["fn", "fn"]) == [result, result]
+    assert await turn_inputs.results(["fn", "fn"]) == [result, result]
 
 
 @pytest.mark.parametrize("name", ["gemini", "ailoy"])
@@ -346,8 +346,8 @@ async def test_an_answer_that_stays_out_of_its_format_fails(vendor: Vendor) -> N
 
 @vendors
 async def test_a_format_wanted_in_a_message_counts_for_one_answer(vendor: Vendor) -> None:
-    wanted = RequestedResponseFormatPart(schema=SCHEMA)
-    first = message_from("slack:T:U1", [TextPart(text="n?"), wanted], "Alice")
+    requested_format = RequestedResponseFormatPart(schema=SCHEMA)
+    first = message_from("slack:T:U1", [TextPart(text="n?"), requested_format], "Alice")
     later = room(
         first,
         message_from("agent:bot", "5", "bot", "assistant"),
@@ -368,12 +368,12 @@ async def test_files_of_ours_are_sent_as_bytes_up_to_the_limit(
 ) -> None:
     blobs = await open_blobs(tmp_path / "blobs", clock=SystemClock())
     picture, text = b"\x89PNG\r\n\x1a\n" + bytes(50), b"All is well."
-    kept = [await blobs.put(_pieces(one), limit=1000) for one in (picture, text)]
+    stored = [await blobs.put(_pieces(one), limit=1000) for one in (picture, text)]
     files = Files(blobs, cast("Fetcher", None))  # nothing is fetched
     parts = [
-        ImagePart(source=MediaSource(file_id=kept[0].file_id), media_type="image/png"),
+        ImagePart(source=MediaSource(file_id=stored[0].file_id), media_type="image/png"),
         TextPart(text="What is this?"),
-        FilePart(source=MediaSource(file_id=kept[1].file_id), media_type="text/plain"),
+        FilePart(source=MediaSource(file_id=stored[1].file_id), media_type="text/plain"),
     ]
     conversation = room(message_from("slack:T:U1", parts, "Alice Smith"))
     async with model_server(vendor.stream(vendor.says("A dot."))) as api:

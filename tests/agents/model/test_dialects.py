@@ -79,8 +79,8 @@ async def test_members_that_a_server_refuses_are_left_out_from_then_on(body: Any
 
 
 async def test_members_that_a_refusal_names_as_known_are_kept() -> None:
-    told = "unknown field `stream_options`, expected one of `model`, `temperature` at line 1"
-    async with model_server(_refusal(told), _ok()) as api:
+    refusal = "unknown field `stream_options`, expected one of `model`, `temperature` at line 1"
+    async with model_server(_refusal(refusal), _ok()) as api:
         await answer(CHAT, api.url, temperature=0.2)
 
     assert ["stream_options" in request for request in api.requests] == [True, False]
@@ -226,15 +226,15 @@ def _strict(api: ModelServer) -> list[str]:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_fills_in_what_the_settings_leave_out(name: str) -> None:
-    known = OpenAIChatSettings.model_validate({"model": "m", "preset": name})
+    preset_settings = OpenAIChatSettings.model_validate({"model": "m", "preset": name})
     own = OpenAIChatSettings.model_validate(
         {"model": "m", "preset": name, "base_url": "https://x.example/v1"}
     )
 
-    assert known.preset is not None
-    assert known.base_url == PRESETS[known.preset].base_url
-    is_local = known.base_url.startswith("http://localhost:")
-    assert (known.api_key is None) == is_local
+    assert preset_settings.preset is not None
+    assert preset_settings.base_url == PRESETS[preset_settings.preset].base_url
+    is_local = preset_settings.base_url.startswith("http://localhost:")
+    assert (preset_settings.api_key is None) == is_local
     assert own.base_url == "https://x.example/v1"
     assert own.api_key is None  # a vendor's key goes to no other address
 
