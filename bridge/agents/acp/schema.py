@@ -45,7 +45,11 @@ def missing(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:
     """Return descriptions of required entries without a matching part."""
     parts = list(_parts(messages))
     required = [accepted for accepted in schema if accepted.required]
-    return [told(entry) for entry in required if not any(_fits(part, [entry]) for part in parts)]
+    return [
+        describe_accepted(entry)
+        for entry in required
+        if not any(_fits(part, [entry]) for part in parts)
+    ]
 
 
 def mismatches(messages: Sequence[Json], schema: Sequence[Accepted]) -> list[str]:

@@ -121,7 +121,7 @@ def pieces_of_others(message: Message, losses: list[Loss], pointer: str) -> tupl
     details = read_bridge_metadata(message)[0].parts
     for index, part in select_parts(message, ()):
         path = f"{pointer}/content/{index}"
-        if is_unshown(part):
+        if is_hidden(part):
             losses.append(Loss(path=path, kind="private", what="what another agent keeps"))
             continue
         part_details = details.get(str(index)) or PartDetails()

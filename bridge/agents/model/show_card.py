@@ -67,7 +67,7 @@ def card_of_call(call: ToolCallPart) -> tuple[StructuredDataPart | None, ToolRes
     violation = _violation(card) or schema_violation(dict(call.arguments), _parameters())
     if violation:
         return None, _rejection(call, violation)
-    data = cast("JsonTree", card_to_json(with_targets(card)))
+    data = cast("JsonTree", card_to_json(with_visible_targets(card)))
     part = StructuredDataPart(schema_id=SCHEMA_ID, data=data)
     return part, ToolResultPart(tool_call_id=call.id, content=_SHOWN)
 
@@ -87,7 +87,7 @@ def _press(message: Message) -> Message:
     except ValidationError:
         return message
     values = {"id": press.id, "value": press.value, "inputs": press.inputs, "card": press.message}
-    text = f"{press.kind} {told(press)}\n{orjson.dumps(values).decode()}"
+    text = f"{press.kind} {describe_interaction(press)}\n{orjson.dumps(values).decode()}"
     part = TextPart(text=text, format="plain")
     return with_bridge_metadata(message.model_copy(update={"content": (part,)}), BridgeMetadata())
 

@@ -67,7 +67,7 @@ def _shown(message: Message, agent: str) -> Message:
     message = view_of_agent(message, agent)
     if message.actor.id == agent_id(agent) or not any(map(is_hidden, message.content)):
         return message
-    places_kept = [index for index, part in enumerate(message.content) if not is_unshown(part)]
+    places_kept = [index for index, part in enumerate(message.content) if not is_hidden(part)]
     if not places_kept:
         return message.model_copy(update={"content": message.content[:0]})
     content = tuple(message.content[index] for index in places_kept)
