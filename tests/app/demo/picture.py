@@ -1,4 +1,4 @@
-"""Takes the README's picture of the demo: `python -m tests.app.demo.picture docs/images/demo.png`."""
+"""Takes the README's picture: `python -m tests.app.demo.picture docs/images/demo.png`."""
 
 from __future__ import annotations
 
