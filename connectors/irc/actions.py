@@ -45,7 +45,7 @@ def action_line(card: Card, code: str) -> str:
     actions = numbered(card)
     if not actions:
         return ""
-    shown = ", ".join(f"!{one.number} ({_told(one)})" for one in actions)
+    shown = ", ".join(f"!{action.number} ({_told(action)})" for action in actions)
     many = f", or !{actions[0].number} {code} ... for this card" if code else ""
     return f"Answer with {shown}{many}"
 

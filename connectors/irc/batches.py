@@ -23,23 +23,23 @@ class Batch:
 
     def lines(self) -> Iterator[Line]:
         """All lines in order; multiline messages as one line each."""
-        for one in self.items:
-            if isinstance(one, Line):
-                yield one
-            elif one.kind == "draft/multiline":
-                merged = one.merged()
+        for item in self.items:
+            if isinstance(item, Line):
+                yield item
+            elif item.kind == "draft/multiline":
+                merged = item.merged()
                 yield from (merged,) if merged else ()
             else:
-                yield from one.lines()
+                yield from item.lines()
 
     def merged(self) -> Line | None:
         """The message that a multiline batch is; tags and source are those of its start."""
-        lines = [one for one in self.items if isinstance(one, Line) and len(one.params) > 1]
+        lines = [item for item in self.items if isinstance(item, Line) and len(item.params) > 1]
         if not lines:
             return None
         text = lines[0].last
-        for one in lines[1:]:
-            text += one.last if CONCAT in one.tags else f"\n{one.last}"
+        for line in lines[1:]:
+            text += line.last if CONCAT in line.tags else f"\n{line.last}"
         source = self.start.source or lines[0].source
         tags = {**lines[0].tags, **self.start.tags}
         tags.pop("batch", None)

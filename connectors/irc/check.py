@@ -76,8 +76,8 @@ async def _of_channels(link: Link, channels: Sequence[ChannelRef]) -> list[Findi
     findings: list[Finding] = []
     if not channels:
         return findings
-    link.put([formatted("JOIN", one.channel) for one in channels])
-    left = {link.state.support.fold(one.channel): one.channel for one in channels}
+    link.put([formatted("JOIN", channel.channel) for channel in channels])
+    left = {link.state.support.fold(channel.channel): channel.channel for channel in channels}
     try:
         async with asyncio.timeout(_CHANNEL_S):
             async for line in link.lines():

@@ -80,9 +80,9 @@ def _batch(
 
 def _lines(call: Call) -> tuple[list[str], list[str | None]]:
     lines, gaps = call.body.get("lines"), call.body.get("gaps")
-    written = [str(one) for one in lines] if isinstance(lines, list) and lines else [""]
+    written = [str(line) for line in lines] if isinstance(lines, list) and lines else [""]
     known = (
-        [one if isinstance(one, str) else None for one in gaps] if isinstance(gaps, list) else []
+        [gap if isinstance(gap, str) else None for gap in gaps] if isinstance(gaps, list) else []
     )
     return written, (known + [None] * len(written))[: len(written)]
 

@@ -18,7 +18,7 @@ async def remember_card(
     key_values: KeyValues, channel: ChannelRef, code: str, native_id: str
 ) -> None:
     """The card is the newest of its place from now on."""
-    cards = [one for one in await cards_in(key_values, channel) if one[0] != code]
+    cards = [card for card in await cards_in(key_values, channel) if card[0] != code]
     await key_values.put(_key(channel), json.dumps([*cards, (code, native_id)][-_MOST:]))
 
 

@@ -80,7 +80,7 @@ class Posts:
         found = self.labelled(label)
         if found is None:
             target = fold(line.param(0))
-            same = (one for one in self._open(target) if _same(one.text, line.last))
+            same = (waiting for waiting in self._open(target) if _same(waiting.text, line.last))
             found = next(same, None)
         if found is not None:
             self._waiting.remove(found)
@@ -107,9 +107,9 @@ class Posts:
             return False
         found = self.labelled(label)
         if found is None:
-            targets = {fold(one) for one in line.params[1:-1]}
+            targets = {fold(param) for param in line.params[1:-1]}
             open_calls = [one for one in self._waiting if one.written and not one.settled.done()]
-            meant = [one for one in open_calls if one.target in targets]
+            meant = [open_call for open_call in open_calls if open_call.target in targets]
             found = next(iter(meant or (open_calls if line.command in _UNNAMED else [])), None)
         if found is None:
             return False

@@ -70,7 +70,7 @@ class Puppets:
         """Whether one of our authors has this nick, now or before a restart."""
         if self._open_link is None:
             return False
-        if any(one.speaker.link.state.is_us(nick) for one in self._puppets.values()):
+        if any(puppet.speaker.link.state.is_us(nick) for puppet in self._puppets.values()):
             return True
         return bool(self._suffix) and nick.lower().endswith(self._suffix.lower())
 

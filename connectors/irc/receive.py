@@ -244,11 +244,11 @@ class Receiver:
                 if (merged := batch.merged()) is not None:
                     await self._hear(speaker, inbox, merged, label)
             case "labeled-response":
-                for one in batch.items:
-                    if isinstance(one, Batch):
-                        await self._hear_batch(speaker, inbox, one, label)
+                for item in batch.items:
+                    if isinstance(item, Batch):
+                        await self._hear_batch(speaker, inbox, item, label)
                     else:
-                        await self._hear(speaker, inbox, one, label)
+                        await self._hear(speaker, inbox, item, label)
                 self._acknowledged(speaker, label)
             case _:
                 for line in batch.lines():
@@ -576,5 +576,5 @@ def _first(errors: BaseExceptionGroup[PlatformError]) -> PlatformError:
             stack += one.exceptions
         elif isinstance(one, PlatformError):
             leaves.append(one)
-    fatal = [one for one in leaves if isinstance(one, AuthFailed)]
+    fatal = [leaf for leaf in leaves if isinstance(leaf, AuthFailed)]
     return (fatal or leaves)[0]

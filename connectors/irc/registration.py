@@ -132,7 +132,7 @@ class Registration:
         names = listed.split()
         if len(names) > 1:
             self._asked += names
-            return [formatted("CAP", "REQ", one) for one in names]
+            return [formatted("CAP", "REQ", name) for name in names]
         return [] if self._asked else self._authenticate()
 
     # --- SASL -------------------------------------------------------------------------------

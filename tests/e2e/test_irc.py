@@ -88,7 +88,9 @@ async def test_replies_reactions_edits_and_deletions_cross(tmp_path: Path) -> No
             await slack.edit_as(team, channel, person, root, "who has my keys?")
             await local.until(lambda: "(edited) who has my keys?" in said_on_irc(irc)[-1])
             await slack.delete_as(team, channel, person, root)
-            await local.until(lambda: question.id not in {one.id for one in irc.messages(CHANNEL)})
+            await local.until(
+                lambda: question.id not in {message.id for message in irc.messages(CHANNEL)}
+            )
 
             assert await bridge.store.dead_letters() == []
 

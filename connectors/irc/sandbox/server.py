@@ -342,7 +342,9 @@ class IrcServer:
         return self.world.logged_in.get(fold(nick), "")
 
     def _channels_of(self, nick: str) -> list[str]:
-        return [one.name for one in self.world.channels.values() if fold(nick) in one.nicks]
+        return [
+            channel.name for channel in self.world.channels.values() if fold(nick) in channel.nicks
+        ]
 
     def _clients_in(self, channel: str) -> list[Client]:
         nicks = self.world.channel(channel).nicks

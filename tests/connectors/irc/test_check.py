@@ -72,7 +72,7 @@ def test_the_steps_of_setup_ask_for_leave_first() -> None:
     steps = connector_type.setup({"name": "House Bridge", "account": "house"})
 
     assert steps[0].title == "Ask first"
-    example = next(str(one.artifact) for one in steps if "platform: irc" in str(one.artifact))
+    example = next(str(step.artifact) for step in steps if "platform: irc" in str(step.artifact))
     assert "nick: House-Bridge" in example
     assert "account: house" in example
     with pytest.raises(ConfigError, match="--receive"):

@@ -45,12 +45,12 @@ def events(local: Local) -> list[Event]:
 
 
 def texts(local: Local) -> list[str]:
-    return [one.replace(GAP, "") for one in local.irc.texts(CHANNEL)]
+    return [text.replace(GAP, "") for text in local.irc.texts(CHANNEL)]
 
 
 async def until(local: Local, kind: type[Event]) -> Any:
-    await local.inbox.until(lambda: any(isinstance(one, kind) for one in events(local)))
-    return next(one for one in events(local) if isinstance(one, kind))
+    await local.inbox.until(lambda: any(isinstance(event, kind) for event in events(local)))
+    return next(event for event in events(local) if isinstance(event, kind))
 
 
 async def eventually(holds: Any) -> None:
@@ -309,7 +309,7 @@ async def test_a_server_with_echoes_and_without_labels_settles_by_the_echo() -> 
 
         receipts = await post(connector, local, "one\ntwo")
 
-        assert [one.native_id for one in receipts] == [
+        assert [receipt.native_id for receipt in receipts] == [
             said.id for said in local.irc.messages(CHANNEL)
         ]
 
@@ -449,7 +449,7 @@ async def test_a_netsplit_of_many_is_told_once_and_so_is_their_return(local: Loc
     for nick in nicks:
         local.irc.join(nick, CHANNEL)
     await local.inbox.until(
-        lambda: sum(isinstance(one, MemberJoined) for one in events(local)) == 60
+        lambda: sum(isinstance(event, MemberJoined) for event in events(local)) == 60
     )
 
     local.irc.netsplit(nicks)
@@ -457,11 +457,11 @@ async def test_a_netsplit_of_many_is_told_once_and_so_is_their_return(local: Loc
     for nick in nicks:
         local.irc.join(nick, CHANNEL)
     await local.inbox.until(
-        lambda: sum(isinstance(one, MemberJoined) for one in events(local)) == 61
+        lambda: sum(isinstance(event, MemberJoined) for event in events(local)) == 61
     )
 
     assert left.actor == "irc:local:*netsplit 60 hub.local leaf.local"
-    assert sum(isinstance(one, MemberLeft) for one in events(local)) == 1
+    assert sum(isinstance(event, MemberLeft) for event in events(local)) == 1
 
 
 async def test_a_person_cannot_feign_a_netsplit(local: Local) -> None:
@@ -501,7 +501,7 @@ async def test_a_flood_of_ctcp_is_answered_once(local: Local) -> None:
     await local.say("afterwards")
     await until(local, MessagePosted)
 
-    assert [type(one) for one in events(local)].count(MessagePosted) == 1
+    assert [type(event) for event in events(local)].count(MessagePosted) == 1
 
 
 async def test_an_invalid_byte_is_readable_text(local: Local) -> None:
@@ -527,7 +527,7 @@ async def test_authors_speak_through_connections_of_their_own(local: Local) -> N
 
     (said, _) = local.irc.messages(CHANNEL)
     assert (said.nick, said.text, said.id) == ("Zoe[b]", "hello", receipt.native_id)
-    assert [type(one) for one in events(local)] == [MessagePosted]
+    assert [type(event) for event in events(local)] == [MessagePosted]
 
 
 async def test_two_authors_whose_nicks_would_be_one_are_both_known_for_ours(local: Local) -> None:
@@ -540,7 +540,7 @@ async def test_two_authors_whose_nicks_would_be_one_are_both_known_for_ours(loca
     await until(local, MessagePosted)
 
     assert [said.nick for said in local.irc.messages(CHANNEL)] == ["Zoe[b]", "Zoe2[b]", "alice"]
-    assert [type(one) for one in events(local)] == [MessagePosted]
+    assert [type(event) for event in events(local)] == [MessagePosted]
 
 
 async def test_there_are_no_more_connections_than_are_allowed(local: Local) -> None:

@@ -257,7 +257,7 @@ def test_nicks_are_looked_for_where_people_address_them() -> None:
 
 def collected(*lines: str) -> list[Line | Batch]:
     batches = Batches()
-    found = [batches.feed(line_of(one)) for one in lines]
+    found = [batches.feed(line_of(line)) for line in lines]
     return [one for one in found if one is not None]
 
 
@@ -290,4 +290,4 @@ def test_a_batch_within_a_batch_belongs_to_it_and_other_lines_pass() -> None:
 
     assert isinstance(alone, Line)
     assert isinstance(outer, Batch)
-    assert [one.last for one in outer.lines()] == ["first", "second\nline"]
+    assert [line.last for line in outer.lines()] == ["first", "second\nline"]

@@ -169,7 +169,7 @@ def test_a_deletion_is_a_redaction_or_named_as_lost() -> None:
     assert [(call.method, call.native_id) for call in calls] == [(REDACT, "m1"), (REDACT, "m2")]
     assert compose.mark(calls[0], TARGET).lines == (b"REDACT #general m1\r\n",)
     plain = encode(gone, ROOMY)
-    assert (plain.calls, [one.kind for one in plain.losses]) == ((), ["deletion_not_shown"])
+    assert (plain.calls, [loss.kind for loss in plain.losses]) == ((), ["deletion_not_shown"])
 
 
 def test_a_reaction_is_a_tag_on_the_first_copy() -> None:
@@ -192,7 +192,7 @@ def test_a_pin_is_named_as_lost_so_that_a_note_says_it(
 
     encoded = encode(pinned, MODERN)
 
-    assert (encoded.calls, [one.kind for one in encoded.losses]) == ((), ["pin_unknown"])
+    assert (encoded.calls, [loss.kind for loss in encoded.losses]) == ((), ["pin_unknown"])
 
 
 def test_every_line_counts_against_the_pace() -> None:
@@ -273,7 +273,7 @@ def card_delivery(author: str) -> Delivery:
 def test_a_card_is_text_and_its_actions_have_numbers() -> None:
     calls = encode(card_delivery("agent:helper"), ROOMY, Cards({}, bytes(32))).calls
 
-    lines = [one.partition("> ")[2] for one in lines_of(calls)]
+    lines = [line.partition("> ")[2] for line in lines_of(calls)]
     code = ids.card_code("agent:helper:1")
     assert lines == [
         "Deploy \x02now\x0f?",
@@ -287,8 +287,8 @@ def test_a_card_is_text_and_its_actions_have_numbers() -> None:
 def test_where_nobody_hears_a_press_there_are_no_numbers() -> None:
     encoded = encode(card_delivery("slack:T:U"), ROOMY, Cards({}, bytes(32)))
 
-    assert not any("!1" in one for one in lines_of(encoded.calls))
-    assert "actions_as_text" in [one.kind for one in encoded.losses]
+    assert not any("!1" in line for line in lines_of(encoded.calls))
+    assert "actions_as_text" in [loss.kind for loss in encoded.losses]
 
 
 def test_where_a_channel_takes_no_colours_the_words_stay() -> None:

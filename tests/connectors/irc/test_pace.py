@@ -53,7 +53,7 @@ async def test_two_hundred_lines_at_the_servers_own_pace_are_no_flood() -> None:
         for number in range(60):
             await post(connector, local, f"line {number}")
 
-        texts = [one.replace(GAP, "") for one in local.irc.texts(CHANNEL)]
+        texts = [text.replace(GAP, "") for text in local.irc.texts(CHANNEL)]
         assert texts == [f"<Ann> line {number}" for number in range(60)]
 
 

@@ -123,7 +123,7 @@ def test_where_the_nick_is_in_use_another_is_taken() -> None:
 
 
 def test_a_payload_of_exactly_400_characters_is_followed_by_a_plus() -> None:
-    assert [len(one) for one in sasl.chunks("x" * 900)] == [400, 400, 100]
+    assert [len(chunk) for chunk in sasl.chunks("x" * 900)] == [400, 400, 100]
     assert sasl.chunks("x" * 400)[1:] == ["+"]
     assert sasl.chunks("") == ["+"]
 

@@ -19,15 +19,15 @@ TEXTS = st.lists(CODES | st.text(max_size=30), max_size=12).map("".join)
 def test_no_piece_is_longer_than_the_limit_and_nothing_is_lost(line: str, limit: int) -> None:
     pieces = split_line(line, limit)
 
-    assert all(len(one.text.encode("utf-8", "replace")) <= limit for one in pieces)
-    joined = "".join(plain(one.text) for one in pieces)
+    assert all(len(piece.text.encode("utf-8", "replace")) <= limit for piece in pieces)
+    joined = "".join(plain(piece.text) for piece in pieces)
     assert joined.replace(" ", "") == plain(line).replace(" ", "")
 
 
 @given(TEXTS, st.integers(40, 200))
 def test_formatting_goes_on_in_the_next_piece(line: str, limit: int) -> None:
     def signs(lines: list[str]) -> list[tuple[str, frozenset[str]]]:
-        runs = [run for one in lines for run in read_runs(one)]
+        runs = [run for line in lines for run in read_runs(line)]
         return [(sign, frozenset(run.styles)) for run in runs for sign in run.text if sign != " "]
 
     assert signs([one.text for one in split_line(line, limit)]) == signs([line])
@@ -38,23 +38,23 @@ def test_words_stay_whole_and_are_joined_again_by_their_gaps(words: list[str]) -
     line = " ".join(words)
     pieces = split_line(line, 60)
 
-    assert "".join(f"{one.gap or ''}{one.text}" for one in pieces) == line
-    assert [word for one in pieces for word in one.text.split(" ")] == words
+    assert "".join(f"{piece.gap or ''}{piece.text}" for piece in pieces) == line
+    assert [word for piece in pieces for word in piece.text.split(" ")] == words
 
 
 def test_a_family_is_not_torn_apart() -> None:
     family = "👨‍👩‍👧‍👦"
     pieces = split_line(family * 30, 120)
 
-    assert all(one.text.replace(family, "") == "" for one in pieces)
-    assert {one.gap for one in pieces} == {None, ""}
+    assert all(piece.text.replace(family, "") == "" for piece in pieces)
+    assert {piece.gap for piece in pieces} == {None, ""}
 
 
 def test_seven_hundred_bytes_of_emoji_arrive_whole_in_lines_of_512_bytes() -> None:
     room = Form().room("#general")
     pieces = split_line("🎉" * 175, room)
 
-    assert "".join(one.text for one in pieces) == "🎉" * 175
+    assert "".join(piece.text for piece in pieces) == "🎉" * 175
     assert len(pieces) == 2
 
 

@@ -67,9 +67,9 @@ def test_the_connector_type_has_the_twin_and_settings_for_each_of_its_networks()
     assert connector_type.local_platform() is LOCAL
     assert isinstance(local, Starts)
     assert isinstance(local, TakesNewcomers)
-    assert [one["network"] for one in settings] == ["harbour", "meadow"]
-    for one in settings:
-        connector_type.settings.model_validate({**one, "port": 6667})
+    assert [setting["network"] for setting in settings] == ["harbour", "meadow"]
+    for setting in settings:
+        connector_type.settings.model_validate({**setting, "port": 6667})
 
 
 async def test_the_seeded_networks_have_the_channels_and_people_of_the_sandbox(
