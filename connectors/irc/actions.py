@@ -30,14 +30,14 @@ class Numbered:
 def numbered(card: Card) -> list[Numbered]:
     """What of a card can be answered in words, in the order of reading: buttons that tell their
     author, and inputs. The numbers depend on the card alone."""
-    found: list[Numbered] = []
+    actions: list[Numbered] = []
     for action in actions_of(card):
         if isinstance(action, FileInput) or action.disabled:
             continue
         if isinstance(action, Button) and action.does not in ("press", "submit"):
             continue
-        found.append(Numbered(len(found) + 1, action, _label(action)))
-    return found
+        actions.append(Numbered(len(actions) + 1, action, _label(action)))
+    return actions
 
 
 def action_line(card: Card, code: str) -> str:
@@ -45,22 +45,22 @@ def action_line(card: Card, code: str) -> str:
     actions = numbered(card)
     if not actions:
         return ""
-    shown = ", ".join(f"!{action.number} ({_told(action)})" for action in actions)
+    listed = ", ".join(f"!{action.number} ({_with_label(action)})" for action in actions)
     many = f", or !{actions[0].number} {code} ... for this card" if code else ""
-    return f"Answer with {shown}{many}"
+    return f"Answer with {listed}{many}"
 
 
-def _told(one: Numbered) -> str:
-    return one.label if isinstance(one.action, Button) else f"{one.label}: your words"
+def _with_label(entry: Numbered) -> str:
+    return entry.label if isinstance(entry.action, Button) else f"{entry.label}: your words"
 
 
 def _label(action: Button | Input) -> str:
-    said = plain_inlines(action.label)
+    label = plain_inlines(action.label)
     if isinstance(action, Button):
-        said = said or action.hint
+        label = label or action.hint
     else:
-        said = said or action.placeholder or plain_inlines(action.hint)
-    words = " ".join((said or action.id or "no name").split())
+        label = label or action.placeholder or plain_inlines(action.hint)
+    words = " ".join((label or action.id or "no name").split())
     return words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
 
 
@@ -79,14 +79,14 @@ class Press:
 def read_press(text: str, codes: Sequence[str]) -> Press | None:
     """`!1`, `!1 abc`, `!2 some words`, `!2 abc some words`. Three letters are a code only if a card
     in this place has it; None for everything else that people say."""
-    found = _PRESS.fullmatch(text.strip())
-    if found is None or int(found[1]) == 0:
+    press = _PRESS.fullmatch(text.strip())
+    if press is None or int(press[1]) == 0:
         return None
-    words = (found[2] or "").strip()
+    words = (press[2] or "").strip()
     coded = _WITH_CODE.fullmatch(words)
     if coded is not None and coded[1] in codes:
-        return Press(int(found[1]), coded[1], (coded[2] or "").strip())
-    return Press(int(found[1]), "", words)
+        return Press(int(press[1]), coded[1], (coded[2] or "").strip())
+    return Press(int(press[1]), "", words)
 
 
 def token_and_values(
@@ -101,17 +101,17 @@ def token_and_values(
     token = token_of(action.at)
     if not isinstance(action, Button):
         return token, {token: _value(action, press.words)}
-    return token, dict(_given(actions, press.words, token_of))
+    return token, dict(_values_beside(actions, press.words, token_of))
 
 
-def _given(
+def _values_beside(
     actions: Sequence[Numbered], words: str, token_of: Callable[[str], str]
 ) -> Iterator[tuple[str, JsonValue]]:
     """Values beside a button: `2: some words; 3: others`, or bare words for the only input."""
-    inputs = [one for one in actions if not isinstance(one.action, Button)]
-    pairs = [_VALUE.fullmatch(one) for one in words.split(";")] if words else []
+    inputs = [entry for entry in actions if not isinstance(entry.action, Button)]
+    pairs = [_VALUE.fullmatch(entry) for entry in words.split(";")] if words else []
     if pairs and all(pairs):
-        by_number = {one.number: one.action for one in inputs}
+        by_number = {entry.number: entry.action for entry in inputs}
         for pair in pairs:
             action = by_number.get(int(pair[1])) if pair else None
             if pair and action is not None and not isinstance(action, Button):
@@ -120,18 +120,20 @@ def _given(
         yield token_of(only.at), _value(only, words)
 
 
-def _value(asked: Input, words: str) -> JsonValue:
+def _value(field: Input, words: str) -> JsonValue:
     """Options by their label, value or place in the list; everything else as it was typed."""
-    if not isinstance(asked, Choice):
+    if not isinstance(field, Choice):
         return words
-    chosen = [_option(asked, one.strip()) for one in (words.split(",") if asked.many else [words])]
-    return [*chosen] if asked.many else chosen[0]
+    chosen = [
+        _option(field, word.strip()) for word in (words.split(",") if field.many else [words])
+    ]
+    return [*chosen] if field.many else chosen[0]
 
 
-def _option(asked: Choice, word: str) -> str:
-    for option in asked.options:
+def _option(field: Choice, word: str) -> str:
+    for option in field.options:
         if word.casefold() in (plain_inlines(option.label).casefold(), option.value.casefold()):
             return option.value
-    if word.isdecimal() and 0 < int(word) <= len(asked.options):
-        return asked.options[int(word) - 1].value
+    if word.isdecimal() and 0 < int(word) <= len(field.options):
+        return field.options[int(word) - 1].value
     return word

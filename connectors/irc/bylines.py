@@ -16,8 +16,8 @@ _NOT_IN_NICKS = re.compile(r"[^A-Za-z0-9\[\]\\`_^{|}-]+")
 
 def byline(name: str, *, quiet: bool = True) -> str:
     """`<A​nn> `, with the gap behind the first character unless `quiet` is off."""
-    shown = shown_name(name)
-    return f"<{quieted(shown) if quiet else shown}> "
+    readable = shown_name(name)
+    return f"<{quieted(readable) if quiet else readable}> "
 
 
 def shown_name(name: str) -> str:

@@ -42,14 +42,14 @@ _REQUEST_BYTES = 400  # of one CAP REQ, which has to fit into a line
 
 def read_list(written: str) -> dict[str, str]:
     """`sasl=PLAIN,EXTERNAL batch` -> values by capability."""
-    pairs = (one.partition("=") for one in written.split())
+    pairs = (item.partition("=") for item in written.split())
     return {name: value for name, _, value in pairs if name}
 
 
 def requests(offered: Collection[str], *, without: Collection[str] = ()) -> list[str]:
     """The parameters of the CAP REQ lines that ask for what we want of an offer."""
-    wanted = [one for one in WANTED if one in offered and one not in without]
-    return words_within(wanted, _REQUEST_BYTES)
+    names = [name for name in WANTED if name in offered and name not in without]
+    return words_within(names, _REQUEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def multiline_of(enabled: Mapping[str, str]) -> Multiline | None:
     value = enabled.get(MULTILINE)
     if value is None or "batch" not in enabled:
         return None
-    pairs = (one.partition("=") for one in value.split(","))
+    pairs = (item.partition("=") for item in value.split(","))
     limits = {name: limit for name, _, limit in pairs}
     max_bytes, max_lines = limits.get("max-bytes", ""), limits.get("max-lines", "")
     if not max_bytes.isdecimal() or int(max_bytes) < 1:
@@ -82,4 +82,8 @@ def has_history(enabled: Collection[str]) -> bool:
 def sasl_mechanisms(offered: Mapping[str, str]) -> tuple[str, ...] | None:
     """None where there is no SASL; empty where the server does not say which mechanisms."""
     value = offered.get("sasl")
-    return None if value is None else tuple(one.upper() for one in value.split(",") if one)
+    return (
+        None
+        if value is None
+        else tuple(mechanism.upper() for mechanism in value.split(",") if mechanism)
+    )

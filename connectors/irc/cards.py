@@ -70,8 +70,8 @@ def card_document(
     """All that a card says, as text; actions that somebody hears have numbers, and `code` names the
     card among others."""
     losses = [*_lost_assets(card, rendering), *_lost_around_actions(card)]
-    shown = with_assets(card, lambda asset: _with_address(asset, rendering))
-    document = markdown_to_text(card_words(shown))
+    with_addresses = with_assets(card, lambda asset: _with_address(asset, rendering))
+    document = markdown_to_text(card_words(with_addresses))
     if not is_interactive(card.nodes):
         return document, tuple(losses)
     if rendering.token is not None:

@@ -57,12 +57,12 @@ def _of_server(state: State) -> Iterator[Finding]:
     if state.account:
         yield Finding("ok", f"Logged in as {state.account!r}")
     if caps.has_history(state.enabled):
-        yield Finding("ok", "What was said while the bridge was away can be read back")
+        yield Finding("ok", "The bridge can read back the messages of a downtime")
     else:
         yield Finding(
             "warning",
             "The server keeps no history (draft/chathistory)",
-            "What is said while the bridge is away is lost; the rooms are told so.",
+            "Messages of a downtime are lost; the bridge announces the gap in the rooms.",
         )
     if caps.ECHO not in state.enabled:
         yield Finding(

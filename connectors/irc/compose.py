@@ -65,15 +65,15 @@ def _batch(
     lines = [formatted("BATCH", f"+{reference}", caps.MULTILINE, target, tags=tags)]
     text = ""
     for number, (line, gap) in enumerate(zip(written, gaps, strict=True)):
-        own: dict[str, str] = {"batch": reference}
+        line_tags: dict[str, str] = {"batch": reference}
         if number and gap is not None:
-            own["draft/multiline-concat"] = ""
-            said = f"{gap}{line}"
-            text += said
+            line_tags["draft/multiline-concat"] = ""
+            body = f"{gap}{line}"
+            text += body
         else:
-            said = line if number else f"{name}{line}"
-            text += f"\n{said}" if number else said
-        lines.append(formatted("PRIVMSG", target, said, tags=own))
+            body = line if number else f"{name}{line}"
+            text += f"\n{body}" if number else body
+        lines.append(formatted("PRIVMSG", target, body, tags=line_tags))
     lines.append(formatted("BATCH", f"-{reference}"))
     return Composed(tuple(lines), text, together=True)
 

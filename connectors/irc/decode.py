@@ -103,18 +103,18 @@ class Wrapped(BaseModel):
 class _Origin:
     """Where a line came from, and what was known of it."""
 
-    def __init__(self, raw: Raw, channel: ChannelRef, told: Wrapped) -> None:
-        if not 0 <= told.at <= _LATEST:
-            raise ValueError(f"{told.at} is no time")
+    def __init__(self, raw: Raw, channel: ChannelRef, wrapped: Wrapped) -> None:
+        if not 0 <= wrapped.at <= _LATEST:
+            raise ValueError(f"{wrapped.at} is no time")
         self.raw = raw
-        self.told = told
-        self.line = told.line
+        self.wrapped = wrapped
+        self.line = wrapped.line
         self.place = Place(channel=channel)
-        self.time = datetime.fromtimestamp(told.at, UTC)
+        self.time = datetime.fromtimestamp(wrapped.at, UTC)
 
     @property
     def account(self) -> str:
-        return self.line.tags.get("account", "") or self.told.account
+        return self.line.tags.get("account", "") or self.wrapped.account
 
     @property
     def actor(self) -> ActorId:
@@ -132,8 +132,8 @@ def decode(raw: Raw) -> Sequence[Event]:
     if raw.channel is None:
         raise UndecodableEvent(f"{raw.kind} names no channel; it cannot be placed")
     try:
-        told = Wrapped.model_validate_json(raw.payload)
-        return [_event(_Origin(raw, raw.channel, told))]
+        wrapped = Wrapped.model_validate_json(raw.payload)
+        return [_event(_Origin(raw, raw.channel, wrapped))]
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         path = "/".join(str(step) for step in ("", *first["loc"]))
@@ -182,7 +182,7 @@ def _event(origin: _Origin) -> Event:  # one flat match over the kinds
 
 
 def _posted(origin: _Origin) -> Event:
-    line, told = origin.line, origin.told
+    line, wrapped = origin.line, origin.wrapped
     text, is_action = without_gaps(line.last), False
     if text.startswith("\x01"):
         command, _, words = text.strip("\x01").partition(" ")
@@ -191,11 +191,11 @@ def _posted(origin: _Origin) -> Event:
         text, is_action = words, True
     if not text.strip():  # blank lines of a message for clients that take no batches
         return origin.ignored("an empty line")
-    people = {nick: origin.actor_of(native) for nick, native in told.people.items()}
+    people = {nick: origin.actor_of(native) for nick, native in wrapped.people.items()}
     document = irc_to_text(text, people)
     bot = line.command == "NOTICE" or origin.raw.kind == "NOTICE" or "bot" in line.tags
     author = Person(id=origin.actor, name=line.nick or "?", bot=bot)
-    native_id = told.id or ids.made_id(int(told.at * 1000), line.nick, line.last)
+    native_id = wrapped.id or ids.made_id(int(wrapped.at * 1000), line.nick, line.last)
     return MessagePosted(
         account=origin.raw.account,
         place=origin.place,
@@ -206,10 +206,10 @@ def _posted(origin: _Origin) -> Event:
         ),
         author=author,
         reply_to=_answered(line),
-        addresses_us=not told.own and not bot and _addresses(origin, text),
-        own=told.own,
-        operation=OperationId(told.operation) if told.operation else None,
-        slot=told.slot,
+        addresses_us=not wrapped.own and not bot and _addresses(origin, text),
+        own=wrapped.own,
+        operation=OperationId(wrapped.operation) if wrapped.operation else None,
+        slot=wrapped.slot,
     )
 
 
@@ -231,7 +231,7 @@ def _addresses(origin: _Origin, text: str) -> bool:
     """Said to our bot alone, or with its nick as a word of its own."""
     if ids.is_direct(origin.place.channel):
         return True
-    us = origin.told.us
+    us = origin.wrapped.us
     if not us:
         return False
     return bool(
@@ -246,18 +246,18 @@ def _tagged(origin: _Origin) -> Event:
         if (emoji := tags.get(tag)) and target:
             return kind(
                 account=origin.raw.account, place=origin.place, time=origin.time,
-                actor=origin.actor, target=target, emoji=emoji[:64], own=origin.told.own,
+                actor=origin.actor, target=target, emoji=emoji[:64], own=origin.wrapped.own,
             )  # fmt: skip
     if tags.get("+typing") == "active" or tags.get("+draft/typing") == "active":
         return TypingStarted(
             account=origin.raw.account, place=origin.place, time=origin.time,
-            actor=origin.actor, own=origin.told.own,
+            actor=origin.actor, own=origin.wrapped.own,
         )  # fmt: skip
     return origin.ignored("tags that are not shown")
 
 
 def _pressed(origin: _Origin) -> Event:
-    press = origin.told.press
+    press = origin.wrapped.press
     if press is None:
         raise ValueError("it says nothing of a press")
     return ActionPressed(
@@ -270,7 +270,7 @@ def _pressed(origin: _Origin) -> Event:
 
 
 def _joined(origin: _Origin) -> Event:
-    if origin.told.own:
+    if origin.wrapped.own:
         return origin.ignored("we joined")
     person = Person(id=origin.actor, name=origin.line.nick or "?")
     return MemberJoined(
@@ -280,24 +280,24 @@ def _joined(origin: _Origin) -> Event:
 
 
 def _left(origin: _Origin, actor: ActorId) -> Event:
-    if origin.told.own:
+    if origin.wrapped.own:
         return origin.ignored("we left")
     return MemberLeft(account=origin.raw.account, place=origin.place, time=origin.time, actor=actor)
 
 
 def _kicked(origin: _Origin) -> Event:
     line = origin.line
-    if origin.told.own:
+    if origin.wrapped.own:
         reason = f"{line.nick} kicked our bot: {line.last}"[:300]
         return ChannelClosed(
             account=origin.raw.account, place=origin.place, time=origin.time, reason=reason
         )
-    return _left(origin, origin.actor_of(ids.native_actor(line.param(1), origin.told.account)))
+    return _left(origin, origin.actor_of(ids.native_actor(line.param(1), origin.wrapped.account)))
 
 
 def _split(origin: _Origin) -> Event:
     """A netsplit, or the return from one, is one event; its actor says how many people it is."""
-    count = len(origin.told.nicks)
+    count = len(origin.wrapped.nicks)
     actor = origin.actor_of(f"{ids.NETSPLIT} {count} {origin.line.last}")
     if origin.raw.kind == NETSPLIT:
         return _left(origin, actor)
@@ -309,9 +309,9 @@ def _split(origin: _Origin) -> Event:
 
 def split_person(actor: ActorId) -> Person | None:
     """`12 people (netsplit of a.example b.example)`; None for a real actor."""
-    found = ids.split_actor(actor)
-    if found is None or not found[1].startswith(ids.NETSPLIT):
+    parts = ids.split_actor(actor)
+    if parts is None or not parts[1].startswith(ids.NETSPLIT):
         return None
-    count, _, servers = found[1].removeprefix(ids.NETSPLIT).strip().partition(" ")
+    count, _, servers = parts[1].removeprefix(ids.NETSPLIT).strip().partition(" ")
     people = "1 person" if count == "1" else f"{count} people"
     return Person(id=actor, name=f"{people} (netsplit of {servers})")

@@ -53,7 +53,7 @@ _MOST_TOKENS = 100  # lines of a call that count against the budget
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Content:
     """What a message says on IRC: its lines, and what goes along."""
 
     lines: tuple[str, ...]
@@ -71,11 +71,11 @@ def encode(
     standing = [copy for copy in delivery.copies if not copy.deleted]
     match operation:
         case PostMessage(byline=by) | EditMessage(byline=by):
-            said, losses = _said(delivery, cards, files)
+            content, losses = _content(delivery, cards, files)
             if isinstance(operation, EditMessage) and standing:
-                correction = _correction(delivery, by, said, standing[0], form, files)
+                correction = _correction(delivery, by, content, standing[0], form, files)
                 return Encoded(calls=(correction,), losses=losses)
-            bodies = _bodies(delivery, by, said, form, files)
+            bodies = _bodies(delivery, by, content, form, files)
             calls = _posts(delivery, bodies, {copy.slot for copy in standing})
             return Encoded(calls=tuple(calls), losses=losses)
         case DeleteMessage():
@@ -89,10 +89,12 @@ def encode(
             return Encoded(calls=())
 
 
-# --- what is said -----------------------------------------------------------------------------
+# --- content ----------------------------------------------------------------------------------
 
 
-def _said(delivery: Delivery, cards: Cards, files: Files | None) -> tuple[_Said, tuple[Loss, ...]]:
+def _content(
+    delivery: Delivery, cards: Cards, files: Files | None
+) -> tuple[_Content, tuple[Loss, ...]]:
     message, losses = delivery.message, ()
     code = ""
     if is_rich(message):
@@ -104,7 +106,7 @@ def _said(delivery: Delivery, cards: Cards, files: Files | None) -> tuple[_Said,
     lines = text_to_irc(action or document) or [NO_TEXT]
     if delivery.quoted is not None:
         lines[0] = f"{_answered(delivery.quoted)} {lines[0]}"
-    return _Said(tuple(lines), text_to_plain(document), action is not None, code), losses
+    return _Content(tuple(lines), text_to_plain(document), action is not None, code), losses
 
 
 def _rich(
@@ -123,7 +125,7 @@ def _rich(
 
 
 def _answered(quoted: Quoted) -> str:
-    """Who is answered, and the first words of what they said; it rings for nobody."""
+    """The author and the first words of the message that is answered; it rings for nobody."""
     who = quieted(shown_name(quoted.author))
     excerpt = cut_text(" ".join(clean(quoted.excerpt).split()), _EXCERPT)
     return f"↪ {who} “{excerpt}”:" if excerpt else f"↪ {who}:"
@@ -133,29 +135,29 @@ def _answered(quoted: Quoted) -> str:
 
 
 def _bodies(
-    delivery: Delivery, by: Byline, said: _Said, form: Form, files: Files | None
+    delivery: Delivery, by: Byline, content: _Content, form: Form, files: Files | None
 ) -> list[dict[str, JsonValue]]:
     """One body for each native message."""
-    room = _room(delivery, by, said, form)
-    pieces = [piece for line in said.lines for piece in split_line(line, room)]
+    room = _room(delivery, by, content, form)
+    pieces = [piece for line in content.lines for piece in split_line(line, room)]
     paste: dict[str, JsonValue] = {}
-    if len(pieces) > form.max_lines and (link := _link(said, files)):
-        shown = pieces[: form.max_lines - 1]
-        rest = f"… {len(pieces) - len(shown)} more lines: {link}"
+    if len(pieces) > form.max_lines and (link := _link(content, files)):
+        first_pieces = pieces[: form.max_lines - 1]
+        rest = f"… {len(pieces) - len(first_pieces)} more lines: {link}"
         if len(rest.encode()) <= room:
-            pieces = [*shown, Piece(rest, None)]
-            paste["paste"] = said.whole
-    bodies = [_body(delivery, by, said, form, group) for group in _groups(pieces, form, by)]
+            pieces = [*first_pieces, Piece(rest, None)]
+            paste["paste"] = content.whole
+    bodies = [_body(delivery, by, content, form, group) for group in _groups(pieces, form, by)]
     bodies[0] |= paste
-    if said.card:
-        bodies[-1]["card"] = said.card
+    if content.card:
+        bodies[-1]["card"] = content.card
     return bodies
 
 
-def _room(delivery: Delivery, by: Byline, said: _Said, form: Form) -> int:
+def _room(delivery: Delivery, by: Byline, content: _Content, form: Form) -> int:
     """Bytes of a line that are left for text."""
     room = form.room(delivery.operation.channel.channel) - len(_name(by, form).encode())
-    return max(room - (ACTION_BYTES if said.is_action else 0), 40)
+    return max(room - (ACTION_BYTES if content.is_action else 0), 40)
 
 
 def _name(by: Byline, form: Form) -> str:
@@ -180,7 +182,7 @@ def _groups(pieces: Sequence[Piece], form: Form, by: Byline) -> Iterator[list[Pi
 
 
 def _body(
-    delivery: Delivery, by: Byline, said: _Said, form: Form, group: Sequence[Piece]
+    delivery: Delivery, by: Byline, content: _Content, form: Form, group: Sequence[Piece]
 ) -> dict[str, JsonValue]:
     body: dict[str, JsonValue] = {
         "name": shown_name(by.name),
@@ -188,7 +190,7 @@ def _body(
         "lines": [piece.text for piece in group],
         "gaps": [piece.gap if number else None for number, piece in enumerate(group)],
     }
-    if said.is_action:
+    if content.is_action:
         body["action"] = True
     if reply := _reply(delivery, form):
         body["reply"] = reply
@@ -198,16 +200,16 @@ def _body(
 def _reply(delivery: Delivery, form: Form) -> str:
     """The native id of what is answered, where a tag can name it."""
     quoted = delivery.quoted.native_id if delivery.quoted else None
-    found = quoted or delivery.thread or ""
-    return found if form.replies and found and not ids.is_made(found) else ""
+    target = quoted or delivery.thread or ""
+    return target if form.replies and target and not ids.is_made(target) else ""
 
 
-def _link(said: _Said, files: Files | None) -> str:
+def _link(content: _Content, files: Files | None) -> str:
     """Where the whole text can be read; empty where nothing can be given out."""
     if files is None:
         return ""
-    digest = hashlib.sha256(paste_bytes(said.whole)).hexdigest()
-    size = len(paste_bytes(said.whole))
+    digest = hashlib.sha256(paste_bytes(content.whole)).hexdigest()
+    size = len(paste_bytes(content.whole))
     return files.url_of(
         Asset(file_id=file_id_of(digest), media_type=PASTE_TYPE, name=PASTE_NAME, size=size)
     )
@@ -233,15 +235,20 @@ def _posts(
 
 
 def _correction(
-    delivery: Delivery, by: Byline, said: _Said, copy: Receipt, form: Form, files: Files | None
+    delivery: Delivery,
+    by: Byline,
+    content: _Content,
+    copy: Receipt,
+    form: Form,
+    files: Files | None,
 ) -> Call:
     """All that the message says now, in one call: which lines changed nobody knows."""
-    first, *rest = said.lines
-    now = _Said((f"{_EDITED}{first}", *rest), said.whole, card=said.card)
+    first, *rest = content.lines
+    now = _Content((f"{_EDITED}{first}", *rest), content.whole, card=content.card)
     bodies = _bodies(delivery, by, now, form, files)
     body = {**bodies[0], **bodies[-1]}
     for key in ("lines", "gaps"):
-        body[key] = [one for each in bodies for one in _listed(each[key])]
+        body[key] = [item for each in bodies for item in _listed(each[key])]
     return Call(
         kind="edit", method=CORRECT, operation=delivery.operation.id,
         channel=delivery.operation.channel, slot=copy.slot, native_id=copy.native_id,
@@ -255,8 +262,8 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 def _deletion(delivery: Delivery, standing: Sequence[Receipt], form: Form) -> Encoded:
     operation = delivery.operation
-    known = [copy for copy in standing if not ids.is_made(copy.native_id)]
-    if not form.redacts or not known:
+    redactable = [copy for copy in standing if not ids.is_made(copy.native_id)]
+    if not form.redacts or not redactable:
         loss = Loss(path="", kind="deletion_not_shown", what="that the message was deleted")
         return Encoded(calls=(), losses=(loss,) if standing else ())
     calls = (
@@ -264,7 +271,7 @@ def _deletion(delivery: Delivery, standing: Sequence[Receipt], form: Form) -> En
             kind="delete", method=REDACT, operation=operation.id, channel=operation.channel,
             slot=copy.slot, native_id=copy.native_id, budgets=_budgets(delivery, {}), body={},
         )
-        for copy in known
+        for copy in redactable
     )  # fmt: skip
     return Encoded(calls=tuple(calls))
 

@@ -51,10 +51,10 @@ def read_runs(line: str) -> list[Run]:
     runs: list[Run] = []
     state = _State()
     at = 0
-    for found in _CODE.finditer(line):
-        _add(runs, line[at : found.start()], state.styles)
-        state.take(found)
-        at = found.end()
+    for code in _CODE.finditer(line):
+        _add(runs, line[at : code.start()], state.styles)
+        state.take(code)
+        at = code.end()
     _add(runs, line[at:], state.styles)
     return runs
 
@@ -88,8 +88,8 @@ def plain(line: str) -> str:
 def styles_after(line: str) -> frozenset[Style]:
     """The styles that are on at the end of a piece of a line."""
     state = _State()
-    for found in _CODE.finditer(line):
-        state.take(found)
+    for code in _CODE.finditer(line):
+        state.take(code)
     return state.styles
 
 
@@ -105,8 +105,8 @@ def is_in_code(line: str, cut: int) -> bool:
     )
     if nearest < 0:
         return False
-    found = _CODE.match(line, nearest)
-    return found is not None and found.start() < cut < found.end()
+    code = _CODE.match(line, nearest)
+    return code is not None and code.start() < cut < code.end()
 
 
 class _State:
@@ -125,15 +125,15 @@ class _State:
             else frozenset(self._on)
         )
 
-    def take(self, found: re.Match[str]) -> None:
-        code = found[0][0]
+    def take(self, match: re.Match[str]) -> None:
+        code = match[0][0]
         if code == RESET:
             self._on.clear()
             self._ground = ("", "")
         elif code == COLOUR:
-            self._colour(found["fg"], found["bg"])
+            self._colour(match["fg"], match["bg"])
         elif code == HEX_COLOUR:
-            self._colour(found["hfg"], found["hbg"])
+            self._colour(match["hfg"], match["hbg"])
         elif (style := _TOGGLES.get(code)) is not None:
             (self._on.remove if style in self._on else self._on.add)(style)
 

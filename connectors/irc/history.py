@@ -1,4 +1,4 @@
-"""What was said is read back by CHATHISTORY, with the ids of live events (IRCv3 chathistory)."""
+"""Reads messages back by CHATHISTORY, with the ids that they have live (IRCv3 chathistory)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class History:
     ) -> Receipt | None:
         """Our own line with the words of this call, later than `after`."""
         speaker = self._session.require()
-        wanted = {
+        texts = {
             compose.message(call, speaker.form, speaker.target(call.channel), bare=bare).first
             for bare in (False, True)
         }
@@ -75,7 +75,7 @@ class History:
             if line.command not in MESSAGES or not self._own(line.nick):
                 continue
             text = line.last
-            same = any(text.split("\n")[0] == one.split("\n")[0] for one in wanted)
+            same = any(text.split("\n")[0] == candidate.split("\n")[0] for candidate in texts)
             if same or (changed and bool(name) and text.startswith(name)):
                 return Receipt(slot=call.slot, native_id=own_id)
         return None
@@ -113,18 +113,20 @@ class History:
 
     async def _after(self, channel: ChannelRef, begin: int, last_id: str) -> AsyncIterator[Line]:
         """Lines from this time (milliseconds) on, without those up to the message `last_id`."""
-        seen: set[tuple[str, str, str]] = set()
-        at, known = max(0, begin - 1), last_id
+        identities: set[tuple[str, str, str]] = set()
+        at, last_known = max(0, begin - 1), last_id
         for _ in range(_MOST_PAGES):
             page = await self._ask("AFTER", channel, f"timestamp={ids.server_time(at)}", None)
             fresh = [
-                line for line in page if (key := _identity(line)) not in seen and not seen.add(key)
+                line
+                for line in page
+                if (key := _identity(line)) not in identities and not identities.add(key)
             ]
             if not fresh:
                 return
-            for line in _beyond(fresh, known):
+            for line in _beyond(fresh, last_known):
                 yield line
-            known = ""
+            last_known = ""
             newest = max(time_of(line, at / 1000) for line in fresh)
             at = newest if newest <= at + 1 else newest - 1
 
@@ -151,17 +153,17 @@ class History:
                 raise Unavailable(f"The server does not tell the history of {target}") from None
             finally:
                 self._awaited = None
-        lines = [one for one in batch.lines() if one.nick.lower() not in _TELLERS]
-        return sorted(lines, key=lambda one: time_of(one, 0.0))
+        lines = [answer for answer in batch.lines() if answer.nick.lower() not in _TELLERS]
+        return sorted(lines, key=lambda answer: time_of(answer, 0.0))
 
     # --- what the receiver hears ------------------------------------------------------------
 
     def answered(self, batch: Batch, label: str) -> None:
         if self._awaited is None:
             return
-        wanted, target, waiting = self._awaited
+        expected_label, target, waiting = self._awaited
         named = self._session.support.fold(batch.params[0]) if batch.params else ""
-        if not waiting.done() and (label == wanted if wanted else named == target):
+        if not waiting.done() and (label == expected_label if expected_label else named == target):
             waiting.set_result(batch)
 
     def refused(self, line: Line) -> None:

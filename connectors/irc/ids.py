@@ -21,7 +21,9 @@ _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\
 def lower(name: str) -> str:
     """ASCII letters alone, so that a name in the configuration gives the same ref on every
     network, before its case mapping is known."""
-    return "".join(chr(ord(one) + 32) if "A" <= one <= "Z" else one for one in name)
+    return "".join(
+        chr(ord(character) + 32) if "A" <= character <= "Z" else character for character in name
+    )
 
 
 def channel_ref(network: str, name: str) -> ChannelRef:
@@ -65,10 +67,10 @@ def split_actor(actor: ActorId) -> tuple[str, str] | None:
 
 def milliseconds_of(server_time: str) -> int | None:
     """The value of a `time` tag in milliseconds since 1970; None where it is not one."""
-    found = _TIME.fullmatch(server_time)
-    if found is None:
+    match = _TIME.fullmatch(server_time)
+    if match is None:
         return None
-    *parts, fraction = found.groups()
+    *parts, fraction = match.groups()
     try:
         at = datetime(*map(int, parts), tzinfo=UTC)  # pyright: ignore[reportArgumentType]
     except ValueError:

@@ -23,12 +23,12 @@ class Support:
     def with_tokens(self, written: Sequence[str]) -> Support:
         """`written` are the parameters of one 005 between our nick and the closing words."""
         tokens = dict(self.tokens)
-        for one in written:
-            key, _, value = one.partition("=")
+        for token in written:
+            key, _, value = token.partition("=")
             if key.startswith("-"):
                 tokens.pop(key[1:], None)
             elif key:
-                tokens[key] = _HEX.sub(lambda found: chr(int(found[1], 16)), value)
+                tokens[key] = _HEX.sub(lambda code: chr(int(code[1], 16)), value)
         return replace(self, tokens=tokens)
 
     def fold(self, name: str) -> str:

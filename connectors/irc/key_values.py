@@ -24,6 +24,6 @@ async def remember_card(
 
 async def cards_in(key_values: KeyValues, channel: ChannelRef) -> list[tuple[str, str]]:
     """Code and native id of each card, the newest last."""
-    kept = await key_values.get(_key(channel))
-    found = json.loads(kept) if kept else []
-    return [(str(code), str(native_id)) for code, native_id in found]
+    stored = await key_values.get(_key(channel))
+    cards = json.loads(stored) if stored else []
+    return [(str(code), str(native_id)) for code, native_id in cards]

@@ -93,7 +93,7 @@ class Link:
         self._queue: deque[_Waiting] = deque()
         self._more = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._heard = 0.0
+        self._line_at = 0.0
         self._probed = False
         self.logged_in = False
         self.closing: PlatformError | None = None
@@ -111,7 +111,7 @@ class Link:
         except BaseException:
             await self.close()
             raise
-        self._heard = self._clock.monotonic()
+        self._line_at = self._clock.monotonic()
         self._tasks = [
             asyncio.create_task(self._write(), name="irc writer"),
             asyncio.create_task(self._watch(), name="irc keepalive"),
@@ -150,7 +150,7 @@ class Link:
                 line = await self._next()
             if line is None:
                 return
-            self._heard = self._clock.monotonic()
+            self._line_at = self._clock.monotonic()
             self._probed = False
             if line.command == "PING":
                 self.put([formatted("PONG", line.last)], urgent=True)
@@ -216,7 +216,7 @@ class Link:
         """A connection that says nothing is asked; one that does not answer is given up."""
         while True:
             await self._clock.sleep(_QUIET_S / 4)
-            quiet = self._clock.monotonic() - self._heard
+            quiet = self._clock.monotonic() - self._line_at
             if self._probed and quiet >= _QUIET_S + _DEAD_S:
                 log.warning("irc_connection_dead", server=self._endpoint.host)
                 self.abort()

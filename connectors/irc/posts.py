@@ -72,62 +72,70 @@ class Posts:
         del self._waiting[:-_MOST_REMEMBERED]
 
     def labelled(self, label: str) -> Waiting | None:
-        return next((one for one in self._waiting if label and one.label == label), None)
+        return next(
+            (waiting for waiting in self._waiting if label and waiting.label == label), None
+        )
 
     def echoed(self, line: Line, label: str, fold: Callable[[str], str]) -> Waiting | None:
         """The call whose echo this line is: by its label, else the oldest to this target that says
         the same. It waits no more."""
-        found = self.labelled(label)
-        if found is None:
+        call = self.labelled(label)
+        if call is None:
             target = fold(line.param(0))
             same = (waiting for waiting in self._open(target) if _same(waiting.text, line.last))
-            found = next(same, None)
-        if found is not None:
-            self._waiting.remove(found)
-        return found
+            call = next(same, None)
+        if call is not None:
+            self._waiting.remove(call)
+        return call
 
     def fenced(self, token: str, native_id: Callable[[Waiting], str]) -> None:
         """The server answered a PING that followed a call: it took the call before that."""
-        found = self.labelled(token)
-        if found is not None:
-            self._waiting.remove(found)
-            found.settle(native_id(found))
+        call = self.labelled(token)
+        if call is not None:
+            self._waiting.remove(call)
+            call.settle(native_id(call))
 
     def acknowledged(self, label: str, native_id: Callable[[Waiting], str]) -> None:
         """The server took a labelled command and has nothing to say to it."""
-        found = self.labelled(label)
-        if found is not None:
-            self._waiting.remove(found)
-            found.settle(found.call.native_id or native_id(found))
+        call = self.labelled(label)
+        if call is not None:
+            self._waiting.remove(call)
+            call.settle(call.call.native_id or native_id(call))
 
     def refused(self, line: Line, label: str, fold: Callable[[str], str]) -> bool:
         """An error numeric or FAIL ends the call that it means; False where it means none."""
         error = error_of(line)
         if error is None:
             return False
-        found = self.labelled(label)
-        if found is None:
+        call = self.labelled(label)
+        if call is None:
             targets = {fold(param) for param in line.params[1:-1]}
-            open_calls = [one for one in self._waiting if one.written and not one.settled.done()]
+            open_calls = [
+                waiting
+                for waiting in self._waiting
+                if waiting.written and not waiting.settled.done()
+            ]
             meant = [open_call for open_call in open_calls if open_call.target in targets]
-            found = next(iter(meant or (open_calls if line.command in _UNNAMED else [])), None)
-        if found is None:
+            call = next(iter(meant or (open_calls if line.command in _UNNAMED else [])), None)
+        if call is None:
             return False
-        self._waiting.remove(found)
-        found.fail(error)
+        self._waiting.remove(call)
+        call.fail(error)
         return True
 
     def lost(self, why: str) -> None:
         """The connection has ended: nobody will answer any more."""
-        for one in self._waiting:
-            if one.written:
-                one.fail(Unsettled(f"{why} before the server answered", code="lost"))
+        for waiting in self._waiting:
+            if waiting.written:
+                waiting.fail(Unsettled(f"{why} before the server answered", code="lost"))
             else:
-                one.fail(Unavailable(f"{why} before the message was sent", code="lost"))
+                waiting.fail(Unavailable(f"{why} before the message was sent", code="lost"))
         self._waiting.clear()
 
     def _open(self, target: str) -> Iterator[Waiting]:
-        return (one for one in self._waiting if one.written and one.target == target)
+        return (
+            waiting for waiting in self._waiting if waiting.written and waiting.target == target
+        )
 
 
 def _same(ours: str, echoed: str) -> bool:

@@ -123,18 +123,18 @@ class Puppets:
             await asyncio.shield(waiting)
 
     async def _read(self, name: str, puppet: _Puppet) -> None:
-        """Its own echoes settle what it said; nothing else that it hears is news."""
+        """Its own echoes settle its posts; the bot hears everything else."""
         speaker, batches = puppet.speaker, Batches()
         try:
             async for line in speaker.link.lines():
-                found = batches.feed(line)
-                if isinstance(found, Line):
-                    self._hear(puppet, found, found.tags.get("label", ""))
-                elif isinstance(found, Batch):
-                    label = found.start.tags.get("label", "")
-                    merged = found.merged() if found.kind == caps.MULTILINE else None
-                    for one in [merged] if merged else found.lines():
-                        self._hear(puppet, one, label)
+                item = batches.feed(line)
+                if isinstance(item, Line):
+                    self._hear(puppet, item, item.tags.get("label", ""))
+                elif isinstance(item, Batch):
+                    label = item.start.tags.get("label", "")
+                    merged = item.merged() if item.kind == caps.MULTILINE else None
+                    for received in [merged] if merged else item.lines():
+                        self._hear(puppet, received, label)
         except PlatformError as error:
             log.info("puppet_lost", error=str(error))
         finally:
@@ -172,7 +172,9 @@ class Puppets:
         while True:
             await self._clock.sleep(_LOOK_S)
             now = self._clock.monotonic()
-            for name in [n for n, one in self._puppets.items() if now - one.used > self._idle]:
+            for name in [
+                n for n, puppet in self._puppets.items() if now - puppet.used > self._idle
+            ]:
                 await _end(self._puppets.pop(name))
 
     async def close(self) -> None:

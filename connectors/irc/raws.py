@@ -138,17 +138,17 @@ class Teller:
 
 def time_of(line: Line, now: float) -> int:
     """When it happened, in milliseconds: the server's own time where it tells it."""
-    told = ids.milliseconds_of(line.tags.get("time", ""))
-    return int(now * 1000) if told is None else told
+    server_time = ids.milliseconds_of(line.tags.get("time", ""))
+    return int(now * 1000) if server_time is None else server_time
 
 
 def nicks_in(text: str, members: Mapping[str, str], fold: Any) -> list[str]:
     """Nicks of members that a text may address: its first word, and words with an @."""
-    found: dict[str, None] = {}
+    nicks: dict[str, None] = {}
     for number, word in enumerate(text.split()[:_MOST_WORDS]):
         if number and not word.startswith("@"):
             continue
         bare = word.lstrip("@").rstrip(",:;.!?")
         if (nick := members.get(fold(bare))) is not None:
-            found[nick] = None
-    return list(found)
+            nicks[nick] = None
+    return list(nicks)

@@ -216,9 +216,9 @@ class Receiver:
             return
         granted = line.command == "900" or (line.command == "MODE" and "r" in line.last)
         words = line.last.lower() if nick.lower() == self._settings.nickserv.lower() else ""
-        if granted or any(one in words for one in _GRANTED):
+        if granted or any(sign in words for sign in _GRANTED):
             waiting.set_result(None)
-        elif any(one in words for one in _DENIED):
+        elif any(sign in words for sign in _DENIED):
             waiting.set_exception(
                 AuthFailed(f"{self._settings.nickserv} refuses the bot's password: {line.last}")
             )
@@ -228,11 +228,11 @@ class Receiver:
     async def _read(self, speaker: Speaker, inbox: Inbox, beginning: asyncio.Task[None]) -> None:
         batches = Batches()
         async for line in speaker.link.lines():
-            found = batches.feed(line)
-            if isinstance(found, Line):
-                await self._hear(speaker, inbox, found, found.tags.get("label", ""))
-            elif isinstance(found, Batch):
-                await self._hear_batch(speaker, inbox, found, found.start.tags.get("label", ""))
+            item = batches.feed(line)
+            if isinstance(item, Line):
+                await self._hear(speaker, inbox, item, item.tags.get("label", ""))
+            elif isinstance(item, Batch):
+                await self._hear_batch(speaker, inbox, item, item.start.tags.get("label", ""))
         beginning.cancel()
         raise speaker.link.closing or Unavailable("The server closed the connection")
 
@@ -281,7 +281,7 @@ class Receiver:
         elif line.command == "PONG":
             nick = speaker.link.state.nick
             at = time_of(line, self._clock.time())
-            speaker.posts.fenced(line.last, lambda one: ids.made_id(at, nick, one.text))
+            speaker.posts.fenced(line.last, lambda waiting: ids.made_id(at, nick, waiting.text))
         elif line.command == "ACK":
             self._acknowledged(speaker, label)
         elif self._session.join_refused(line):
@@ -295,8 +295,8 @@ class Receiver:
     @staticmethod
     def _ask_for_new(speaker: Speaker) -> None:
         state = speaker.link.state
-        wanted = caps.requests(state.offered.keys() - state.enabled.keys(), without=("sasl",))
-        speaker.link.put([formatted("CAP", "REQ", one) for one in wanted])
+        requests = caps.requests(state.offered.keys() - state.enabled.keys(), without=("sasl",))
+        speaker.link.put([formatted("CAP", "REQ", request) for request in requests])
 
     @staticmethod
     def _answered(speaker: Speaker, line: Line, label: str) -> None:
@@ -307,7 +307,7 @@ class Receiver:
     def _acknowledged(self, speaker: Speaker, label: str) -> None:
         """The server took a labelled command and says no more of it."""
         nick, at = speaker.link.state.nick, int(self._clock.time() * 1000)
-        speaker.posts.acknowledged(label, lambda one: ids.made_id(at, nick, one.text))
+        speaker.posts.acknowledged(label, lambda waiting: ids.made_id(at, nick, waiting.text))
 
     # --- messages ---------------------------------------------------------------------------
 
@@ -338,7 +338,7 @@ class Receiver:
     async def _own(
         self, speaker: Speaker, inbox: Inbox, line: Line, label: str, *, by_bot: bool
     ) -> None:
-        """Our own words came back: they settle the call that said them."""
+        """The echo of a line of ours settles the call that sent it."""
         waiting = (
             speaker.posts.echoed(line, label, speaker.link.state.support.fold) if by_bot else None
         )
@@ -399,14 +399,14 @@ class Receiver:
         if message is None or self._cards.live_tokens(message) is None:
             return None
         card, _ = self._cards.read(message)
-        found = token_and_values(card, press, self._cards.tokens(message))
-        if found is None:
+        action = token_and_values(card, press, self._cards.tokens(message))
+        if action is None:
             return None
-        token, values = found
-        told = {"token": token, "target": target, "values": values}
+        token, values = action
+        data = {"token": token, "target": target, "values": values}
         account = self._account(line)
         return self._teller.event(
-            line, channel, self._order(channel), now=self._clock.time(), kind=PRESS, press=told,
+            line, channel, self._order(channel), now=self._clock.time(), kind=PRESS, press=data,
             account=account,
         )  # fmt: skip
 
@@ -548,7 +548,7 @@ class Receiver:
 def _was_sent_away(error: PlatformError) -> bool:
     """Whether somebody, or a rule of the server, does not want us back at once."""
     words = str(error).lower()
-    return any(one in words for one in ("killed", "k-line", "banned", "too fast", "throttled"))
+    return any(sign in words for sign in ("killed", "k-line", "banned", "too fast", "throttled"))
 
 
 def _with_account(line: Line, account: str) -> Line:
@@ -571,10 +571,10 @@ def _first(errors: BaseExceptionGroup[PlatformError]) -> PlatformError:
     leaves: list[PlatformError] = []
     stack: list[BaseException] = [errors]
     while stack:
-        one = stack.pop()
-        if isinstance(one, BaseExceptionGroup):
-            stack += one.exceptions
-        elif isinstance(one, PlatformError):
-            leaves.append(one)
+        error = stack.pop()
+        if isinstance(error, BaseExceptionGroup):
+            stack += error.exceptions
+        elif isinstance(error, PlatformError):
+            leaves.append(error)
     fatal = [leaf for leaf in leaves if isinstance(leaf, AuthFailed)]
     return (fatal or leaves)[0]

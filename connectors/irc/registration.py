@@ -39,7 +39,7 @@ class Registration:
     def __init__(self, identity: Identity, state: State) -> None:
         self._identity = identity
         self._state = state
-        self._asked: list[str] = []  # CAP REQ lines without an answer
+        self._pending_requests: list[str] = []  # CAP REQ lines without an answer
         self._nicks = [*other_nicks(identity.nick, identity.others)]
         self._listing = True
         self._ended = False
@@ -65,7 +65,7 @@ class Registration:
             case "CAP":
                 return self._cap(line)
             case "AUTHENTICATE":
-                return [formatted("AUTHENTICATE", one) for one in self._payload(line)]
+                return [formatted("AUTHENTICATE", chunk) for chunk in self._payload(line)]
             case "903" | "907":
                 self.logged_in = True
                 return self._end()
@@ -105,11 +105,13 @@ class Registration:
                 if line.param(2) == "*":
                     return []  # more follows
                 self._listing = False
-                self._asked = self._requests()
-                return [formatted("CAP", "REQ", one) for one in self._asked] or self._end()
+                self._pending_requests = self._requests()
+                return [
+                    formatted("CAP", "REQ", names) for names in self._pending_requests
+                ] or self._end()
             case "ACK":
                 self._answered(line.last)
-                return [] if self._asked else self._authenticate()
+                return [] if self._pending_requests else self._authenticate()
             case "NAK":
                 return self._ask_singly(line.last)
             case _:
@@ -121,9 +123,9 @@ class Registration:
 
     def _answered(self, listed: str) -> None:
         names = set(listed.split())
-        for one in self._asked:
-            if names & set(one.split()):
-                self._asked.remove(one)
+        for request in self._pending_requests:
+            if names & set(request.split()):
+                self._pending_requests.remove(request)
                 return
 
     def _ask_singly(self, listed: str) -> list[bytes]:
@@ -131,9 +133,9 @@ class Registration:
         self._answered(listed)
         names = listed.split()
         if len(names) > 1:
-            self._asked += names
+            self._pending_requests += names
             return [formatted("CAP", "REQ", name) for name in names]
-        return [] if self._asked else self._authenticate()
+        return [] if self._pending_requests else self._authenticate()
 
     # --- SASL -------------------------------------------------------------------------------
 

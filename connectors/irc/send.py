@@ -107,9 +107,9 @@ class Sender:
         code = call.body.get("card")
         if not isinstance(code, str) or not code:
             return
-        shown = call.native_id or native_id
+        message_id = call.native_id or native_id
         try:
-            await remember_card(self._key_values, call.channel, code, shown)
+            await remember_card(self._key_values, call.channel, code, message_id)
         except BridgeError as error:
             log.warning("card_write_failed", channel=call.channel.key, error=str(error))
 

@@ -37,7 +37,7 @@ class Session:
         self.network = network
         self.speaker: Speaker | None = None
         self.support = Support()  # of the last connection, for names between two of them
-        self._wanted: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._joins: dict[str, asyncio.Future[None]] = {}
         self.keys: Mapping[str, str] = {}
         self.problems: dict[str, str] = {}  # channel -> why we are not in it
@@ -59,28 +59,28 @@ class Session:
 
     def want(self, names: Iterable[str]) -> None:
         """Be in these channels from now on; joined at once where a connection stands."""
-        new = [name for name in names if ids.lower(name) not in self._wanted]
+        new = [name for name in names if ids.lower(name) not in self._names]
         for name in new:
-            self._wanted[ids.lower(name)] = name
+            self._names[ids.lower(name)] = name
         if new and self.speaker is not None:
             self.join(new)
 
     @property
     def wanted(self) -> list[str]:
-        return list(self._wanted.values())
+        return list(self._names.values())
 
     def ref(self, target: str) -> ChannelRef:
         """The channel that a server calls so, by the spelling that we know it by."""
         fold = self.support.fold
         folded = fold(target)
-        known = next((name for name in self._wanted.values() if fold(name) == folded), target)
-        return ids.channel_ref(self.network, known)
+        spelling = next((name for name in self._names.values() if fold(name) == folded), target)
+        return ids.channel_ref(self.network, spelling)
 
     def join(self, names: Iterable[str]) -> None:
         speaker = self.require()
         plain = [name for name in names if ids.lower(name) not in self.keys]
         keyed = [name for name in names if ids.lower(name) in self.keys]
-        lines = [formatted("JOIN", one) for one in _joined(plain)]
+        lines = [formatted("JOIN", channels) for channels in _joined(plain)]
         lines += [formatted("JOIN", name, self.keys[ids.lower(name)]) for name in keyed]
         speaker.link.put(lines)
 
@@ -112,8 +112,8 @@ class Session:
         why = JOIN_REFUSED.get(line.command)
         name = line.param(1)
         folded = self.support.fold(name)
-        wanted = {self.support.fold(one) for one in self._wanted.values()}
-        if why is None or not (folded in self._joins or folded in wanted):
+        names = {self.support.fold(wanted_name) for wanted_name in self._names.values()}
+        if why is None or not (folded in self._joins or folded in names):
             return False
         if self.speaker is not None and self.speaker.link.state.is_joined(name):
             return False

@@ -120,21 +120,21 @@ class IrcSettings(BaseModel):
 
     @field_validator("nick", "alternative_nicks")
     @classmethod
-    def _is_nick(cls, given: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        for one in (given,) if isinstance(given, str) else given:
-            if not _NICK.fullmatch(one):
+    def _is_nick(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for nick in (value,) if isinstance(value, str) else value:
+            if not _NICK.fullmatch(nick):
                 raise ValueError(
-                    f"{one!r} is no nick; it begins with a letter and has letters, digits and "
+                    f"{nick!r} is no nick; it begins with a letter and has letters, digits and "
                     "[]\\`_^{|}- alone"
                 )
-        return given
+        return value
 
     @field_validator("username", "network", "nickserv")
     @classmethod
-    def _is_one_word(cls, given: str | None) -> str | None:
-        if given is not None and not _ONE_WORD.fullmatch(given):
-            raise ValueError(f"{given!r} must be one word without : , ! and @")
-        return given
+    def _is_one_word(cls, value: str | None) -> str | None:
+        if value is not None and not _ONE_WORD.fullmatch(value):
+            raise ValueError(f"{value!r} must be one word without : , ! and @")
+        return value
 
     @model_validator(mode="after")
     def _can_log_in(self) -> IrcSettings:

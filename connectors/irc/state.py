@@ -55,9 +55,9 @@ class State:
 
     def nick_of_account(self, account: str) -> str | None:
         """A nick that is logged in so now."""
-        wanted = account.lower()
-        for nick, known in self._accounts.items():
-            if known.lower() == wanted:
+        folded = account.lower()
+        for nick, nick_account in self._accounts.items():
+            if nick_account.lower() == folded:
                 written = [members[nick] for members in self._members.values() if nick in members]
                 return written[0] if written else nick
         return None
@@ -184,8 +184,8 @@ class State:
 
     def _names(self, line: Line) -> None:
         listing = self._listing.setdefault(self.support.fold(line.param(2)), {})
-        for one in line.last.split():
-            nick = one.lstrip(self.support.prefixes).partition("!")[0]
+        for member in line.last.split():
+            nick = member.lstrip(self.support.prefixes).partition("!")[0]
             listing[self.support.fold(nick)] = nick
 
     def _names_end(self, line: Line) -> None:

@@ -70,20 +70,20 @@ def irc_to_text(lines: str, people: Mapping[str, ActorId] | None = None) -> Docu
 def _inlines(
     runs: Sequence[Run], people: Mapping[str, ActorId], *, at_start: bool = False
 ) -> list[Inline]:
-    found: list[Inline] = []
+    inlines: list[Inline] = []
     for style, inner in nested(runs, _ORDER):
         if style is None and any(run.styles for run in inner):
-            found += _inlines(inner, people, at_start=at_start and not found)
+            inlines += _inlines(inner, people, at_start=at_start and not inlines)
             continue
         if style is None:
             for run in inner:
-                found += _mentions(run.text, people, at_start=at_start and not found)
+                inlines += _mentions(run.text, people, at_start=at_start and not inlines)
             continue
         if style == "monospace":
-            found.append(Code("".join(run.text for run in inner)))
+            inlines.append(Code("".join(run.text for run in inner)))
             continue
-        found.append(_STYLED[style](tuple(_inlines(inner, people))))
-    return found
+        inlines.append(_STYLED[style](tuple(_inlines(inner, people))))
+    return inlines
 
 
 _STYLED = {
@@ -104,11 +104,11 @@ def _mentions(text: str, people: Mapping[str, ActorId], *, at_start: bool) -> It
     led = rf"\A(?:{nicks})(?=[:,](?:\s|\Z))|" if at_start else ""
     at = 0
     lower = {nick.lower(): actor for nick, actor in people.items()}
-    for found in re.finditer(rf"{led}(?<![\w@])@(?:{nicks})(?![\w-])", text, re.IGNORECASE):
-        name = found[0].removeprefix("@")
-        yield Text(text[at : found.start()])
+    for match in re.finditer(rf"{led}(?<![\w@])@(?:{nicks})(?![\w-])", text, re.IGNORECASE):
+        name = match[0].removeprefix("@")
+        yield Text(text[at : match.start()])
         yield Mention(lower[name.lower()], name)
-        at = found.end()
+        at = match.end()
     yield Text(text[at:])
 
 
@@ -188,8 +188,8 @@ def _runs(inlines: Iterable[Inline], styles: frozenset[Style]) -> Iterator[Run |
 
 def _link(url: str, children: Sequence[Inline], styles: frozenset[Style]) -> Iterator[Run | None]:
     """The address alone where the words say nothing else, else both."""
-    said = plain_inlines(children).strip()
-    if said in ("", url, url.removeprefix("mailto:"), url.partition("://")[2]):
+    words = plain_inlines(children).strip()
+    if words in ("", url, url.removeprefix("mailto:"), url.partition("://")[2]):
         yield Run(url, styles)
         return
     yield from _runs(children, styles)

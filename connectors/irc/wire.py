@@ -81,16 +81,16 @@ def decoded(raw: bytes) -> str:
 def parse_tags(written: str) -> dict[str, str]:
     """`a=b;c` -> values; of a key that appears twice the last value counts."""
     tags: dict[str, str] = {}
-    for one in written.split(";"):
-        key, _, value = one.partition("=")
+    for tag in written.split(";"):
+        key, _, value = tag.partition("=")
         if key:
-            tags[key] = _ESCAPED.sub(lambda found: _MEANINGS.get(found[1], found[1]), value)
+            tags[key] = _ESCAPED.sub(lambda match: _MEANINGS.get(match[1], match[1]), value)
     return tags
 
 
 def format_tags(tags: Mapping[str, str]) -> str:
     return ";".join(
-        f"{key}={_TO_ESCAPE.sub(lambda found: _ESCAPES[found[0]], value)}" if value else key
+        f"{key}={_TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], value)}" if value else key
         for key, value in tags.items()
     )
 

@@ -216,7 +216,9 @@ class LocalIrc:
         self, from_client: bool, target: str, kinds: tuple[FaultKind, ...]
     ) -> Fault | None:
         operation = f"{self.name}:{'PRIVMSG' if from_client else 'event'}:{target}"
-        shared: list[SharedKind] = [kind for kind, own in _FAULTS.items() if own in kinds]
+        shared: list[SharedKind] = [
+            kind for kind, server_kind in _FAULTS.items() if server_kind in kinds
+        ]
         fault = self._context.faults.take(operation, *shared)
         return fault and Fault(_FAULTS[fault.kind], fault.seconds, from_client)
 

@@ -178,7 +178,7 @@ class IrcServer:
             self._announce_quit(client.nick, reason)
 
     def _announce_quit(self, nick: str, reason: str) -> None:
-        channels = [one for one in self.world.channels.values() if fold(nick) in one.nicks]
+        channels = [joined for joined in self.world.channels.values() if fold(nick) in joined.nicks]
         witnesses = {id(c): c for channel in channels for c in self._clients_in(channel.name)}
         for channel in channels:
             del channel.nicks[fold(nick)]
@@ -278,7 +278,11 @@ class IrcServer:
         else:
             clients = [client for client in self.clients if fold(client.nick) == fold(target)]
             clients += [author] if author is not None and author not in clients else []
-        return [one for one in clients if one is not author or "echo-message" in one.caps]
+        return [
+            recipient
+            for recipient in clients
+            if recipient is not author or "echo-message" in recipient.caps
+        ]
 
     def react(
         self, nick: str, channel: str, msgid: str, emoji: str, *, taken_back: bool = False

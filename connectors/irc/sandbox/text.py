@@ -18,8 +18,8 @@ def without_codes(text: str) -> str:
 
 def action_in(text: str) -> str | None:
     """The words of a `/me`; None for any other text."""
-    found = _ACTION.fullmatch(text)
-    return found[1] if found else None
+    match = _ACTION.fullmatch(text)
+    return match[1] if match else None
 
 
 def multiline_of(text: str) -> list[tuple[str, bool]]:

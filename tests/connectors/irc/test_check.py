@@ -37,7 +37,7 @@ async def found(local: Local, *names: str, **changed: Any) -> list[tuple[str, st
 async def test_a_good_account_is_told_to_be_good(local: Local) -> None:
     assert await found(local, CHANNEL) == [
         ("ok", "The server lets 'bridge' in"),
-        ("ok", "What was said while the bridge was away can be read back"),
+        ("ok", "The bridge can read back the messages of a downtime"),
         ("ok", "The bot can join #general"),
     ]
 
