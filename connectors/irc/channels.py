@@ -38,7 +38,7 @@ class Channels:
         network = self._session.network
         if workspace not in (None, "", network) or channel[:1] not in "#&+!" or not channel:
             return None
-        if any(sign in channel for sign in " ,\x07\0\r\n"):
+        if any(character in channel for character in " ,\x07\0\r\n"):
             return None
         self._session.want([channel])
         return ids.channel_ref(network, channel)

@@ -46,8 +46,8 @@ class AccountHealth:
             return [Finding("error", str(error), "Check host, port, tls and the network.")]
         try:
             findings = [*_of_server(link.state)]
-            wanted = [channel for channel in channels if not ids.is_direct(channel)]
-            return findings + await _of_channels(link, wanted)
+            joinable = [channel for channel in channels if not ids.is_direct(channel)]
+            return findings + await _of_channels(link, joinable)
         finally:
             await link.close("checked")
 

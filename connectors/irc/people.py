@@ -23,10 +23,10 @@ class People:
         """None for who is not of this network. Names are nicks, as far as they are known now."""
         if (several := split_person(actor)) is not None:
             return several
-        found = ids.split_actor(actor)
-        if found is None or found[0] != self._session.network:
+        parts = ids.split_actor(actor)
+        if parts is None or parts[0] != self._session.network:
             return None
-        return Person(id=actor, name=_nick(self._session, found[1]) or found[1].lstrip("~"))
+        return Person(id=actor, name=_nick(self._session, parts[1]) or parts[1].lstrip("~"))
 
 
 class DirectMessages:
@@ -41,13 +41,13 @@ class DirectMessages:
     async def open(self, actor: ActorId) -> ChannelRef:
         """The direct messages of the person and the bot. Raises NotFound where they are not
         there."""
-        network, found = self._session.network, ids.split_actor(actor)
-        nick = _nick(self._session, found[1]) if found and found[0] == network else None
+        network, parts = self._session.network, ids.split_actor(actor)
+        nick = _nick(self._session, parts[1]) if parts and parts[0] == network else None
         if nick is None:
             raise NotFound(
                 f"{actor!r} is not on this network now, or shares no channel with the bot"
             )
-        native = found[1] if found else ""
+        native = parts[1] if parts else ""
         return ids.direct_ref(network, nick, "" if native.startswith("~") else native)
 
 
