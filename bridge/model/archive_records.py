@@ -142,23 +142,24 @@ class Orphan:
 
 
 @dataclass(frozen=True)
-class Held:
+class ExpectedMessage:
     """A native message that exists in a channel, as far as the store knows.
 
-    `said`: it was posted there and is no copy of ours, at the time `at`. `changed` is the time of
-    the last edit by people, 0.0 if there was none. Times are the platform's, in seconds since 1970.
+    `is_original`: it was posted there and is no copy of ours, at the time `at`. `changed` is the
+    time of the last edit by people, 0.0 if there was none. Times are the platform's, in seconds
+    since 1970.
     """
 
     native_id: str
     thread: str | None
     message: MessageId
-    said: bool
+    is_original: bool
     at: float
     changed: float = 0.0
 
 
 @dataclass(frozen=True)
-class HeldPin:
+class ExpectedPin:
     """A message in a channel that was pinned at some time: whether it is pinned now, by whom, and
     since when (seconds since 1970)."""
 
@@ -172,15 +173,15 @@ class HeldPin:
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """A reader's position in a room: `said` counts messages, `changed` counts later changes of
+    """A reader's position in a room: `posted` counts messages, `changed` counts later changes of
     them. Both are durable and never decrease."""
 
-    said: int = 0
+    posted: int = 0
     changed: int = 0
 
 
 @dataclass(frozen=True)
-class Happened:
+class RoomEvent:
     """One event in a room, with the message as it is now; `position` is the reader's position after
     it."""
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from bridge.model.refs import AccountId, ActorId, ChannelRef, RoomId
 
-BarredWhy = Literal["banned", "opted_out"]
+BanReason = Literal["banned", "opted_out"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Ban:
     """An actor who is excluded from one room, or (None) from all; `at` is in seconds since 1970."""
 
     actor: ActorId
-    why: BarredWhy
+    why: BanReason
     by: str
     at: float
     room: RoomId | None = None

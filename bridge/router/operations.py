@@ -73,9 +73,9 @@ class Operations:
         """Take an account's leave to write to an agent, or (None) to all; whether it had any."""
         return await self._turns.access.unpair(actor, agent)
 
-    async def reset_quota(self, purse: str) -> None:
-        """As if nothing had been spent of this purse."""
-        await self._turns.quotas.forget(purse)
+    async def reset_quota(self, quota: str) -> None:
+        """As if nothing had been spent of this quota."""
+        await self._turns.quotas.forget(quota)
 
     # --- what programs write and read -----------------------------------------------------------
 

@@ -46,25 +46,25 @@ def called_by_others(db: sqlite3.Connection, room: RoomId, since: float) -> int:
     return db.execute(SQL["called_by_others"], (room, since)).fetchone()[0]
 
 
-def spend(db: sqlite3.Connection, purses: Collection[str], new: Spent) -> None:
+def spend(db: sqlite3.Connection, quotas: Collection[str], new: Spent) -> None:
     at = bucket_of(new.at)
-    for purse in purses:
-        db.execute(SQL["forget_old_spending"], (purse, at - _KEPT))
-        db.execute(SQL["spend"], (purse, at, new.messages, new.tokens, new.micros))
+    for quota in quotas:
+        db.execute(SQL["forget_old_spending"], (quota, at - _KEPT))
+        db.execute(SQL["spend"], (quota, at, new.messages, new.tokens, new.micros))
 
 
-def spent(db: sqlite3.Connection, purse: str, since: float) -> Sequence[Spent]:
-    found = db.execute(SQL["spent"], (purse, bucket_of(since))).fetchall()
+def spent(db: sqlite3.Connection, quota: str, since: float) -> Sequence[Spent]:
+    found = db.execute(SQL["spent"], (quota, bucket_of(since))).fetchall()
     return [Spent(*columns) for columns in found]
 
 
-def purses(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spent]]:
-    found = db.execute(SQL["purses"], (bucket_of(since),)).fetchall()
-    return [(purse, Spent(*columns)) for purse, *columns in found]
+def spending(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spent]]:
+    found = db.execute(SQL["spending"], (bucket_of(since),)).fetchall()
+    return [(quota, Spent(*columns)) for quota, *columns in found]
 
 
-def forget_spending(db: sqlite3.Connection, purse: str) -> None:
-    db.execute(SQL["forget_spending"], (purse,))
+def forget_spending(db: sqlite3.Connection, quota: str) -> None:
+    db.execute(SQL["forget_spending"], (quota,))
 
 
 def bucket_of(at: float) -> int:

@@ -294,7 +294,7 @@ def relations(
 
 
 def changed_since(db: sqlite3.Connection, room: UUID, known: Position, author: str) -> bool:
-    asked = (str(room), known.changed, known.said, author)
+    asked = (str(room), known.changed, known.posted, author)
     return db.execute(SQL["changed_since"], asked).fetchone() is not None
 
 

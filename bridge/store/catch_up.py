@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, ChannelRef, channel_of_key
-from bridge.model.archive_records import Held, HeldPin, Orphan
+from bridge.model.archive_records import ExpectedMessage, ExpectedPin, Orphan
 from bridge.model.inbox_records import InboxRow
 from bridge.store.inbox import row_of
 from bridge.store.queries import read_queries
@@ -31,20 +31,24 @@ def forget_orphans(db: sqlite3.Connection, before: float) -> None:
     db.execute(SQL["forget_orphans"], (before,))
 
 
-def held(
+def expected_messages(
     db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int, thread: str | None
-) -> Sequence[Held]:
-    found = db.execute(SQL["held"], (channel.key, since, thread, thread, limit)).fetchall()
+) -> Sequence[ExpectedMessage]:
+    found = db.execute(
+        SQL["expected_messages"], (channel.key, since, thread, thread, limit)
+    ).fetchall()
     return [
-        Held(native_id, thread, message, said=kind == 0, at=at, changed=changed or 0.0)
+        ExpectedMessage(
+            native_id, thread, message, is_original=kind == 0, at=at, changed=changed or 0.0
+        )
         for native_id, thread, kind, at, changed, message in found
     ]
 
 
-def pins(db: sqlite3.Connection, channel: ChannelRef) -> Sequence[HeldPin]:
+def pins(db: sqlite3.Connection, channel: ChannelRef) -> Sequence[ExpectedPin]:
     found = sorted(db.execute(SQL["pins"], (channel.key,)).fetchall())
     return [
-        HeldPin(native_id, thread, message, bool(pinned), ActorId(actor), at)
+        ExpectedPin(native_id, thread, message, bool(pinned), ActorId(actor), at)
         for native_id, thread, message, pinned, actor, at in found
     ]
 

@@ -27,9 +27,9 @@ def ends(db: sqlite3.Connection) -> Sequence[DirectEnd]:
     ]
 
 
-def put_pair(db: sqlite3.Connection, one: ActorId, other: ActorId) -> None:
-    db.execute(SQL["put_pair"], tuple(sorted((one, other))))
+def put_pair(db: sqlite3.Connection, first: ActorId, second: ActorId) -> None:
+    db.execute(SQL["put_pair"], tuple(sorted((first, second))))
 
 
 def pairs(db: sqlite3.Connection) -> Sequence[tuple[ActorId, ActorId]]:
-    return [(one, other) for one, other in db.execute(SQL["pairs"]).fetchall()]
+    return [(first, second) for first, second in db.execute(SQL["pairs"]).fetchall()]

@@ -12,7 +12,7 @@ from bridge.content.messages.parts import message_text
 from bridge.errors import StoreError
 from bridge.model import ActorId, MessageId
 from bridge.model.api_records import ApiToken
-from bridge.model.archive_records import Found, Happened, Page, Position, Search, Timeline
+from bridge.model.archive_records import Found, Page, Position, RoomEvent, Search, Timeline
 from bridge.store import agents, archive
 from bridge.store.conversations import conversation_of
 from bridge.store.queries import read_queries
@@ -29,20 +29,20 @@ def position(db: sqlite3.Connection, room: UUID) -> Position:
 
 def happened(
     db: sqlite3.Connection, room: UUID, after: Position, limit: int, viewer: ActorId
-) -> Sequence[Happened]:
+) -> Sequence[RoomEvent]:
     """What was said is told first: what is changed is known then."""
-    told: list[Happened] = []
+    told: list[RoomEvent] = []
     at, whom = after, json.dumps(viewer)
-    said = (str(room), after.said, whom, limit)
+    said = (str(room), after.posted, whom, limit)
     for seq, what, *columns in db.execute(SQL["said_since"], said).fetchall():
         at = Position(seq, at.changed)
-        told.append(Happened(at, what, archive.stored(columns)))
+        told.append(RoomEvent(at, what, archive.stored(columns)))
     if len(told) == limit:
         return told
     changed = (str(room), after.changed, whom, limit)
     for seq, what, *columns in db.execute(SQL["changed_since"], changed).fetchall():
-        at = Position(at.said, seq)
-        told.append(Happened(at, what, archive.stored(columns)))
+        at = Position(at.posted, seq)
+        told.append(RoomEvent(at, what, archive.stored(columns)))
     return told
 
 

@@ -6,22 +6,22 @@ import sqlite3
 from collections.abc import Sequence
 
 from bridge.model import ActorId, RoomId, channel_of_key
-from bridge.model.room_records import Ban, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, BanReason, Paused, RoomForm, RoomLink, RoomStanding
 from bridge.store.queries import read_queries
 
 SQL = read_queries("rooms")
 
 
-def bar(db: sqlite3.Connection, one: Ban) -> None:
-    db.execute(SQL["bar"], (one.room or "", one.actor, one.why, one.by, one.at))
+def put_ban(db: sqlite3.Connection, ban: Ban) -> None:
+    db.execute(SQL["put_ban"], (ban.room or "", ban.actor, ban.why, ban.by, ban.at))
 
 
-def unbar(db: sqlite3.Connection, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
-    return db.execute(SQL["unbar"], (room or "", actor, why)).rowcount > 0
+def remove_ban(db: sqlite3.Connection, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
+    return db.execute(SQL["remove_ban"], (room or "", actor, why)).rowcount > 0
 
 
-def barred(db: sqlite3.Connection) -> Sequence[Ban]:
-    found = db.execute(SQL["barred"]).fetchall()
+def bans(db: sqlite3.Connection) -> Sequence[Ban]:
+    found = db.execute(SQL["bans"]).fetchall()
     return [Ban(actor, why, by, at, room or None) for room, actor, why, by, at in found]
 
 

@@ -36,15 +36,15 @@ from bridge.model import (
 from bridge.model.admission import Admission, Admitted
 from bridge.model.api_records import ApiToken
 from bridge.model.archive_records import (
-    Happened,
-    Held,
-    HeldPin,
+    ExpectedMessage,
+    ExpectedPin,
     MessageState,
     Orphan,
     Page,
     Past,
     Position,
     Relation,
+    RoomEvent,
     Search,
     StoredMessage,
     Timeline,
@@ -56,7 +56,7 @@ from bridge.model.people_records import CodeUse, HowLinked, LinkedAccount, Shown
 from bridge.model.reaction_records import Reacted
 from bridge.model.room_records import (
     Ban,
-    BarredWhy,
+    BanReason,
     DirectEnd,
     Paused,
     RoomForm,
@@ -319,7 +319,7 @@ class SqliteStore:
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         return self._look(links.resolve, channel.key, native_id)
 
-    async def took_away(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
+    async def removed_by_us(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
         return self._look(links.took_away, message, channel.key, native_id)
 
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
@@ -353,7 +353,7 @@ class SqliteStore:
     async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
         return await self._read(archive.changed_since, room, known, author)
 
-    async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:
+    async def was_present(self, room: RoomId, member: str, message: MessageId) -> bool:
         return self._look(archive.came_to, room, member, message)
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
@@ -367,14 +367,14 @@ class SqliteStore:
 
     # --- rooms --------------------------------------------------------------------------------
 
-    async def bar(self, barred: Ban) -> None:
-        await self._write(rooms.bar, barred)
+    async def put_ban(self, ban: Ban) -> None:
+        await self._write(rooms.put_ban, ban)
 
-    async def unbar(self, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
-        return await self._write(rooms.unbar, room, actor, why)
+    async def remove_ban(self, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
+        return await self._write(rooms.remove_ban, room, actor, why)
 
-    async def barred(self) -> Sequence[Ban]:
-        return await self._read(rooms.barred)
+    async def bans(self) -> Sequence[Ban]:
+        return await self._read(rooms.bans)
 
     async def pause_room(self, paused: Paused) -> None:
         await self._write(rooms.pause, paused)
@@ -405,8 +405,8 @@ class SqliteStore:
     async def direct_ends(self) -> Sequence[DirectEnd]:
         return await self._read(directs.ends)
 
-    async def put_direct_pair(self, one: ActorId, other: ActorId) -> None:
-        await self._write(directs.put_pair, one, other)
+    async def put_direct_pair(self, first: ActorId, second: ActorId) -> None:
+        await self._write(directs.put_pair, first, second)
 
     async def direct_pairs(self) -> Sequence[tuple[ActorId, ActorId]]:
         return await self._read(directs.pairs)
@@ -431,8 +431,8 @@ class SqliteStore:
     async def linked_accounts(self) -> Sequence[LinkedAccount]:
         return await self._read(people.linked_accounts)
 
-    async def link_people(self, one: ActorId, other: ActorId, how: HowLinked) -> PersonId:
-        return await self._write(people.link_people, one, other, how, self._clock.time())
+    async def link_people(self, first: ActorId, second: ActorId, how: HowLinked) -> PersonId:
+        return await self._write(people.link_people, first, second, how, self._clock.time())
 
     async def unlink_person(self, actor: ActorId) -> bool:
         return await self._write(people.unlink_person, actor)
@@ -500,9 +500,9 @@ class SqliteStore:
     async def position(self, room: UUID) -> Position:
         return self._look(reading.position, room)
 
-    async def happened(
+    async def events_after(
         self, room: UUID, after: Position, *, limit: int, viewer: ActorId
-    ) -> Sequence[Happened]:
+    ) -> Sequence[RoomEvent]:
         return await self._read(reading.happened, room, after, limit, viewer)
 
     async def page(
@@ -532,12 +532,12 @@ class SqliteStore:
 
     # --- catch-up -----------------------------------------------------------------------------
 
-    async def held(
+    async def expected_messages(
         self, channel: ChannelRef, since: float, *, limit: int, thread: str | None = None
-    ) -> Sequence[Held]:
-        return await self._read(catch_up.held, channel, since, limit, thread)
+    ) -> Sequence[ExpectedMessage]:
+        return await self._read(catch_up.expected_messages, channel, since, limit, thread)
 
-    async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
+    async def pins(self, channel: ChannelRef) -> Sequence[ExpectedPin]:
         return await self._read(catch_up.pins, channel)
 
     async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:
@@ -586,17 +586,17 @@ class SqliteStore:
     async def called_by_others(self, room: RoomId, since: float) -> int:
         return self._look(of_agents.called_by_others, room, since)
 
-    async def spend(self, purses: Collection[str], spent: Spent) -> None:
-        await self._write(of_agents.spend, purses, spent)
+    async def spend(self, quotas: Collection[str], spent: Spent) -> None:
+        await self._write(of_agents.spend, quotas, spent)
 
-    async def spent(self, purse: str, since: float) -> Sequence[Spent]:
-        return self._look(of_agents.spent, purse, since)
+    async def spent(self, quota: str, since: float) -> Sequence[Spent]:
+        return self._look(of_agents.spent, quota, since)
 
-    async def purses(self, since: float) -> Sequence[tuple[str, Spent]]:
-        return await self._read(of_agents.purses, since)
+    async def spending(self, since: float) -> Sequence[tuple[str, Spent]]:
+        return await self._read(of_agents.spending, since)
 
-    async def forget_spending(self, purse: str) -> None:
-        await self._write(of_agents.forget_spending, purse)
+    async def forget_spending(self, quota: str) -> None:
+        await self._write(of_agents.forget_spending, quota)
 
     async def put_tools(
         self, conversation: UUID, agent: str, tools: Sequence[Mapping[str, JsonValue]]
@@ -644,10 +644,10 @@ class SqliteStore:
 
     # --- feedback -----------------------------------------------------------------------------
 
-    async def untold_feedback(self) -> Sequence[GivenFeedback]:
+    async def undelivered_feedback(self) -> Sequence[GivenFeedback]:
         return self._look(feedback.untold)
 
-    async def feedback_told(self, given: GivenFeedback) -> None:
+    async def set_feedback_delivered(self, given: GivenFeedback) -> None:
         await self._write(feedback.told, given)
 
     # --- secrets ------------------------------------------------------------------------------

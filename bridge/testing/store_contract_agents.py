@@ -79,8 +79,8 @@ class AgentsContract:
         found = await store.spent("room:lobby", now)
         assert [(one.messages, one.tokens, one.micros) for one in found] == [(1, 70, 5), (1, 0, 0)]
         assert [one.messages for one in await store.spent("room:lobby", now + BUCKET)] == [1]
-        assert [purse for purse, _ in await store.purses(now)] == ["agent:x", "room:lobby"]
-        assert (await store.purses(now))[1][1].messages == 2
+        assert [quota for quota, _ in await store.spending(now)] == ["agent:x", "room:lobby"]
+        assert (await store.spending(now))[1][1].messages == 2
         await store.forget_spending("room:lobby")
         assert await store.spent("room:lobby", 0) == []
 

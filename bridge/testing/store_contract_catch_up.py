@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.model.admission import Admission
-from bridge.model.archive_records import Change, Held, Orphan
+from bridge.model.archive_records import Change, ExpectedMessage, Orphan
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import START, HandClock
 from bridge.testing.store_contract import (
@@ -34,13 +34,15 @@ class CatchUpContract:
             await admit(store, one)
         await store.admit(later(root, "changed", START + 7))
 
-        assert await store.held(HOME, START - 10, limit=9) == [
-            Held("m3", "m2", answer.id, said=True, at=START + 5),
-            Held("m2", None, root.id, said=True, at=START, changed=START + 7),
+        assert await store.expected_messages(HOME, START - 10, limit=9) == [
+            ExpectedMessage("m3", "m2", answer.id, is_original=True, at=START + 5),
+            ExpectedMessage("m2", None, root.id, is_original=True, at=START, changed=START + 7),
         ]
-        assert [one.native_id for one in await store.held(HOME, 0.0, limit=1)] == ["m3"]
-        assert await store.held(FAR, 0.0, limit=9) == []
-        in_thread = await store.held(HOME, 0.0, limit=9, thread="m2")
+        assert [one.native_id for one in await store.expected_messages(HOME, 0.0, limit=1)] == [
+            "m3"
+        ]
+        assert await store.expected_messages(FAR, 0.0, limit=9) == []
+        in_thread = await store.expected_messages(HOME, 0.0, limit=9, thread="m2")
         assert [one.native_id for one in in_thread] == ["m3"]
 
     async def test_copies_are_held_and_what_is_gone_is_not(self, store: Store) -> None:
@@ -51,9 +53,12 @@ class CatchUpContract:
         await carry(store, "p2", copy("x3"))
         await store.admit(Admission("deleted", changes=(Change(two.message, "deleted", START),)))
 
-        held = await store.held(AWAY, 0.0, limit=9)
+        held = await store.expected_messages(AWAY, 0.0, limit=9)
 
-        assert sorted((one.native_id, one.said) for one in held) == [("x1", False), ("x2", False)]
+        assert sorted((one.native_id, one.is_original) for one in held) == [
+            ("x1", False),
+            ("x2", False),
+        ]
 
     async def test_a_message_that_came_edited_takes_no_older_edit(self, store: Store) -> None:
         new = said("m1", "as it is now", changed=START + 5, state="edited")

@@ -66,10 +66,10 @@ class FeedbackContract:
         await store.admit(first)
         await store.admit(later)
 
-        await store.feedback_told(first.feedback[0])
-        assert await store.untold_feedback() == list(later.feedback)
-        await store.feedback_told(later.feedback[0])
-        assert await store.untold_feedback() == []
+        await store.set_feedback_delivered(first.feedback[0])
+        assert await store.undelivered_feedback() == list(later.feedback)
+        await store.set_feedback_delivered(later.feedback[0])
+        assert await store.undelivered_feedback() == []
 
     async def test_nothing_is_thought_of_what_was_deleted(self, store: Store) -> None:
         new = said("m1")
@@ -78,4 +78,4 @@ class FeedbackContract:
 
         await store.admit(_given(new, 1))
 
-        assert await store.untold_feedback() == []
+        assert await store.undelivered_feedback() == []

@@ -22,7 +22,7 @@ from bridge.model import (
     actor_id_of,
 )
 from bridge.model.admission import Admission
-from bridge.model.archive_records import HeldPin, NewMessage
+from bridge.model.archive_records import ExpectedPin, NewMessage
 from bridge.model.outbox_records import Settlement
 from bridge.model.reaction_records import PinChange, Reacted, ReactionChange
 from bridge.ports.store.whole import Store
@@ -248,10 +248,10 @@ class MarksContract:
         await store.admit(Admission("unpinned", pins=(unpinned,)))
 
         assert await store.pins(HOME) == [
-            HeldPin("m1", None, new.id, False, BOB, START + 5),
-            HeldPin("m2", None, other.id, True, ANN, START + 1),
+            ExpectedPin("m1", None, new.id, False, BOB, START + 5),
+            ExpectedPin("m2", None, other.id, True, ANN, START + 1),
         ]
-        assert await store.pins(AWAY) == [HeldPin("x0", None, new.id, False, BOB, START + 5)]
+        assert await store.pins(AWAY) == [ExpectedPin("x0", None, new.id, False, BOB, START + 5)]
 
     async def test_a_pin_is_on_the_first_copy_that_stands(self, store: Store) -> None:
         new = said("m1")
@@ -263,4 +263,4 @@ class MarksContract:
         change = PinChange(new.id, True, ANN, START)
         await store.admit(Admission("pinned", pins=(change,)))
 
-        assert await store.pins(AWAY) == [HeldPin("x8", None, new.id, True, ANN, START)]
+        assert await store.pins(AWAY) == [ExpectedPin("x8", None, new.id, True, ANN, START)]

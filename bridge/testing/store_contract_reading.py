@@ -122,8 +122,8 @@ class ReadingContract:
         known = await store.position(LOBBY)
         assert not await store.changed_since(LOBBY, known, "agent:bot")
         await store.change_message(own.message, "deleted")
-        assert await store.changed_since(LOBBY, replace(known, said=2), "agent:bot")
-        assert not await store.changed_since(LOBBY, replace(known, said=2), "agent:other")
+        assert await store.changed_since(LOBBY, replace(known, posted=2), "agent:bot")
+        assert not await store.changed_since(LOBBY, replace(known, posted=2), "agent:other")
 
     async def test_whoever_has_read_everything_stands_at_the_newest(self, store: Store) -> None:
         assert await store.position(LOBBY) == Position()
@@ -132,7 +132,7 @@ class ReadingContract:
         await store.admit(later(one, "other words", START + 5))
 
         assert await store.position(LOBBY) == Position(2, 1)
-        assert await store.happened(LOBBY, Position(2, 1), limit=9, viewer=ROBOT) == []
+        assert await store.events_after(LOBBY, Position(2, 1), limit=9, viewer=ROBOT) == []
 
     async def test_what_happened_since_is_told_in_order(self, store: Store) -> None:
         one, two = await _say(store, "m1", "m2")
@@ -141,7 +141,7 @@ class ReadingContract:
         await store.admit(_reaction(two, START + 6))  # again: nothing happened
         await store.change_message(two.message, "deleted")
 
-        told = await store.happened(LOBBY, Position(1, 0), limit=9, viewer=ROBOT)
+        told = await store.events_after(LOBBY, Position(1, 0), limit=9, viewer=ROBOT)
 
         assert [(one.what, one.position, one.stored.state) for one in told] == [
             ("said", Position(2, 0), "deleted"),
@@ -156,7 +156,7 @@ class ReadingContract:
         await store.admit(later(one, "other words", START + 5))
         at, pieces = Position(), list[list[str]]()
 
-        while told := await store.happened(LOBBY, at, limit=2, viewer=ROBOT):
+        while told := await store.events_after(LOBBY, at, limit=2, viewer=ROBOT):
             pieces.append([f"{one.what} {one.stored.native_id}" for one in told])
             at = told[-1].position
 
@@ -168,11 +168,11 @@ class ReadingContract:
 
         for viewer, seen in ((ROBOT, [1]), (ANN.id, [1, 2])):
             page = await store.page(LOBBY, limit=9, viewer=viewer)
-            told = await store.happened(LOBBY, Position(), limit=9, viewer=viewer)
+            told = await store.events_after(LOBBY, Position(), limit=9, viewer=viewer)
             found = await store.search([LOBBY], ["words"], limit=9, most=9, viewer=viewer)
             rooms = await store.rooms_of(whisper.id, viewer=viewer)
             assert len(page.conversation.messages) == len(seen)
-            assert [one.position.said for one in told] == seen
+            assert [one.position.posted for one in told] == seen
             assert sorted(one.number for one in found.found) == seen
             assert list(rooms) == ([LOBBY] if len(seen) == 2 else [])
 

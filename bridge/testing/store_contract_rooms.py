@@ -80,14 +80,14 @@ class RoomsContract:
     async def test_who_is_barred_stays_so_until_unbarred(self, store: Store) -> None:
         everywhere = Ban(_ANN, "banned", "tin:W1:U9", 5.0)
         here = Ban(_ANN, "opted_out", _ANN, 6.0, _LOBBY)
-        await store.bar(here)
-        await store.bar(everywhere)
-        await store.bar(Ban(_BOB, "banned", "cli", 7.0, _ATTIC))
+        await store.put_ban(here)
+        await store.put_ban(everywhere)
+        await store.put_ban(Ban(_BOB, "banned", "cli", 7.0, _ATTIC))
 
-        assert await store.unbar(_ATTIC, _BOB, "banned")
-        assert not await store.unbar(_ATTIC, _BOB, "banned")
-        assert not await store.unbar(_ATTIC, _ANN, "banned")
-        assert await store.barred() == [everywhere, here]
+        assert await store.remove_ban(_ATTIC, _BOB, "banned")
+        assert not await store.remove_ban(_ATTIC, _BOB, "banned")
+        assert not await store.remove_ban(_ATTIC, _ANN, "banned")
+        assert await store.bans() == [everywhere, here]
 
     async def test_a_room_is_paused_until_it_is_resumed(self, store: Store) -> None:
         await store.pause_room(Paused(_LOBBY, "a flood", "bridge", 5.0, 65.0))
@@ -142,8 +142,8 @@ class RoomsContract:
             ids = [message.message_id for message in found.messages]
             for native_id in "0123":
                 message = _said(native_id).id
-                assert await store.came_to(_LOBBY, member, message) == (message in ids)
-                assert not await store.came_to(_ATTIC, member, message)
+                assert await store.was_present(_LOBBY, member, message) == (message in ids)
+                assert not await store.was_present(_ATTIC, member, message)
             return [split_key(one)[-1] for one in ids]
 
         old = Timeline(UUID(int=5), "room", "lobby")  # of a store without epochs
@@ -187,12 +187,12 @@ class RoomsContract:
         new = _said("1")
         await _carried(store, new, "c1", "c2")
 
-        assert not await store.took_away(new.id, _AWAY, "c1")
+        assert not await store.removed_by_us(new.id, _AWAY, "c1")
         await store.admit(Admission("moderated", gone=(Gone(_AWAY, "c1"),)))
 
         assert [one.native_id for one in await store.copies(new.id, _AWAY)] == ["c2"]
-        assert await store.took_away(new.id, _AWAY, "c1")
-        assert not await store.took_away(new.id, _AWAY, "c2")
+        assert await store.removed_by_us(new.id, _AWAY, "c1")
+        assert not await store.removed_by_us(new.id, _AWAY, "c2")
         assert await store.resolve(_AWAY, "c1") == new.id
 
     async def test_what_is_gone_of_the_original_is_no_copy(self, store: Store) -> None:
@@ -209,10 +209,10 @@ class RoomsContract:
 
         await store.admit(Admission("moderated", removals=(_removal("del", new),)))
 
-        assert await store.took_away(new.id, _AWAY, "c1")
-        assert not await store.took_away(new.id, _HOME, "c1")
+        assert await store.removed_by_us(new.id, _AWAY, "c1")
+        assert not await store.removed_by_us(new.id, _HOME, "c1")
         await store.settle(Settlement(OperationId("del"), "dead", error="refused"))
-        assert not await store.took_away(new.id, _AWAY, "c1")
+        assert not await store.removed_by_us(new.id, _AWAY, "c1")
 
     async def test_an_edit_under_way_may_take_copies_away(self, store: Store) -> None:
         new = _said("1")
@@ -223,14 +223,14 @@ class RoomsContract:
         )  # fmt: skip
         await store.admit(Admission("edited", operations=(edit,)))
 
-        assert not await store.took_away(new.id, _AWAY, "c2")
+        assert not await store.removed_by_us(new.id, _AWAY, "c2")
         await store.begin(edit.id)
-        assert await store.took_away(new.id, _AWAY, "c2")
+        assert await store.removed_by_us(new.id, _AWAY, "c2")
         await store.settle(
             Settlement(edit.id, "done", (Receipt(slot=1, native_id="c2", deleted=True),))
         )
-        assert await store.took_away(new.id, _AWAY, "c2")
-        assert not await store.took_away(new.id, _AWAY, "c1")
+        assert await store.removed_by_us(new.id, _AWAY, "c2")
+        assert not await store.removed_by_us(new.id, _AWAY, "c1")
 
     async def test_a_deletion_without_a_change_cancels_what_was_not_sent(
         self, store: Store

@@ -165,8 +165,8 @@ async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platf
             mentioned = f"@{name}" if platform == "slack" else f"<@{other}>"
             await give(local, platform, f"ban {mentioned}")
             await local.until(lambda: any("is banned" in t for t in whispers(local, platform)))
-            (barred,) = await bridge.store.barred()
-            assert barred.actor == f"{platform}:{workspace}:{other}"
+            (ban,) = await bridge.store.bans()
+            assert ban.actor == f"{platform}:{workspace}:{other}"
 
 
 async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> None:

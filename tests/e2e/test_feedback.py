@@ -94,7 +94,7 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
 
             assert await judged(bridge) == dict.fromkeys(UP, ("bad", ""))
             assert [one.sense for one in agent.heard] == ["good"] * 3 + ["bad"] * 3
-            assert await bridge.store.untold_feedback() == []
+            assert await bridge.store.undelivered_feedback() == []
             after = {name: len(local.standing(name, "general")) for name in local.platforms}
             assert after == before
 

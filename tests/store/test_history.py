@@ -70,13 +70,13 @@ async def test_everything_under_old_names_is_found_after_the_migration(
     ann, bob = ActorId("tin:W1:U1"), ActorId("wire:W2:U2")
     assert await store.get_value(acme, "plain") == "a value"
     assert await store.get_value(acme, "secret") == "hidden"
-    assert await store.barred() == [
+    assert await store.bans() == [
         Ban(ann, "banned", "cli", 1.0, lobby), Ban(bob, "opted_out", bob, 2.0, None),
     ]  # fmt: skip
     assert await store.paused_rooms() == [Paused(lobby, "a loop", "bridge", 3.0, 99.0)]
     assert await store.holdings() == [HandOver(lobby, "room", None, bob, 2.0)]
     usage = {quota: (used.messages, used.tokens, used.micros) for quota, used in
-             await store.purses(0)}  # fmt: skip
+             await store.spending(0)}  # fmt: skip
     assert usage == {"agent:x": (2, 70, 5), "room:lobby": (2, 70, 5)}
     (consent,) = await store.direct_ends()
     assert (consent.actor, consent.account, consent.room, consent.at) == (ann, acme, lobby, 5.0)
@@ -84,7 +84,7 @@ async def test_everything_under_old_names_is_found_after_the_migration(
     assert await store.shown_name(lobby, ann) == ShownName(lobby, ann, "Ann", "Ann (Tin)")
     metadata = (await store.conversation(UUID(int=9))).metadata or {}
     assert metadata["tools"] == [{"name": "add", "parameters": {"type": "object"}, "agents": ["x"]}]
-    (feedback,) = await store.untold_feedback()
+    (feedback,) = await store.undelivered_feedback()
     assert (feedback.actor, feedback.comment, feedback.tells) == (ann, "too long", "bot")
     (turn,) = await store.open_turns()
     assert (turn.id, turn.asked) == ("t1", 1700000000.0)

@@ -23,7 +23,7 @@ from bridge.app.api.view import outside_view
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
 from bridge.model import MessageId
-from bridge.model.archive_records import Happened, Position
+from bridge.model.archive_records import Position, RoomEvent
 from bridge.uacs import (
     Delta,
     Message,
@@ -75,7 +75,7 @@ class Streams:
         """From behind this position on; None: what is new from now on. Raises Problem."""
         newest = await self.gateway.store.position(room.conversation)
         at = newest if after is None else position_of(after)
-        if at.said > newest.said or at.changed > newest.changed:
+        if at.posted > newest.posted or at.changed > newest.changed:
             raise Problem(
                 422,
                 "Nothing has happened there yet",
@@ -204,7 +204,7 @@ class Following:
         told = 0
         store = self.streams.gateway.store
         if await store.position(self.room.conversation) != self.at:
-            happened = await store.happened(
+            happened = await store.events_after(
                 self.room.conversation, self.at, limit=_AT_ONCE, viewer=self.caller.actor
             )
             for one in happened:
@@ -220,7 +220,7 @@ class Following:
                     told += await self._tell_grown(shown, done=False)
         return told > 0
 
-    async def _tell_happened(self, one: Happened) -> None:
+    async def _tell_happened(self, one: RoomEvent) -> None:
         message, state = one.stored.message, one.stored.state
         if state != "streaming" and message.message_id in self._grown:
             if state != "deleted":

@@ -186,7 +186,7 @@ def holds(message: Message, file_id: str) -> str | None:
 
 
 def position_text(position: Position) -> str:
-    return f"{position.said}.{position.changed}"
+    return f"{position.posted}.{position.changed}"
 
 
 def position_of(text: str) -> Position:

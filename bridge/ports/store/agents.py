@@ -30,19 +30,19 @@ class AgentStore(Protocol):
         the last that a person called."""
         ...
 
-    async def spend(self, purses: Collection[str], spent: Spent) -> None:
+    async def spend(self, quotas: Collection[str], spent: Spent) -> None:
         """Add it to each of them, durably."""
         ...
 
-    async def spent(self, purse: str, since: float) -> Sequence[Spent]:
+    async def spent(self, quota: str, since: float) -> Sequence[Spent]:
         """What was spent of it since then, oldest first, a sum for each BUCKET."""
         ...
 
-    async def purses(self, since: float) -> Sequence[tuple[str, Spent]]:
-        """All purses of which anything was spent since then, each with the whole sum."""
+    async def spending(self, since: float) -> Sequence[tuple[str, Spent]]:
+        """All quotas of which anything was spent since then, each with the whole sum."""
         ...
 
-    async def forget_spending(self, purse: str) -> None:
+    async def forget_spending(self, quota: str) -> None:
         """As if nothing had been spent of it."""
         ...
 

@@ -44,7 +44,7 @@ class ConversationStore(Protocol):
         edited or deleted after it."""
         ...
 
-    async def came_to(self, room: RoomId, member: str, message: MessageId) -> bool:
+    async def was_present(self, room: RoomId, member: str, message: MessageId) -> bool:
         """Whether the message came into the room while this channel or agent was in it."""
         ...
 

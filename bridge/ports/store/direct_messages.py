@@ -24,7 +24,7 @@ class DirectStore(Protocol):
         """All of them, the first one first."""
         ...
 
-    async def put_direct_pair(self, one: ActorId, other: ActorId) -> None:
+    async def put_direct_pair(self, first: ActorId, second: ActorId) -> None:
         """They have written to one another."""
         ...
 

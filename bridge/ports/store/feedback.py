@@ -11,10 +11,10 @@ from bridge.model.turn_records import GivenFeedback
 class FeedbackStore(Protocol):
     """What of `Admission.feedback` was not handed over yet."""
 
-    async def untold_feedback(self) -> Sequence[GivenFeedback]:
+    async def undelivered_feedback(self) -> Sequence[GivenFeedback]:
         """What agents must still hear, in its order; former words of a person are not among it."""
         ...
 
-    async def feedback_told(self, given: GivenFeedback) -> None:
+    async def set_feedback_delivered(self, given: GivenFeedback) -> None:
         """Its agent heard it. What the same person said since stays untold."""
         ...

@@ -25,7 +25,7 @@ class MessageStore(Protocol):
         that stands for a thread root."""
         ...
 
-    async def took_away(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
+    async def removed_by_us(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
         """Whether this copy's end is our own doing: it is known to be gone, or an operation of
         ours deletes or deleted the message there, or is just changing it."""
         ...

@@ -32,7 +32,7 @@ class PeopleStore(Protocol):
         """All of them, person by person."""
         ...
 
-    async def link_people(self, one: ActorId, other: ActorId, how: HowLinked) -> PersonId:
+    async def link_people(self, first: ActorId, second: ActorId, how: HowLinked) -> PersonId:
         """These two, and all that each is linked to, are one person from now on. Their names in
         rooms are forgotten, to be decided anew."""
         ...

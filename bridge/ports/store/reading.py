@@ -8,7 +8,7 @@ from uuid import UUID
 
 from bridge.model import ActorId, MessageId
 from bridge.model.api_records import ApiToken
-from bridge.model.archive_records import Happened, Page, Position, Search
+from bridge.model.archive_records import Page, Position, RoomEvent, Search
 
 
 class ReadingStore(Protocol):
@@ -19,9 +19,9 @@ class ReadingStore(Protocol):
         """Behind the newest; Position() where nothing was said yet."""
         ...
 
-    async def happened(
+    async def events_after(
         self, room: UUID, after: Position, *, limit: int, viewer: ActorId
-    ) -> Sequence[Happened]:
+    ) -> Sequence[RoomEvent]:
         """The next things after that position, at most `limit`: what was said, and when all of
         that is told, as many changes. A message that was deleted since comes with that state."""
         ...

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import ChannelRef
-from bridge.model.archive_records import Held, HeldPin, Orphan
+from bridge.model.archive_records import ExpectedMessage, ExpectedPin, Orphan
 from bridge.model.inbox_records import InboxRow
 
 
 class RecoveryStore(Protocol):
     """Beside the inbox and the archive."""
 
-    async def held(
+    async def expected_messages(
         self, channel: ChannelRef, since: float, *, limit: int, thread: str | None = None
-    ) -> Sequence[Held]:
+    ) -> Sequence[ExpectedMessage]:
         """What stands in the channel and its threads, or in this thread alone, since then (seconds
         since 1970), newest first; without what is deleted."""
         ...
 
-    async def pins(self, channel: ChannelRef) -> Sequence[HeldPin]:
+    async def pins(self, channel: ChannelRef) -> Sequence[ExpectedPin]:
         """Of the messages that stand in the channel, those that were ever pinned, wherever that
         was: each by its first part there, by native id."""
         ...

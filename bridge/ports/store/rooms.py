@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.model import ActorId, RoomId
-from bridge.model.room_records import Ban, BarredWhy, Paused, RoomForm, RoomLink, RoomStanding
+from bridge.model.room_records import Ban, BanReason, Paused, RoomForm, RoomLink, RoomStanding
 
 
 class RoomStore(Protocol):
     """What is decided about rooms while the bridge runs."""
 
-    async def bar(self, barred: Ban) -> None: ...
+    async def put_ban(self, ban: Ban) -> None: ...
 
-    async def unbar(self, room: RoomId | None, actor: ActorId, why: BarredWhy) -> bool:
+    async def remove_ban(self, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
         """Whether they were barred so."""
         ...
 
-    async def barred(self) -> Sequence[Ban]: ...
+    async def bans(self) -> Sequence[Ban]: ...
 
     async def pause_room(self, paused: Paused) -> None: ...
 

@@ -228,7 +228,7 @@ class ApplyDeletion:
     async def _in_thread(self, place: Place) -> Sequence[str]:
         """The newest messages of the thread of this place, by native id."""
         limit, thread = _LONGEST_THREAD, place.thread
-        held = await self.store.held(place.channel, 0.0, limit=limit, thread=thread)
+        held = await self.store.expected_messages(place.channel, 0.0, limit=limit, thread=thread)
         return [message.native_id for message in held]
 
 

@@ -18,7 +18,7 @@ from bridge.model import (
     UnpinMessage,
     split_key,
 )
-from bridge.model.archive_records import HeldPin
+from bridge.model.archive_records import ExpectedPin
 from bridge.model.refs import join_key
 from bridge.ports.abilities.platform_history import ChannelMetadataReader
 from bridge.ports.connector import Connector
@@ -66,14 +66,14 @@ async def news_of(
     return news
 
 
-async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, HeldPin]:
+async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, ExpectedPin]:
     """The pins that we know in a channel and its threads, by native id."""
     return {pin.native_id: pin for pin in await store.pins(channel)}
 
 
 async def news_of_pin(
     store: MessageStore, reader: ChannelMetadataReader, channel: ChannelRef, native_id: str,
-    pinning: Raw | None, held: Mapping[str, HeldPin], at: float,
+    pinning: Raw | None, held: Mapping[str, ExpectedPin], at: float,
 ) -> Raw | None:  # fmt: skip
     """A change of a pin that we do not know, as a payload; `pinning` is None where the message is
     not pinned."""
@@ -101,7 +101,9 @@ async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) ->
     return False
 
 
-async def _is_pinned_here(store: MessageStore, channel: ChannelRef, pin: HeldPin) -> bool | None:
+async def _is_pinned_here(
+    store: MessageStore, channel: ChannelRef, pin: ExpectedPin
+) -> bool | None:
     """Whether the message should be pinned in this channel, by our last operation there, or because
     the pin happened there. None: it is not known, because our operation failed, is still to come,
     or never was."""

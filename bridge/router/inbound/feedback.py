@@ -88,7 +88,7 @@ class FeedbackDelivery:
 
     async def start(self) -> None:
         """Go on with feedback that was not handed over before the last stop."""
-        for given in await self._store.untold_feedback():
+        for given in await self._store.undelivered_feedback():
             self.tell(given)
 
     def tell(self, given: GivenFeedback) -> None:
@@ -124,10 +124,10 @@ class FeedbackDelivery:
         try:
             if listener is not None:
                 await listener.take_feedback(_told(agent, given))
-                await self._store.feedback_told(given)
+                await self._store.set_feedback_delivered(given)
         except Refused as error:
             log.warning("feedback_rejected", agent=agent, error=str(error))
-            await self._store.feedback_told(given)
+            await self._store.set_feedback_delivered(given)
         except BridgeError as error:
             log.warning("feedback_delayed", agent=agent, error=str(error))
             return False

@@ -78,7 +78,7 @@ class CopyDeletions:
     async def of(self, event: Deletion, target: str, stored: StoredMessage) -> CopyDeletion:
         """`target` is the native id of a copy of the stored message."""
         message, channel = MessageId(stored.message.message_id), event.place.channel
-        if await self.store.took_away(message, channel, target):
+        if await self.store.removed_by_us(message, channel, target):
             return CopyDeletion(_OWN)
         gone = (Gone(channel, target),)
         posts = await self.store.posts_of(message)

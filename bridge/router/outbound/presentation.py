@@ -152,7 +152,7 @@ async def hide_older_words(delivery: Delivery, context: PresentationContext) -> 
     answered = operation.reply_to if isinstance(operation, PostMessage | EditMessage) else None
     if room is None or answered is None or is_notice(answered) or room.shows_all_history:
         return Dressed(delivery)
-    if await context.store.came_to(room.id, operation.channel.key, answered):
+    if await context.store.was_present(room.id, operation.channel.key, answered):
         return Dressed(delivery)
     nameless = quoted.model_copy(update={"excerpt": ""})
     return Dressed(delivery.model_copy(update={"quoted": nameless}))

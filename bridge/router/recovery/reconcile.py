@@ -13,7 +13,7 @@ import structlog
 from bridge.content.text.emoji import canonical_emoji
 from bridge.errors import BridgeError, RateLimited, Refused
 from bridge.model import AccountId, ActorId, ChannelRef, MessageId, Raw
-from bridge.model.archive_records import Held, HeldPin
+from bridge.model.archive_records import ExpectedMessage, ExpectedPin
 from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.platform_history import (
     ReadBack,
@@ -60,8 +60,8 @@ class _Channel:
     abilities: Abilities
     read_back: ReadBack
     began: str
-    held: Mapping[str, Held]
-    pins: Mapping[str, HeldPin]
+    held: Mapping[str, ExpectedMessage]
+    pins: Mapping[str, ExpectedPin]
 
 
 class _LookBackStore(
@@ -142,7 +142,9 @@ class Reconciler:
         if upto <= began:
             return "whole"
         since = self._clock.time() - self._policy.look_back
-        held = await self._store.held(channel, since, limit=self._policy.look_back_messages)
+        held = await self._store.expected_messages(
+            channel, since, limit=self._policy.look_back_messages
+        )
         if len(held) == self._policy.look_back_messages:
             since = max(since, held[-1].at)  # what is older is not compared
         by_id, pins = {one.native_id: one for one in held}, await held_pins(self._store, channel)
@@ -263,14 +265,14 @@ class Reconciler:
         ]
         return [raw for raw in raws if raw is not None]
 
-    async def _gone(self, here: _Channel, stretch: Stretch) -> Sequence[Held]:
+    async def _gone(self, here: _Channel, stretch: Stretch) -> Sequence[ExpectedMessage]:
         """What we hold of the stretch and does not stand there. One of them is asked for by
         itself first: what the platform merely does not show is not gone."""
         standing = {post.native_id for post in stretch.posts}
         missing = [
             one
             for one in here.held.values()
-            if one.said
+            if one.is_original
             and not is_channel_event(one.native_id)
             and one.thread == stretch.thread
             and one.native_id not in standing
@@ -281,7 +283,7 @@ class Reconciler:
             return ()
         return missing
 
-    async def _is_gone(self, here: _Channel, one: Held) -> bool:
+    async def _is_gone(self, here: _Channel, one: ExpectedMessage) -> bool:
         lookup = here.abilities.lookup
         if lookup is None:
             return True
@@ -304,7 +306,7 @@ def _news(here: _Channel, post: Standing) -> Sequence[Raw]:
     if known is None:
         unheard = not post.own and here.read_back.order_key(post.native_id) > here.began
         return (post.post,) if unheard else ()
-    news = [post.ended] if known.said and post.ended else []
-    if known.said and post.edit and post.edited + post.edited_within > known.changed:
+    news = [post.ended] if known.is_original and post.ended else []
+    if known.is_original and post.edit and post.edited + post.edited_within > known.changed:
         news.append(post.edit)
     return news

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from bridge.model import ActorId, Deletion, Event, MessagePosted, RoomId
-from bridge.model.room_records import Ban, BarredWhy, Paused
+from bridge.model.room_records import Ban, BanReason, Paused
 from bridge.ports.clock import Clock
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.rooms import RoomStore
@@ -41,7 +41,7 @@ class BansAndPauses:
 
     async def load(self) -> None:
         """Whoever is barred is so under all accounts, those that were linked later included."""
-        self._all = list(await self._store.barred())
+        self._all = list(await self._store.bans())
         barred: defaultdict[ActorId, list[Ban]] = defaultdict(list)
         for one in self._all:
             for account in await self._accounts(one.actor):
@@ -85,16 +85,16 @@ class BansAndPauses:
     def barred(self) -> list[Ban]:
         return self._all
 
-    async def bar(self, actor: ActorId, why: BarredWhy, by: str, room: RoomId | None) -> None:
+    async def bar(self, actor: ActorId, why: BanReason, by: str, room: RoomId | None) -> None:
         """In one room, or (None) in all. Accounts of the same person are barred with it."""
         for one in await self._accounts(actor):
-            await self._store.bar(Ban(one, why, by, self._clock.time(), room))
+            await self._store.put_ban(Ban(one, why, by, self._clock.time(), room))
         await self.load()
 
-    async def unbar(self, actor: ActorId, why: BarredWhy, room: RoomId | None) -> bool:
+    async def unbar(self, actor: ActorId, why: BanReason, room: RoomId | None) -> bool:
         """Whether they were barred so."""
         accounts = await self._accounts(actor)
-        found = [await self._store.unbar(room, one, why) for one in accounts]
+        found = [await self._store.remove_ban(room, one, why) for one in accounts]
         await self.load()
         return any(found)
 

@@ -61,7 +61,7 @@ class History:
         looked_at = 0
         if window.take(*await threads.tell([question])):
             looked_at = await self._read_back(
-                window, threads, room, membership, question, asked, position.said
+                window, threads, room, membership, question, asked, position.posted
             )
         shown = threads.settle(window.messages())
         messages = tuple(view_of_agent(one, membership.agent) for one in shown)
@@ -81,7 +81,7 @@ class History:
         """What is noted with an answer, for the next turn: how much of the room its agent knew."""
         position = await self._store.position(room.conversation)
         about: Any = (conversation.metadata or {}).get(KEY)
-        return {KEY: {"said": position.said, "changed": about["history"]["changed"]}}
+        return {KEY: {"said": position.posted, "changed": about["history"]["changed"]}}
 
     async def kept(
         self, room: Room, membership: AgentMembership, turn: TurnId, asked: StoredMessage

@@ -69,16 +69,16 @@ class Quotas:
         self._settings = settings
 
     async def refuses(self, room: RoomId, agent: str, person: str) -> str:
-        """Which purse is empty, and when it opens again; empty while all have something left."""
+        """Which quota is empty, and when it opens again; empty while all have something left."""
         now = self._clock.time()
-        for purse, name, budget in self._purses(room, agent, person):
+        for quota, name, budget in self._quotas(room, agent, person):
             for limit, window, words in ((budget.hour, HOUR, "hour"), (budget.day, DAY, "day")):
                 if limit == Limit():
                     continue
-                spent = await self._store.spent(purse, now - window)
+                spent = await self._store.spent(quota, now - window)
                 if found := _exceeded(spent, limit, now, window):
                     what, opens = found
-                    metrics.QUOTA_REFUSALS.labels(agent, purse.partition(":")[0]).inc()
+                    metrics.QUOTA_REFUSALS.labels(agent, quota.partition(":")[0]).inc()
                     at = datetime.fromtimestamp(opens, UTC)
                     return (
                         f"the {what} of this {words} for {name} are used up; they open again at "
@@ -106,15 +106,15 @@ class Quotas:
         spent = Spent(self._clock.time(), tokens=tokens, micros=micros)
         await self._spend(room, agent, person, spent)
 
-    async def forget(self, purse: str) -> None:
+    async def forget(self, quota: str) -> None:
         """As if nothing had been spent of it."""
-        await self._store.forget_spending(purse)
+        await self._store.forget_spending(quota)
 
     async def _spend(self, room: RoomId, agent: str, person: str, spent: Spent) -> None:
         names = [room_purse(room), agent_purse(agent), person_purse(person)]
         await self._store.spend(names, spent)
 
-    def _purses(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Budget]]:
+    def _quotas(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Budget]]:
         known = self._settings
         found = [
             (room_purse(room), "this room", known.rooms.get(room, Budget())),

@@ -25,7 +25,7 @@ ON CONFLICT (quota, at) DO UPDATE SET
 -- name: spent
 SELECT at, messages, tokens, micros FROM quota_usage WHERE quota = ? AND at >= ? ORDER BY at;
 
--- name: purses
+-- name: spending
 SELECT quota, min(at), sum(messages), sum(tokens), sum(micros) FROM quota_usage WHERE at >= ?
 GROUP BY quota ORDER BY quota;
 

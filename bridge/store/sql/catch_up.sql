@@ -8,7 +8,7 @@ SELECT channel, native_id, row, deletion FROM orphans WHERE at >= ? ORDER BY at 
 -- name: forget_orphans
 DELETE FROM orphans WHERE at < ?;
 
--- name: held
+-- name: expected_messages
 SELECT links.native_id, links.thread, links.kind, links.at, m.changed, m.id
 FROM links CROSS JOIN messages AS m ON m.n = links.message
 WHERE links.channel = (SELECT n FROM channels WHERE key = ?) AND links.at >= ? AND links.gone = 0

@@ -1,13 +1,13 @@
 -- What is decided about rooms while the bridge runs.
 
--- name: bar
+-- name: put_ban
 INSERT INTO bans (room, actor, reason, by, at) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (room, actor, reason) DO UPDATE SET by = excluded.by, at = excluded.at;
 
--- name: unbar
+-- name: remove_ban
 DELETE FROM bans WHERE room = ? AND actor = ? AND reason = ?;
 
--- name: barred
+-- name: bans
 SELECT room, actor, reason, by, at FROM bans ORDER BY at, room, actor;
 
 -- name: pause

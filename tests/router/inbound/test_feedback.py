@@ -117,7 +117,7 @@ async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(rig:
         await rig.clock.advance(5)
 
     assert [one.sense for one in agent(rig).heard] == ["bad"]
-    assert await rig.store.untold_feedback() == []
+    assert await rig.store.undelivered_feedback() == []
 
 
 async def test_what_an_agent_refuses_is_kept_and_not_told_again(rig: RouterRig) -> None:
@@ -128,7 +128,7 @@ async def test_what_an_agent_refuses_is_kept_and_not_told_again(rig: RouterRig) 
 
         assert await kept(rig, message) == ["bad"]
     assert agent(rig).heard == []
-    assert await rig.store.untold_feedback() == []
+    assert await rig.store.undelivered_feedback() == []
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ async def quota_usage(store: Store, seconds: float = _DAY) -> list[dict[str, Any
             "tokens": usage.tokens,
             "money": round(usage.micros / _MICROS, 4),
         }
-        for name, usage in await store.purses(time.time() - seconds)
+        for name, usage in await store.spending(time.time() - seconds)
     ]
 
 
@@ -120,7 +120,7 @@ async def _reset(config: Path, name: str) -> None:
 async def _check_quota(quota: str, settings: Settings, store: Store) -> None:
     """Raises ConfigError for a quota that does not exist: a typing error would seem to work."""
     kind, _, name = quota.partition(":")
-    used = [known for known, _ in await store.purses(0)]
+    used = [known for known, _ in await store.spending(0)]
     if quota in used:
         return
     known = {"room": list(settings.rooms), "agent": list(settings.agents)}

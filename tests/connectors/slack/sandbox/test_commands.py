@@ -113,4 +113,4 @@ async def test_a_command_is_given_over_the_control_api(running: Running) -> None
         aiohttp.ClientSession() as http,
         http.post(address, json=body) as answer,
     ):
-        assert (await answer.json())["said"] == "to you alone"
+        assert (await answer.json())["notice"] == "to you alone"
