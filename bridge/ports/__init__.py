@@ -1,1 +1,1 @@
-"""Protocols between the router and everything around it."""
+"""Protocols between the router and its environment: platforms, agents, store, files, clock."""

@@ -1,4 +1,4 @@
-"""What every agent API must fill: a turn in, agent events out."""
+"""The port that every agent API implements: a turn in, agent events out."""
 
 from __future__ import annotations
 
@@ -16,67 +16,86 @@ from bridge.ports.secrets import SecretSource
 
 
 class Agent(Protocol):
-    """One agent with a name of its own."""
+    """One agent; its name is unique."""
 
     name: str
 
     def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Answer one turn. The stream ends with TurnDone or TurnFailed; closing it stops the work.
+        """Answer one turn.
 
-        The caller sets the deadlines; whatever else is raised counts as failed.
+        Args:
+            turn: the conversation, the trigger and the tools.
+            inputs: what arrives while the agent works: messages, approvals, results of tools.
+
+        Returns:
+            A stream of events that ends with TurnDone or TurnFailed. Closing it stops the work. The
+            caller sets the deadlines; every exception counts as a failed turn.
         """
         ...
 
 
 @runtime_checkable
 class TakesFeedback(Protocol):
-    """An agent whose API takes what people think of its answers."""
+    """An agent whose API accepts people's feedback on its answers."""
 
     @property
     def takes_feedback(self) -> bool:
-        """Whether it wants it."""
+        """Whether this agent is configured to receive feedback."""
         ...
 
     async def take_feedback(self, feedback: Feedback) -> None:
-        """Hand it over. Raises BridgeError: Refused where trying again would not help. The same
-        may come twice."""
+        """Send feedback to the API; the same feedback may arrive twice.
+
+        Raises:
+            Refused: another attempt would not help.
+            BridgeError: another attempt may help.
+        """
         ...
 
 
 @runtime_checkable
 class ChecksItself(Protocol):
-    """An agent whose API can be asked whether it is there, at no cost."""
+    """An agent whose API can be tested at no cost."""
 
     async def check(self) -> Sequence[Finding]:
-        """What one cheap request tells; nothing where a secret for it is missing."""
+        """Return the findings of one cheap request; none when a secret for it is missing."""
         ...
 
 
 class AgentTools(Protocol):
-    """What the bridge gives to an agent."""
+    """What the bridge offers to an agent."""
 
     @property
-    def clock(self) -> Clock: ...
+    def clock(self) -> Clock:
+        """The bridge's clock."""
+        ...
 
     @property
-    def tokens(self) -> SecretSource: ...
+    def tokens(self) -> SecretSource:
+        """Resolves references to secrets."""
+        ...
 
     @property
     def files(self) -> Files | None:
-        """Where the files of messages are kept (`blob:` ids)."""
+        """The files of messages (`blob:` ids); None without a file store."""
         ...
 
     def key_values(self, agent: str) -> KeyValues:
-        """Small durable values of one agent: caches of what a vendor keeps."""
+        """Return the small durable values of one agent: caches of what a vendor stores."""
         ...
 
 
 class AgentType(Protocol):
-    """What an entry point of the group `uacs_bridge.agents` names: one per agent API."""
+    """The object that an entry point of the group `uacs_bridge.agents` names: one per agent API.
+
+    `kind` is its name in the configuration, `settings` the model of its settings there.
+    """
 
     kind: str
     settings: type[BaseModel]
 
-    def build(self, name: str, settings: Any, tools: AgentTools) -> Agent: ...
+    def build(self, name: str, settings: Any, tools: AgentTools) -> Agent:
+        """Build an agent from its validated settings. Raises ConfigError."""
+        ...

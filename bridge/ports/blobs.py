@@ -1,4 +1,4 @@
-"""Files, kept by their content: a stream of bytes in, an id made of their hash out."""
+"""Port: files stored by their content. A stream of bytes in, an id made of their hash out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class BlobRef:
-    """One kept file. `media_type` is what its bytes are proof of (`sniffed_type`): the same bytes
-    have the same ref, whatever anybody says of them."""
+    """One stored file.
+
+    `media_type` is what the bytes prove (`sniffed_type`): the same bytes have the same ref,
+    whatever type anybody declares.
+    """
 
     file_id: str
     size: int
@@ -20,44 +23,65 @@ class BlobRef:
 
 @dataclass(frozen=True)
 class BlobTotal:
-    """How many files are kept, and their bytes."""
+    """The number of stored files and the sum of their bytes."""
 
     files: int
     size: int
 
 
 class Blobs(Protocol):
-    """Content-addressed: the same bytes are kept once. What `put` gave back is durable."""
+    """Content-addressed storage: equal bytes are stored once. What `put` has returned is
+    durable."""
 
     async def put(self, chunks: AsyncIterable[bytes], *, limit: int) -> BlobRef:
-        """Keep a stream of at most `limit` bytes. Raises FileTooLarge as soon as there are more,
-        StoreFull, or what the stream raises; then nothing of it is kept."""
+        """Store a stream of at most `limit` bytes.
+
+        When it raises, nothing of the stream is stored; exceptions of the stream pass through.
+
+        Raises:
+            FileTooLarge: the stream has more bytes; raised as soon as that is known.
+            StoreFull: the disk is full.
+        """
         ...
 
     def open(
         self, file_id: str, *, start: int = 0, end: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
-        """The bytes from `start` to before `end`, in pieces, while the block lasts.
+        """Read the bytes from `start` to before `end` in pieces, within a `with` block.
 
-        Entering raises FileMissing. Of a whole file the last piece is given only when all bytes
-        are those that were kept; else FileDamaged: nobody ever takes a damaged file for a whole
-        one. A part of a file is given unchecked.
+        The last piece of a whole file is only returned when all bytes match the hash, so that
+        nobody takes a damaged file for a whole one. A part of a file is not verified.
+
+        Raises:
+            FileMissing: on entering; nothing is stored under this id.
+            FileDamaged: while reading; the bytes do not match the hash.
         """
         ...
 
     async def stat(self, file_id: str) -> BlobRef | None:
-        """None: nothing is kept under this id, or it is none of ours."""
+        """Return the ref of a stored file; None when nothing is stored under this id."""
         ...
 
     async def remove(self, file_id: str) -> bool:
-        """False: there was nothing."""
+        """Delete a file. Returns False when there was none."""
         ...
 
     async def sweep(self, used: Container[str], before: float) -> int:
-        """Remove all that were last put `before` this time (seconds since 1970) and are not in
-        `used`; how many."""
+        """Delete unused files.
+
+        Args:
+            used: ids of the files to keep.
+            before: delete only files that were last put before this time (seconds since 1970).
+
+        Returns:
+            The number of deleted files.
+        """
         ...
 
-    async def total(self) -> BlobTotal: ...
+    async def total(self) -> BlobTotal:
+        """Return the number of stored files and the sum of their bytes."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Finish pending work and release the storage."""
+        ...

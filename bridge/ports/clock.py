@@ -1,4 +1,4 @@
-"""Time as a port: the router and connectors never ask the operating system themselves."""
+"""Port: time. The router and the connectors never ask the operating system themselves."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Wall time and waiting."""
+    """Wall time, monotonic time and waiting."""
 
     def time(self) -> float:
-        """Seconds since 1970, for what is stored."""
+        """Return seconds since 1970, for stored times."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go back, for budgets and deadlines."""
+        """Return seconds that never go back, for rate limits and deadlines."""
         ...
 
-    async def sleep(self, seconds: float) -> None: ...
+    async def sleep(self, seconds: float) -> None:
+        """Wait this many seconds."""
+        ...

@@ -1,4 +1,4 @@
-"""Files that stand somewhere on the network: an address in, a kept file out."""
+"""Port: files on the network. A URL in, a stored file out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from bridge.ports.blobs import BlobRef
 
 @dataclass(frozen=True)
 class Bearer:
-    """A platform's token, and the only hosts that may see it: names, or `*.` and what they end
-    with (`*.example.org` is not `example.org` itself)."""
+    """A platform's token, and the only hosts that may receive it.
+
+    `hosts` are names or patterns such as `*.example.org`, which does not match `example.org`
+    itself.
+    """
 
     token: str = field(repr=False)
     hosts: tuple[str, ...]
@@ -19,14 +22,14 @@ class Bearer:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A kept file, and the type to go by: what was said of it, unless its bytes contradict."""
+    """A stored file and its media type: the declared type, unless the bytes contradict it."""
 
     blob: BlobRef
     media_type: str
 
 
 class Fetcher(Protocol):
-    """Fetches what strangers name, so that it can do no harm."""
+    """Fetches URLs of untrusted origin safely: no private addresses, bounded size and time."""
 
     async def fetch(
         self,
@@ -36,12 +39,23 @@ class Fetcher(Protocol):
         bearer: Bearer | None = None,
         limit: int | None = None,
     ) -> Fetched:
-        """The file at this address, at most `limit` bytes (the configured limit where that is
-        less). `media_type` is what the platform says that it is.
+        """Fetch and store the file at a URL.
 
-        Raises FileError: FileRefused, FileGone and FileTooLarge are final, FileUnavailable is not.
-        And StoreError when it cannot be kept.
+        Args:
+            url: the address; `http` or `https`.
+            media_type: the type that the platform declares.
+            bearer: the token to send, to the hosts that may receive it.
+            limit: maximum number of bytes; the configured limit where that is less.
+
+        Raises:
+            FileRefused: the address is private, not HTTP, or redirects too often. Final.
+            FileGone: the server does not give the file. Final.
+            FileTooLarge: the file exceeds the limit. Final.
+            FileUnavailable: another attempt may succeed, after `retry_after` seconds if given.
+            StoreError: the file cannot be stored.
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close all connections."""
+        ...

@@ -1,4 +1,5 @@
-"""Where the files of messages are kept, and how they are fetched."""
+"""The files of messages: where they are stored, how they are fetched, at which URL they are
+served."""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ from bridge.ports.fetch import Fetcher
 
 @dataclass(frozen=True)
 class Files:
-    """Pictures, films, sounds and files: where they are kept, how they are fetched, and where
-    anybody may fetch them again (`url_of`, for `Rendering`)."""
+    """Stores, fetches and serves pictures, videos, audio and other files.
+
+    `url_of` returns the public URL of an asset, for `Rendering`; empty when it has none.
+    """
 
     blobs: Blobs
     fetcher: Fetcher

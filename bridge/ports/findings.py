@@ -1,4 +1,4 @@
-"""What `check` finds."""
+"""The results of `uacs-bridge check`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that `check` found: what is wrong (or right), and what to do about it."""
+    """One result of a check: `what` is wrong or right, and `todo` says how to correct it."""
 
     level: Literal["ok", "warning", "error"]
     what: str

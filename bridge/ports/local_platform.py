@@ -1,4 +1,4 @@
-"""Optional: a platform that has a local twin, which the sandbox, the demo and the tests start."""
+"""Optional port: a platform's local twin, which the sandbox, the demo and the tests start."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ class HasLocalPlatform(Protocol):
     """A connector type with a local twin of its platform in its `sandbox/` folder."""
 
     def local_platform(self) -> object:
-        """The twin's `bridge.sandbox.platform.LocalPlatformType`.
+        """Return the twin's `bridge.sandbox.platform.LocalPlatformType`.
 
-        Imports the twin when it is called and not before: a bridge in production loads none of it.
+        Imports the twin only when called: a bridge in production loads none of it.
         """
         ...
 
     def sandbox_settings(self, app: Mapping[str, Any], base_url: str) -> Mapping[str, Any]:
-        """Settings as they would stand in the YAML for an app of the twin (an entry of
-        `World.apps`). Secrets are `{"env": NAME}`; their values stand under the extra key
-        `environment` ({NAME: value}), which the caller takes out and puts into its own."""
+        """Return the account settings for an app of the twin, as in the YAML file.
+
+        Args:
+            app: an entry of `World.apps`.
+            base_url: URL of the sandbox, without a slash at the end.
+
+        Returns:
+            Settings in which secrets are `{"env": NAME}`. The extra key `environment` holds their
+            values ({NAME: value}); the caller removes it and sets the variables.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Optional: how a platform writes ids in the links that people copy."""
+"""Optional port: how a platform writes ids in the links that people copy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ class WritesIdsOtherwise(Protocol):
     """A connector type whose platform writes ids in links in another form than in its API."""
 
     def ids_in(self, word: str) -> Sequence[str]:
-        """The ids of the API that one step of a link's path, or a word that somebody pasted, may
-        stand for. Empty where there are none. Pure."""
+        """Return the API ids that a word may stand for. Pure.
+
+        Args:
+            word: one step of a link's path, or a word that somebody pasted.
+
+        Returns:
+            Possible ids; empty when the word is no id.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Pictures for authors who have none of their own: those of the configuration, drawn ones."""
+"""Port: pictures of authors who have none: configured or drawn ones."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from bridge.model import ActorId
 
 
 class Pictures(Protocol):
-    """Addresses that platforms can fetch from outside; the same for the same author."""
+    """Gives public URLs of authors' pictures; the same author always has the same URL."""
 
     def of_agent(self, agent: str) -> str | None:
-        """The picture that is configured, else a drawn one; None where no address can be given."""
+        """Return the URL of an agent's configured picture, or of a drawn one; None without a public
+        URL."""
         ...
 
     def drawn(self, actor: ActorId, name: str) -> str | None:
-        """The initials of a name on the actor's colour; None where no address can be given."""
+        """Return the URL of a name's initials on the actor's colour; None without a public URL."""
         ...

@@ -1,4 +1,4 @@
-"""Optional: how the secrets of a platform look, so that logs and answers never show one."""
+"""Optional port: what a platform's secrets look like, so that logs and answers never show one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class SecretShape:
-    """One kind of secret. `pattern` is a regular expression without groups; whatever it matches is
-    hidden.
+    """One kind of secret.
 
-    `signs`: texts of which each secret of this kind has one in it or just before it. Texts without
-    a sign are not searched, which takes a fiftieth of the time. `sign_pattern`: a cheap regular
-    expression, for secrets that have no such text.
+    `pattern` is a regular expression without groups; every match is hidden. `signs` are texts of
+    which each secret contains one or follows one directly: texts without a sign are not searched,
+    which takes a fiftieth of the time. `sign_pattern` is a cheap regular expression for secrets
+    without such a text.
     """
 
     pattern: str
@@ -24,8 +24,8 @@ class SecretShape:
 
 @runtime_checkable
 class HasSecretShapes(Protocol):
-    """A connector type whose platform's secrets can be told by their looks."""
+    """A connector type whose platform's secrets have a recognizable form."""
 
     def secret_shapes(self) -> Sequence[SecretShape]:
-        """The shapes of tokens and of addresses that are secret. Pure and cheap: no SDK."""
+        """Return the shapes of secret tokens and URLs. Pure and cheap: imports no SDK."""
         ...

@@ -1,4 +1,4 @@
-"""Where secrets come from."""
+"""Port: where secrets come from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from bridge.model.secret_refs import SecretRef
 
 
 class SecretSource(Protocol):
-    """Gives the secret as it is now: ask at each use, an OAuth install may have renewed it."""
+    """Resolves references to secrets. Ask at each use: an OAuth installation may renew a secret."""
 
     async def secret(self, ref: SecretRef) -> str:
-        """Raises ConfigError that names the reference, never the value."""
+        """Return the current value of a secret.
+
+        Raises:
+            ConfigError: the secret cannot be read; the text names the reference, never the value.
+        """
         ...

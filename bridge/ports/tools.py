@@ -1,4 +1,4 @@
-"""Tools that the bridge runs for agents: what there is, who must allow a call, and one call."""
+"""Port: tools that the bridge runs for agents, and the approval of calls."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ASKER, ADMINS = "asker", "admins"  # approvers that are no ids
 
 @dataclass(frozen=True)
 class ApprovalRule:
-    """Who may allow a call, and how.
+    """Who must approve a call.
 
-    - `approvers`: `asker` (whose question it is for), `admins`, ids of actors or people, or globs
-      of ids; a person's linked accounts count as that person.
-    - `quorum`: how many people must allow it; one who refuses is enough to refuse.
-    - `seconds` after which it is refused, if nobody has decided.
+    - `approvers`: `asker` (the person whose question the turn answers), `admins`, ids of actors or
+      people, or globs of ids; a person's linked accounts count as that person.
+    - `quorum`: how many people must approve it; one person who refuses is enough to refuse.
+    - `seconds`: without a decision the call is refused after this time.
     """
 
     approvers: tuple[str, ...] = (ASKER, ADMINS)
@@ -30,8 +30,11 @@ class ApprovalRule:
 
 @dataclass(frozen=True)
 class Tool:
-    """`name` is legal everywhere and unique; `own_name` is what its server calls it; `parameters`
-    are a JSON Schema. `approval` is None where nobody need allow a call."""
+    """One tool of a server.
+
+    `name` is unique and legal in every agent API, `own_name` is the server's name for the tool,
+    `parameters` is a JSON Schema. `approval` is None when a call needs no approval.
+    """
 
     name: str
     server: str
@@ -42,25 +45,33 @@ class Tool:
 
 
 class Toolbox(Protocol):
-    """All servers of tools."""
+    """All tool servers."""
 
     async def tools(self, servers: Sequence[str]) -> Sequence[Tool]:
-        """What these servers have now, in their order. One that cannot be reached has none; that
-        is logged."""
+        """Return the current tools of these servers, in their order.
+
+        A server that cannot be reached has none; the toolbox logs that.
+        """
         ...
 
     async def call(self, tool: Tool, call: ToolCallPart) -> ToolResultPart:
-        """Call it once. What goes wrong is a result, too: for the model, in plain words, with
-        `is_error`. A call whose end nobody knows says so; it is not made again."""
+        """Call a tool once; a call is never repeated.
+
+        Returns:
+            The result. A failure is a result too, with `is_error` and a text for the model. When
+            the outcome of the call is unknown, the text says so.
+        """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Disconnect from all servers."""
+        ...
 
 
 @runtime_checkable
 class TellsChanges(Protocol):
-    """A toolbox that says when a server's list of tools is another."""
+    """A toolbox that reports when a server's list of tools changes."""
 
     def tell_changes(self, listener: Callable[[str], None]) -> None:
-        """From now on `listener` is called with the name of each such server."""
+        """Call `listener` with the name of each server whose list of tools changes from now on."""
         ...

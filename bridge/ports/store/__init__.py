@@ -1,5 +1,6 @@
-"""What keeps everything, one small port for each subject.
+"""The store's ports: one narrow Protocol for each subject.
 
-Each method is one transaction; when it returns, its effect is durable. A class takes the port that
-it needs; `whole.Store` is all of them.
+Each method is one transaction, and its effect is durable when it returns. A class takes the port
+that it needs; `whole.Store` joins them all. Times are seconds since 1970. Every method raises
+StoreError when the database fails; methods that write raise StoreFull when the disk is full.
 """

@@ -1,4 +1,4 @@
-"""Where the changes of one event are committed."""
+"""Port: commits the changes of one event."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from bridge.uacs import Message
 
 
 class AdmissionStore(Protocol):
-    """What one event or one agent changes, in one transaction."""
+    """Commits everything that one event or one agent changes, in one transaction."""
 
-    async def admit(self, admission: Admission) -> Admitted: ...
+    async def admit(self, admission: Admission) -> Admitted:
+        """Commit an admission: messages, changes, operations, turns and the outcome of its inbox
+        row.
+
+        Returns:
+            `repeat=True` when the message was archived before; then the call adds nothing.
+        """
+        ...
 
     async def change_message(
         self,
@@ -24,12 +31,18 @@ class AdmissionStore(Protocol):
         operations: Sequence[Operation] = (),
         turns: Sequence[NewTurn] = (),
     ) -> None:
-        """Replace the archived message, and queue operations and turns in the same transaction;
-        turns that are there already are left out. What is put to deletion loses its reactions and
-        pins that still wait.
+        """Replace an archived message, and queue operations and turns in the same transaction.
 
-        An EditMessage is left out where the PostMessage of the same message still waits in that
-        lane with no copy recorded, or another of its EditMessages does: that says the new state.
-        A DeleteMessage cancels such a PostMessage, and is left out then: nobody ever sees it.
+        A message that is deleted loses its waiting reactions and pins. The store omits an
+        EditMessage when the lane still holds the message's PostMessage without a recorded copy, or
+        another of its EditMessages: that operation then carries the new state. A DeleteMessage
+        cancels such a PostMessage and is omitted itself, because the platform never showed the
+        message.
+
+        Args:
+            message: the new state; its id names the message to replace.
+            state: whether the message exists or is deleted.
+            operations: what to send to the platforms.
+            turns: turns of agents; the store omits those that it knows.
         """
         ...

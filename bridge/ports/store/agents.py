@@ -1,4 +1,4 @@
-"""Where hand-overs, spending and pairings of agents are kept."""
+"""Port: hand-overs, spending, tools and pairings of agents."""
 
 from __future__ import annotations
 
@@ -13,62 +13,93 @@ from bridge.model.turn_records import HandOver, Pairing, PairingCode, PairingUse
 
 
 class AgentStore(Protocol):
-    """Beside the turns."""
+    """Durable state of agents other than their turns."""
 
     async def hold(self, holding: HandOver) -> None:
-        """In place of who held the spot before."""
+        """Give a spot of a room to a holder; replaces the former holder."""
         ...
 
     async def release(self, room: RoomId, spot: str) -> bool:
-        """Whether anybody held it."""
+        """Free a spot. Returns False when nobody held it."""
         ...
 
-    async def holdings(self) -> Sequence[HandOver]: ...
+    async def holdings(self) -> Sequence[HandOver]:
+        """Return all current hand-overs."""
+        ...
 
     async def called_by_others(self, room: RoomId, since: float) -> int:
-        """Turns in the room that agents and bots called since then (seconds since 1970), and after
-        the last that a person called."""
+        """Count the turns of a room that agents and bots triggered.
+
+        Args:
+            room: the room to count in.
+            since: only turns from this time on, and after the last turn that a person triggered.
+        """
         ...
 
     async def spend(self, quotas: Collection[str], spent: Spent) -> None:
-        """Add it to each of them, durably."""
+        """Add an expense to each of these quotas.
+
+        Args:
+            quotas: names such as `room:lobby`, `agent:echo` or `person:ID`.
+            spent: the expense; `spent.at` is rounded down to a multiple of BUCKET seconds.
+        """
         ...
 
     async def spent(self, quota: str, since: float) -> Sequence[Spent]:
-        """What was spent of it since then, oldest first, a sum for each BUCKET."""
+        """Return what a quota has spent since a time: one sum per BUCKET seconds, oldest first."""
         ...
 
     async def spending(self, since: float) -> Sequence[tuple[str, Spent]]:
-        """All quotas of which anything was spent since then, each with the whole sum."""
+        """Return each quota with spending since a time, and the sum of that spending."""
         ...
 
     async def forget_spending(self, quota: str) -> None:
-        """As if nothing had been spent of it."""
+        """Delete all spending of a quota."""
         ...
 
     async def put_tools(
         self, conversation: UUID, agent: str, tools: Sequence[Mapping[str, JsonValue]]
     ) -> None:
-        """From now on the room's Conversation describes these as the agent's (`metadata.tools`)."""
+        """Set the tools of an agent that the room's Conversation describes in `metadata.tools`."""
         ...
 
     async def keep_tools(self, conversation: UUID, agents: Collection[str]) -> None:
-        """Only these agents have tools there."""
+        """Remove the tools of all agents but these from the Conversation."""
         ...
 
-    async def put_pairing_code(self, code: PairingCode) -> None: ...
+    async def put_pairing_code(self, code: PairingCode) -> None:
+        """Save a code, and delete the expired ones."""
+        ...
 
     async def pairing_codes(self) -> Sequence[PairingCode]:
-        """Those that may still be given."""
+        """Return the codes that have not expired."""
         ...
 
     async def use_pairing_code(self, digest: str, actor: ActorId) -> PairingUse:
-        """Pair the account with the agent that the code was made for; a code is good once. After
-        PAIRING_TRIES wrong ones within PAIRING_WINDOW seconds no code is looked at."""
+        """Pair an account with the agent that issued the code; a code works once.
+
+        Args:
+            digest: hash of the code that the account entered.
+            actor: the account.
+
+        Returns:
+            `too_many` after PAIRING_TRIES wrong codes within PAIRING_WINDOW seconds; the store then
+            compares no code.
+        """
         ...
 
-    async def pairings(self) -> Sequence[Pairing]: ...
+    async def pairings(self) -> Sequence[Pairing]:
+        """Return all pairings."""
+        ...
 
     async def unpair(self, actor: ActorId, agent: str | None) -> bool:
-        """From one agent, or (None) from all; whether they were paired so."""
+        """End the pairing of an account with an agent, or with all agents.
+
+        Args:
+            actor: the account.
+            agent: name of the agent; None for all.
+
+        Returns:
+            False when there was no such pairing.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Where timelines are kept."""
+"""Port: timelines and their messages."""
 
 from __future__ import annotations
 
@@ -12,48 +12,80 @@ from bridge.uacs import Conversation
 
 
 class ConversationStore(Protocol):
-    """Timelines: the Conversations that messages are placed in."""
+    """Timelines: the Conversations in which messages have their places."""
 
     async def room_ids(self, rooms: Sequence[RoomId]) -> Mapping[RoomId, UUID]:
-        """The Conversation id of each room, made at its first use and kept for ever."""
+        """Return the Conversation id of each room; the first call for a room creates it for
+        good."""
         ...
 
     async def conversation(
         self, conversation: UUID, *, newest: int | None = None, view: View | None = None
     ) -> Conversation:
-        """The timeline as a UACS Conversation, oldest first; at most the `newest` messages, and of
-        these only what is in the `view`.
-        Deleted messages are absent, and so is what was said to others than its `readers` alone.
-        Raises StoreError when there is no such conversation."""
+        """Return a timeline as a UACS Conversation, oldest message first.
+
+        Deleted messages are absent, and so are whispers to others than the `readers` of the view.
+
+        Args:
+            conversation: id of the Conversation.
+            newest: look at this many of its newest messages; None for all.
+            view: return only the part of those that this view shows.
+
+        Raises:
+            StoreError: there is no such conversation.
+        """
         ...
 
     async def past(
         self, conversation: UUID, *, rows: int, before: int | None = None, view: View | None = None
     ) -> Past:
-        """What stands in the `rows` places before this number, or in the newest, as far as it is in
-        the `view`; absent is what is absent from `conversation`. It costs the same however long the
-        conversation is. Nothing where there is no such conversation."""
+        """Return a piece of a timeline; its cost does not depend on the timeline's length.
+
+        Args:
+            conversation: id of the Conversation; an unknown one yields an empty piece.
+            rows: how many places to look at.
+            before: look before the place with this number; None for the newest places.
+            view: return only the part of those that this view shows. Messages that `conversation`
+                omits are absent here too.
+        """
         ...
 
     async def number_of(self, conversation: UUID, message: MessageId) -> int | None:
-        """The number of the message's place in the conversation, from 1."""
+        """Return the place number of a message, from 1; None when it has no place there."""
         ...
 
     async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
-        """Whether anything up to that position, or anything of this author (an actor's id), was
-        edited or deleted after it."""
+        """Tell whether a message that a reader knows has changed since.
+
+        Args:
+            room: id of the room's Conversation.
+            known: the reader's position.
+            author: actor id whose messages count wherever they stand.
+
+        Returns:
+            True when a message up to that position, or one of the author, was edited or deleted
+            later.
+        """
         ...
 
     async def was_present(self, room: RoomId, member: str, message: MessageId) -> bool:
-        """Whether the message came into the room while this channel or agent was in it."""
+        """Tell whether a channel (its key) or an agent was in the room when the message arrived."""
         ...
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
-        """All timelines with their number of messages."""
+        """Return all timelines with their numbers of messages."""
         ...
 
     async def live_threads(self, channel: ChannelRef, since: float) -> Sequence[str]:
-        """Native ids of threads of the channel in which something was said since then, and of
-        recent messages that could have become roots, newest first, at most 200. Those that are
-        gone are among them: somebody may have answered just before."""
+        """Return the threads of a channel that may have new messages.
+
+        Args:
+            channel: the channel.
+            since: threads with a message from this time on, and recent messages that could be
+                roots.
+
+        Returns:
+            At most 200 native ids, newest first. Deleted roots are included: an answer may have
+            arrived just before the deletion.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Where sealed credentials are kept."""
+"""Port: sealed credentials."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Protocol
 
 
 class CredentialStore(Protocol):
-    """Sealed credentials."""
+    """Credentials, encrypted at rest."""
 
-    async def credential(self, name: str) -> str | None: ...
+    async def credential(self, name: str) -> str | None:
+        """Return a credential; None when there is none of this name."""
+        ...
 
-    async def put_credential(self, name: str, value: str) -> None: ...
+    async def put_credential(self, name: str, value: str) -> None:
+        """Save a credential; replaces the former value."""
+        ...
 
     async def payload_credentials(self, row: int) -> Mapping[str, str]:
-        """What stood at the credential paths of a kept payload; empty when its time is over."""
+        """Return the credentials that were cut out of a stored payload, by path; empty once
+        expired."""
         ...
 
     async def forget_expired(self) -> int:
-        """Drop sealed payload credentials whose time is over; how many."""
+        """Delete the expired credentials of payloads. Returns their number."""
         ...

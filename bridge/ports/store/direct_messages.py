@@ -1,4 +1,4 @@
-"""Where it is kept who wants direct messages from other platforms."""
+"""Port: who accepts direct messages from other platforms."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from bridge.model.room_records import DirectEnd
 
 
 class DirectStore(Protocol):
-    """Direct messages: who wants them, and who writes to whom."""
+    """Direct messages: who accepts them, and who has written to whom."""
 
     async def put_direct_end(self, end: DirectEnd) -> None:
-        """In place of the actor's end in this room."""
+        """Save where an actor receives direct messages of a room; replaces the former place."""
         ...
 
     async def remove_direct_ends(self, actor: ActorId) -> bool:
-        """In all rooms. False: there was none."""
+        """Remove an actor's places in all rooms. Returns False when there were none."""
         ...
 
     async def direct_ends(self) -> Sequence[DirectEnd]:
-        """All of them, the first one first."""
+        """Return all places, oldest first."""
         ...
 
     async def put_direct_pair(self, first: ActorId, second: ActorId) -> None:
-        """They have written to one another."""
+        """Note that two actors have written to one another."""
         ...
 
     async def direct_pairs(self) -> Sequence[tuple[ActorId, ActorId]]:
-        """Each pair once, the lesser id first."""
+        """Return each pair once, the lesser id first."""
         ...

@@ -1,4 +1,4 @@
-"""Where feedback on answers is kept."""
+"""Port: feedback on agents' answers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from bridge.model.turn_records import GivenFeedback
 
 
 class FeedbackStore(Protocol):
-    """What of `Admission.feedback` was not handed over yet."""
+    """Feedback (`Admission.feedback`) that agents have not received yet."""
 
     async def undelivered_feedback(self) -> Sequence[GivenFeedback]:
-        """What agents must still hear, in its order; former words of a person are not among it."""
+        """Return undelivered feedback, oldest first; of each person only the latest about a
+        message."""
         ...
 
     async def set_feedback_delivered(self, given: GivenFeedback) -> None:
-        """Its agent heard it. What the same person said since stays untold."""
+        """Note that the agent received this feedback. Later feedback of the person stays
+        undelivered."""
         ...

@@ -1,4 +1,4 @@
-"""Where payloads are kept as they came."""
+"""Port: received payloads, unchanged."""
 
 from __future__ import annotations
 
@@ -10,30 +10,44 @@ from bridge.model.inbox_records import InboxRow
 
 
 class InboxStore(Protocol):
-    """Payloads as they came."""
+    """Received payloads, unchanged, and the channels' read positions."""
 
     async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
-        """Keep a payload; None when its dedupe key was kept before for this account.
+        """Save a payload.
 
-        `advance` moves the channel's cursor on to the raw's `order_key` in the same transaction,
-        for a repeat, too: it was read once more. Raises StoreFull when there is no room.
+        Args:
+            raw: the payload; its dedupe key is unique within the account.
+            advance: move the channel's cursor to the `order_key` in the same transaction, also for
+                a repeated payload.
+
+        Returns:
+            The new row; None when the account's dedupe key was saved before.
+
+        Raises:
+            StoreFull: the disk is full; the platform should deliver the payload again.
         """
         ...
 
     async def waiting_rows(self) -> Sequence[InboxRow]:
-        """All rows not worked on yet, oldest first."""
+        """Return the rows that nobody has processed yet, oldest first."""
         ...
 
-    async def failed_rows(self, limit: int = 100) -> Sequence[tuple[InboxRow, str]]: ...
+    async def failed_rows(self, limit: int = 100) -> Sequence[tuple[InboxRow, str]]:
+        """Return failed rows with their errors, at most `limit`."""
+        ...
 
     async def retry_failed_rows(self) -> int:
-        """Set failed rows waiting again (a decoder was mended); how many."""
+        """Set failed rows waiting again, for a corrected decoder. Returns their number."""
         ...
 
-    async def fail_row(self, row: int, error: str) -> None: ...
+    async def fail_row(self, row: int, error: str) -> None:
+        """Mark a row as failed, with the reason."""
+        ...
 
-    async def cursor(self, account: AccountId, channel: ChannelRef) -> str | None: ...
+    async def cursor(self, account: AccountId, channel: ChannelRef) -> str | None:
+        """Return the channel's read position; None before the first."""
+        ...
 
     async def set_cursor(self, account: AccountId, channel: ChannelRef, cursor: str) -> None:
-        """Move it on; an earlier value than the stored one changes nothing."""
+        """Advance the channel's read position; a smaller value changes nothing."""
         ...

@@ -1,4 +1,4 @@
-"""Where connectors and the router keep values of their own."""
+"""Port: small values of connectors and of the router."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ ROUTER_VALUES = AccountId("")
 
 
 class KeyValueStore(Protocol):
-    """Values that connectors and the router keep, by account and key."""
+    """Small durable values of connectors and of the router, by account and key."""
 
-    async def get_value(self, account: AccountId, key: str) -> str | None: ...
+    async def get_value(self, account: AccountId, key: str) -> str | None:
+        """Return a value; None when there is none. Sealed values are decrypted."""
+        ...
 
     async def put_value(
         self, account: AccountId, key: str, value: str, *, sealed: bool = False
-    ) -> None: ...
+    ) -> None:
+        """Save a value; replaces the former one. `sealed` values are encrypted at rest."""
+        ...
 
-    async def remove_value(self, account: AccountId, key: str) -> None: ...
+    async def remove_value(self, account: AccountId, key: str) -> None:
+        """Delete a value; a missing one is no error."""
+        ...

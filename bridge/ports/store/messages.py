@@ -1,4 +1,4 @@
-"""Where archived messages and their native copies are looked up."""
+"""Port: archived messages and their native copies."""
 
 from __future__ import annotations
 
@@ -13,29 +13,43 @@ from bridge.model.store_status import Explanation
 class MessageStore(Protocol):
     """Archived messages and their native copies."""
 
-    async def message(self, message: MessageId) -> StoredMessage | None: ...
+    async def message(self, message: MessageId) -> StoredMessage | None:
+        """Return an archived message; None when it is unknown."""
+        ...
 
     async def posts_of(self, message: MessageId) -> Sequence[PostMessage]:
-        """The posts that carry it, or may: all but those that were given up, and those whose copies
-        are all gone, in their order."""
+        """Return the posts whose copies exist or may come to exist, in their order.
+
+        Posts that were given up, and those whose copies are all gone, are absent.
+        """
         ...
 
     async def resolve(self, channel: ChannelRef, native_id: str) -> MessageId | None:
-        """The canonical message that this native id shows: said there, or our copy, or a post
-        that stands for a thread root."""
+        """Return the canonical message of a native id.
+
+        Returns:
+            The message that was posted there, or of which it is a copy, or whose thread root it
+            stands for; None when the id is unknown.
+        """
         ...
 
     async def removed_by_us(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
-        """Whether this copy's end is our own doing: it is known to be gone, or an operation of
-        ours deletes or deleted the message there, or is just changing it."""
+        """Tell whether the bridge itself has removed a copy.
+
+        True when the copy is known to be gone, or when an operation of ours deletes or deleted the
+        message there, or is changing it now.
+        """
         ...
 
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
-        """The native copies of the message that stand in the channel, by rising slot."""
+        """Return the existing native copies of a message in a channel, by ascending slot."""
         ...
 
     async def relations(self, messages: Collection[MessageId]) -> Mapping[MessageId, Relation]:
-        """Of each message that is kept."""
+        """Return the thread root and the answered message of each archived message among these."""
         ...
 
-    async def explain(self, message: MessageId) -> Explanation | None: ...
+    async def explain(self, message: MessageId) -> Explanation | None:
+        """Return everything that is known about a message, for diagnosis; None when it is
+        unknown."""
+        ...

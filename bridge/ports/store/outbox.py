@@ -1,4 +1,4 @@
-"""Where operations wait in their lanes."""
+"""Port: operations that wait in their lanes."""
 
 from __future__ import annotations
 
@@ -10,69 +10,103 @@ from bridge.model.outbox_records import DeadLetter, LaneStatus, OutboxItem, Sett
 
 
 class OutboxStore(Protocol):
-    """Operations in their lanes."""
+    """Operations in their lanes, from `waiting` over `sending` to their end."""
 
     async def open_lanes(self) -> Sequence[LaneId]:
-        """Lanes with an operation waiting or sending."""
+        """Return the lanes with a waiting or sending operation."""
         ...
 
     async def lanes_waiting(self) -> Sequence[LaneStatus]:
-        """What waits in each lane that has something to send, the longest waiting first."""
+        """Return the status of each lane with something to send, the longest waiting first."""
         ...
 
     async def head(self, lane: LaneId, *, besides: Sequence[MessageId] = ()) -> OutboxItem | None:
-        """The oldest open operation of the lane, leaving out those of some messages."""
+        """Return the oldest open operation of a lane; None when there is none.
+
+        Args:
+            lane: the lane.
+            besides: skip the operations of these messages.
+        """
         ...
 
     async def notice(self, lane: LaneId) -> OutboxItem | None:
-        """The oldest open operation of the lane that shows what the bridge itself says."""
+        """Return the oldest open operation of a lane that shows a notice of the bridge; None if
+        none."""
         ...
 
     async def knows_operation(self, operation: OperationId) -> bool:
-        """Whether it was ever queued here."""
+        """Tell whether this operation was ever queued here."""
         ...
 
     async def begin(self, operation: OperationId) -> None:
-        """Mark it `sending`, one attempt more. Durable before the first byte goes out.
+        """Mark an operation `sending` and count an attempt, before its first byte is sent.
 
-        Raises NotOpen when it is over (an echo settled it, a deletion cancelled it): nothing may
-        be sent.
+        Raises:
+            NotOpen: an echo settled the operation or a deletion cancelled it; send nothing.
         """
         ...
 
     async def record(self, operation: OperationId, receipts: Sequence[Receipt]) -> None:
-        """Note copies that stand while more calls of the same operation are still to come.
+        """Save the copies of an operation whose further calls are still to come.
 
-        They are linked at once: `resolve` knows them. A slot noted before keeps its first receipt;
-        an operation that is settled already, or that nobody knows, changes nothing.
+        `resolve` knows the copies at once. A slot keeps its first receipt. Nothing changes when the
+        operation is settled or unknown.
         """
         ...
 
     async def settle(self, settlement: Settlement) -> bool:
-        """End an operation, link its copies. False: it was settled before (an echo was faster), or
-        nobody knows it; then nothing changes.
+        """End an operation and link its copies.
 
-        `done` with receipts is proof: it also ends what was `dead` or `unproved` (True).
+        `done` with receipts proves a delivery, and so also ends a `dead` or `unproved` operation.
+
+        Returns:
+            False when the operation was settled before (an echo was faster) or is unknown; then
+            nothing changes.
         """
         ...
 
     async def postpone(self, operation: OperationId, until: float, error: str) -> None:
-        """Back to `waiting`, not before `until` (seconds since 1970); nothing if it is settled."""
+        """Set an operation `waiting` again, with the error of this attempt.
+
+        Args:
+            operation: its id; a settled operation does not change.
+            until: not due before this time (seconds since 1970).
+            error: the reason, for status and logs.
+        """
         ...
 
-    async def dead_letters(self) -> Sequence[DeadLetter]: ...
+    async def dead_letters(self) -> Sequence[DeadLetter]:
+        """Return the operations that were given up."""
+        ...
 
     async def held_up(self) -> Sequence[DeadLetter]:
-        """The operations that have failed and are tried again, and those whose request has had no
-        known outcome for some time, lane by lane; `time` is when they were queued."""
+        """Return delayed operations, lane by lane.
+
+        These have failed and wait for another attempt, or their request has had no known outcome
+        for some time. `DeadLetter.time` is when they were queued.
+        """
         ...
 
     async def hasten(self, operation: OperationId) -> LaneId:
-        """Make a waiting operation due now; what is under way is left alone. Raises StoreError
-        where it is not open."""
+        """Make a waiting operation due now; an operation in progress does not change.
+
+        Returns:
+            The operation's lane.
+
+        Raises:
+            StoreError: the operation is not open.
+        """
         ...
 
     async def replay(self, operation: OperationId) -> LaneId:
-        """Set a dead letter waiting again, at the end of its lane, as if it were new: no attempts,
-        `created` now. Copies recorded before stand. Raises StoreError if unknown."""
+        """Queue a dead letter again at the end of its lane, with no attempts and `created` now.
+
+        Recorded copies stay.
+
+        Returns:
+            The operation's lane.
+
+        Raises:
+            StoreError: there is no such dead letter.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Where it is kept who is who."""
+"""Port: linked accounts and similar names."""
 
 from __future__ import annotations
 
@@ -10,47 +10,66 @@ from bridge.model.people_records import CodeUse, HowLinked, LinkedAccount, Shown
 
 
 class PeopleStore(Protocol):
-    """Who is who: accounts of one person, and names that look alike."""
+    """Accounts that belong to one person, and names that look alike."""
 
     async def people_named(self, name: str) -> Sequence[Person]:
-        """Known people whose name looks like this one; at most 50."""
+        """Return at most 50 known people whose name looks like this one."""
         ...
 
-    async def shown_name(self, room: RoomId, actor: ActorId) -> ShownName | None: ...
+    async def shown_name(self, room: RoomId, actor: ActorId) -> ShownName | None:
+        """Return the name under which a room shows an actor; None before the first decision."""
+        ...
 
     async def names_like(self, room: RoomId, name: str) -> Sequence[ShownName]:
-        """Those of the room whose own name, or whose name as it is shown, looks like this one."""
+        """Return the room's actors whose own or shown name looks like this one."""
         ...
 
-    async def save_names(self, names: Sequence[ShownName]) -> None: ...
+    async def save_names(self, names: Sequence[ShownName]) -> None:
+        """Save the names under which rooms show actors."""
+        ...
 
     async def accounts_of(self, actor: ActorId) -> Sequence[LinkedAccount]:
-        """All accounts of the same person, this one among them; none where it is not linked."""
+        """Return all accounts of the actor's person, the actor included; empty when it is not
+        linked."""
         ...
 
     async def linked_accounts(self) -> Sequence[LinkedAccount]:
-        """All of them, person by person."""
+        """Return all linked accounts, grouped by person."""
         ...
 
     async def link_people(self, first: ActorId, second: ActorId, how: HowLinked) -> PersonId:
-        """These two, and all that each is linked to, are one person from now on. Their names in
-        rooms are forgotten, to be decided anew."""
+        """Join two actors, and all actors linked to either, into one person.
+
+        Their shown names are deleted, so that rooms decide them anew.
+        """
         ...
 
     async def unlink_person(self, actor: ActorId) -> bool:
-        """This account is nobody else's any more. False: it was not linked."""
+        """Separate an account from its person. Returns False when it was not linked."""
         ...
 
     async def same_email(self, actor: ActorId, digest: str) -> Sequence[ActorId]:
-        """Note the digest of the account's e-mail address; the others that have the same. None
-        where it was noted before: whom a person has unlinked stays so."""
+        """Save the digest of an account's e-mail address and find the other accounts that have it.
+
+        Returns:
+            The other accounts. Empty when the digest was saved before, so that accounts which a
+            person has unlinked stay unlinked.
+        """
         ...
 
     async def put_link_code(self, digest: str, actor: ActorId, expires: float) -> None:
-        """In place of the account's code before; `expires` is seconds since 1970."""
+        """Save a code; replaces the account's former one. `expires` is seconds since 1970."""
         ...
 
     async def use_link_code(self, digest: str, actor: ActorId) -> CodeUse:
-        """Link the account to the one that the code was made for; a code is good once. After
-        CODE_TRIES wrong ones within CODE_WINDOW seconds no code is looked at."""
+        """Link an account to the account that issued the code; a code works once.
+
+        Args:
+            digest: hash of the code that the account entered.
+            actor: the account.
+
+        Returns:
+            `too_many` after CODE_TRIES wrong codes within CODE_WINDOW seconds; the store then
+            compares no code. `own`: the account issued the code itself.
+        """
         ...

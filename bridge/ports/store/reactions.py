@@ -1,4 +1,4 @@
-"""Where reactions and pins are kept."""
+"""Port: reactions and pins."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from bridge.model.reaction_records import Reacted
 
 
 class ReactionStore(Protocol):
-    """Reactions and pins."""
+    """Reactions and pins of archived messages."""
 
     async def reactions(self, message: MessageId) -> Sequence[Reacted]:
-        """All that stand, in the order in which they were given."""
+        """Return the current reactions to a message, in the order in which people added them."""
         ...
 
     async def pinned_by(self, message: MessageId) -> ActorId | None:
-        """Who pinned it; None where it is not pinned."""
+        """Return who pinned a message; None when it is not pinned."""
         ...
 
     async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
-        """Emoji that the platform did not take on the message's copy: their last AddReaction there
-        ended with a loss, or is a dead letter."""
+        """Return the emoji that the platform does not show on its copy of a message.
+
+        For these, the last AddReaction in the channel ended with a loss or is a dead letter.
+        """
         ...

@@ -1,4 +1,4 @@
-"""What programs outside read from the store."""
+"""Port: rooms as API clients read them."""
 
 from __future__ import annotations
 
@@ -12,49 +12,79 @@ from bridge.model.archive_records import Page, Position, RoomEvent, Search
 
 
 class ReadingStore(Protocol):
-    """Rooms as programs outside read them. `viewer` is who asks: what was said to others alone is
-    not there for them."""
+    """Rooms as API clients read them.
+
+    `viewer` is the client's actor; whispers to others are absent.
+    """
 
     async def position(self, room: UUID) -> Position:
-        """Behind the newest; Position() where nothing was said yet."""
+        """Return the position behind the room's newest event; Position() for an empty room."""
         ...
 
     async def events_after(
         self, room: UUID, after: Position, *, limit: int, viewer: ActorId
     ) -> Sequence[RoomEvent]:
-        """The next things after that position, at most `limit`: what was said, and when all of
-        that is told, as many changes. A message that was deleted since comes with that state."""
+        """Return the next events after a position: new messages first, then changes.
+
+        Args:
+            room: id of the room's Conversation.
+            after: the reader's position.
+            limit: maximum number of messages, and of changes.
+            viewer: the reading actor.
+
+        Returns:
+            Events with the current state of their message; a message that was deleted since has the
+            state `deleted`.
+        """
         ...
 
     async def page(
         self, room: UUID, *, limit: int, viewer: ActorId, before: int | None = None
     ) -> Page:
-        """The newest messages, or the newest `before` this number; with the newest the tools of the
-        room (`metadata.tools`). Raises StoreError when there is
-        no such conversation."""
+        """Return one page of a room's messages, oldest first.
+
+        Args:
+            room: id of the room's Conversation.
+            limit: maximum number of messages.
+            viewer: the reading actor.
+            before: only messages with a lower number; None for the newest page, which also has the
+                room's tools (`metadata.tools`).
+
+        Raises:
+            StoreError: there is no such conversation.
+        """
         ...
 
     async def rooms_of(self, message: MessageId, *, viewer: ActorId) -> Sequence[UUID]:
-        """The rooms in whose Conversations it stands."""
+        """Return the Conversation ids of the rooms that hold a message."""
         ...
 
     async def search(
         self, rooms: Sequence[UUID], words: Sequence[str], *, limit: int, most: int, viewer: ActorId
     ) -> Search:
-        """Messages in whose text all these words are found, whatever their case; of each room at
-        most the newest `most` messages are read."""
+        """Find messages whose text contains all words, ignoring case.
+
+        Args:
+            rooms: ids of the rooms' Conversations.
+            words: the words.
+            limit: maximum number of results.
+            most: how many of each room's newest messages to read.
+            viewer: the reading actor.
+        """
         ...
 
     async def put_token(self, token: ApiToken) -> None:
-        """In place of the one that had the name."""
+        """Save an API token; replaces the one of the same name."""
         ...
 
-    async def token(self, name: str) -> ApiToken | None: ...
+    async def token(self, name: str) -> ApiToken | None:
+        """Return an API token by its name; None when there is none."""
+        ...
 
     async def tokens(self) -> Sequence[ApiToken]:
-        """By name."""
+        """Return all API tokens, by name."""
         ...
 
     async def revoke_token(self, name: str) -> bool:
-        """False: there was none."""
+        """Delete an API token. Returns False when there was none."""
         ...

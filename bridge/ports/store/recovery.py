@@ -1,4 +1,4 @@
-"""What recovery after a gap asks the store."""
+"""Port: what catch-up and reconciliation read after a gap."""
 
 from __future__ import annotations
 
@@ -11,26 +11,37 @@ from bridge.model.inbox_records import InboxRow
 
 
 class RecoveryStore(Protocol):
-    """Beside the inbox and the archive."""
+    """What catch-up and reconciliation read, beside the inbox and the archive."""
 
     async def expected_messages(
         self, channel: ChannelRef, since: float, *, limit: int, thread: str | None = None
     ) -> Sequence[ExpectedMessage]:
-        """What stands in the channel and its threads, or in this thread alone, since then (seconds
-        since 1970), newest first; without what is deleted."""
+        """Return the messages that should exist in a channel, newest first; deleted ones are
+        absent.
+
+        Args:
+            channel: the channel, with its threads.
+            since: only messages from this time on (seconds since 1970).
+            limit: maximum number.
+            thread: native id of a thread; only its messages then.
+        """
         ...
 
     async def pins(self, channel: ChannelRef) -> Sequence[ExpectedPin]:
-        """Of the messages that stand in the channel, those that were ever pinned, wherever that
-        was: each by its first part there, by native id."""
+        """Return the existing messages of a channel that were ever pinned anywhere, by native id.
+
+        Each is named by its first part in the channel.
+        """
         ...
 
     async def orphans(self, since: float, *, limit: int) -> Sequence[Orphan]:
-        """Noted since then, newest first."""
+        """Return events about unknown messages, noted since then, newest first."""
         ...
 
-    async def forget_orphans(self, before: float) -> None: ...
+    async def forget_orphans(self, before: float) -> None:
+        """Delete the orphans that were noted before this time."""
+        ...
 
     async def inbox_row(self, row: int) -> InboxRow | None:
-        """A kept payload, whatever became of it."""
+        """Return a stored payload in any state; None when it is unknown."""
         ...

@@ -1,4 +1,4 @@
-"""Where decisions about rooms are kept."""
+"""Port: decisions about rooms."""
 
 from __future__ import annotations
 
@@ -10,32 +10,56 @@ from bridge.model.room_records import Ban, BanReason, Paused, RoomForm, RoomLink
 
 
 class RoomStore(Protocol):
-    """What is decided about rooms while the bridge runs."""
+    """Decisions about rooms that are taken while the bridge runs: bans, pauses, links."""
 
-    async def put_ban(self, ban: Ban) -> None: ...
+    async def put_ban(self, ban: Ban) -> None:
+        """Save a ban."""
+        ...
 
     async def remove_ban(self, room: RoomId | None, actor: ActorId, why: BanReason) -> bool:
-        """Whether they were barred so."""
+        """Remove a ban of this kind.
+
+        Args:
+            room: the room; None for a ban from all rooms.
+            actor: the banned actor.
+            why: the kind of ban.
+
+        Returns:
+            False when there was no such ban.
+        """
         ...
 
-    async def bans(self) -> Sequence[Ban]: ...
+    async def bans(self) -> Sequence[Ban]:
+        """Return all bans."""
+        ...
 
-    async def pause_room(self, paused: Paused) -> None: ...
+    async def pause_room(self, paused: Paused) -> None:
+        """Save a pause; replaces the room's former one."""
+        ...
 
     async def resume_room(self, room: RoomId) -> bool:
-        """Whether it was paused."""
+        """End a pause. Returns False when the room was not paused."""
         ...
 
-    async def paused_rooms(self) -> Sequence[Paused]: ...
+    async def paused_rooms(self) -> Sequence[Paused]:
+        """Return all pauses."""
+        ...
 
     async def link_channel(self, link: RoomLink) -> None:
-        """The last word on a channel of a room counts."""
+        """Save that a channel is linked to a room or unlinked; replaces the former decision."""
         ...
 
     async def room_links(self) -> Sequence[RoomLink]:
-        """In the order in which they were decided."""
+        """Return the decisions on channels, oldest first."""
         ...
 
     async def stand_rooms(self, forms: Sequence[RoomForm]) -> Sequence[RoomStanding]:
-        """Each room as it is configured now; a digest other than the last one begins an epoch."""
+        """Compare the configured rooms with the stored ones; a new digest begins an epoch.
+
+        Args:
+            forms: each room with the digest of its settings and its members.
+
+        Returns:
+            For each form the number of its epoch and when each member joined, in the same order.
+        """
         ...

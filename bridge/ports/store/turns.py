@@ -1,4 +1,4 @@
-"""Where turns of agents are kept."""
+"""Port: agents' turns."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from bridge.model.turns import TurnState
 
 
 class TurnStore(Protocol):
-    """Agents' turns."""
+    """Agents' turns and their states."""
 
     async def was_called(self, agent: str, root: MessageId) -> bool:
-        """Whether a turn of the agent was triggered by this message or in its thread."""
+        """Tell whether a message, or one in its thread, triggered a turn of this agent."""
         ...
 
     async def last_answer(self, session: str, *, before: TurnId) -> MessageId | None:
-        """What was said last in the session, before this turn, and stands still."""
+        """Return the session's last answer before a turn that is not deleted; None when there is
+        none."""
         ...
 
     async def open_turns(self) -> Sequence[StoredTurn]:
-        """Queued, running and waiting turns, oldest first."""
+        """Return the queued, running and waiting turns, oldest first."""
         ...
 
     async def set_turn(
@@ -34,5 +35,13 @@ class TurnStore(Protocol):
         answer: MessageId | None = None,
         error: str = "",
     ) -> None:
-        """Entering `running` counts an attempt; `tool_called` and `answer` are never unset."""
+        """Change a turn's state.
+
+        Args:
+            turn: id of the turn.
+            state: the new state; entering `running` counts an attempt.
+            tool_called: the agent has called a tool; stays set.
+            answer: the answer's message; stays set.
+            error: the reason, for `failed`.
+        """
         ...

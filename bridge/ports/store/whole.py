@@ -1,4 +1,4 @@
-"""The whole store: every port, and what concerns the store as a whole."""
+"""The whole store: all ports, and what concerns the store as a whole."""
 
 from __future__ import annotations
 
@@ -47,21 +47,33 @@ class Store(
     DirectStore,
     Protocol,
 ):
-    """All of it."""
+    """All ports of the store in one."""
 
-    async def status(self) -> StoreStatus: ...
+    async def status(self) -> StoreStatus:
+        """Return counts, sizes and times for the status command."""
+        ...
 
     async def pulse(self) -> StorePulse:
-        """The little that a health check tells; takes no longer in a large store."""
+        """Return the counts of a health check; their cost does not depend on the store's size."""
         ...
 
     async def prove_writable(self) -> None:
-        """Write something small; after a disk that was full, as much as a batch of messages.
-        Raises StoreError."""
+        """Write a small value; after a full disk, as much as a batch of messages.
+
+        Raises:
+            StoreFull: the disk is full.
+            StoreError: the store cannot be written.
+        """
         ...
 
     async def backup(self, target: Path) -> None:
-        """A consistent copy of the whole store while it is in use."""
+        """Write a consistent copy of the store to `target` while the store is in use.
+
+        Raises:
+            StoreError: the copy cannot be written.
+        """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Finish the pending writes and close the database."""
+        ...
