@@ -35,11 +35,11 @@ from bridge.store import (
     feedback,
     inbox,
     links,
-    marks,
     outbox,
     people,
     turns,
 )
+from bridge.store import reactions as of_reactions
 from bridge.store.bodies import MESSAGES, PEOPLE
 from bridge.store.conversations import Described, conversation_of, own_tools
 from bridge.store.queries import read_queries
@@ -91,9 +91,9 @@ def _keep_the_rest(
 def _keep_marks(db: sqlite3.Connection, admission: Admission, now: float) -> None:
     """What people put on messages."""
     for reaction in admission.reactions:
-        marks.react(db, reaction, now)
+        of_reactions.react(db, reaction, now)
     for pin in admission.pins:
-        marks.pin(db, pin, now)
+        of_reactions.pin(db, pin, now)
     for one in admission.feedback:
         feedback.give(db, one)
 
@@ -189,7 +189,7 @@ def change_message(
         raise StoreError(f"Message {changed.message_id!r} is not archived")
     changes.note_change(db, MessageId(changed.message_id), "changed")
     if state == "deleted":
-        marks.cancel(db, MessageId(changed.message_id), now)
+        of_reactions.cancel(db, MessageId(changed.message_id), now)
     for operation in operations:
         outbox.queue_change(db, operation, now)
     for turn in called:
@@ -203,7 +203,7 @@ def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
     if db.execute(SQL["change_later"], columns).rowcount:
         changes.note_change(db, message, "changed")
         if change.state == "deleted":
-            marks.cancel(db, message, now)
+            of_reactions.cancel(db, message, now)
         for operation in change.operations:
             outbox.queue_change(db, operation, now)
 

@@ -12,8 +12,8 @@ from bridge.model import ActorId, MessageId, RoomId, Sense, channel_of_key
 from bridge.model.times import datetime_of
 from bridge.model.turn_records import GivenFeedback
 from bridge.store import changes
-from bridge.store.marks import standing
 from bridge.store.queries import read_queries
+from bridge.store.reactions import standing
 from bridge.uacs import to_timestamp
 
 SQL = read_queries("feedback")

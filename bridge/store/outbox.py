@@ -39,7 +39,7 @@ from bridge.store.queries import read_queries
 SQL = read_queries("outbox")
 _OPEN = ("waiting", "sending")
 UNSETTLED_FOR = 30.0  # seconds without an answer, from which on a request counts as held up
-_POST_IS_OPEN = read_queries("marks")["post_is_open"]
+_POST_IS_OPEN = read_queries("reactions")["post_is_open"]
 _QUOTED = read_queries("archive")["quoted"]
 
 

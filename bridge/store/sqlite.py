@@ -92,13 +92,13 @@ from bridge.store import (
     inbox,
     key_values,
     links,
-    marks,
     outbox,
     people,
     reading,
     rooms,
     turns,
 )
+from bridge.store import reactions as of_reactions
 from bridge.store.faults import translated
 from bridge.store.late_check import LateCheck
 from bridge.store.lock import StoreLock
@@ -487,13 +487,13 @@ class SqliteStore:
     # --- reactions and pins -------------------------------------------------------------------
 
     async def reactions(self, message: MessageId) -> Sequence[Reacted]:
-        return self._look(marks.reactions, message)
+        return self._look(of_reactions.reactions, message)
 
     async def pinned_by(self, message: MessageId) -> ActorId | None:
-        return self._look(marks.pinned_by, message)
+        return self._look(of_reactions.pinned_by, message)
 
     async def unshown_emoji(self, message: MessageId, channel: ChannelRef) -> Collection[str]:
-        return self._look(marks.unshown_emoji, message, channel)
+        return self._look(of_reactions.unshown_emoji, message, channel)
 
     # --- reading from outside -----------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import pytest
 from bridge.errors import FileMissing, FileTooLarge
 from bridge.model.blob_ids import file_id_of
 from bridge.ports.blobs import BlobRef, Blobs, BlobTotal
-from bridge.testing.clock import START, HandClock
+from bridge.testing.clock import START, ManualClock
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(100)
 NOBODYS = file_id_of("0" * 64)
@@ -58,8 +58,8 @@ def numbers(size: int) -> bytes:
 
 class BlobsContract:
     @pytest.fixture
-    def clock(self) -> HandClock:
-        return HandClock()
+    def clock(self) -> ManualClock:
+        return ManualClock()
 
     async def test_a_file_is_named_by_its_hash_and_comes_back_as_it_was(self, blobs: Blobs) -> None:
         ref = await blobs.put(stream(PNG[:3], PNG[3:50], b"", PNG[50:]), limit=1000)
@@ -187,7 +187,7 @@ class BlobsContract:
         assert await put(blobs, PNG) == ref
 
     async def test_only_old_files_that_nobody_uses_are_swept(
-        self, blobs: Blobs, clock: HandClock
+        self, blobs: Blobs, clock: ManualClock
     ) -> None:
         used, unused, again = [await put(blobs, word) for word in (b"used", b"unused", b"again")]
         clock.now = START + 100

@@ -7,7 +7,7 @@ import asyncio
 START = 1_700_000_000.0
 
 
-class HandClock:
+class ManualClock:
     """A clock that goes only when it is told to."""
 
     def __init__(self, now: float = START) -> None:

@@ -146,7 +146,7 @@ async def send_all(rig: ConnectorRig, delivery: Delivery) -> list[Receipt]:
     return [await rig.connector.send(call) for call in rig.connector.encode(delivery).calls]
 
 
-def heard(rig: ConnectorRig) -> list[MessagePosted]:
+def posted_messages(rig: ConnectorRig) -> list[MessagePosted]:
     """Every post that came in so far, decoded."""
     events = [event for raw in rig.inbox.raws for event in rig.connector.decode(raw)]
     return [event for event in events if isinstance(event, MessagePosted)]
@@ -163,9 +163,9 @@ class ConnectorContract:
         self, rig: ConnectorRig
     ) -> None:
         native_id = await rig.say("good morning", None)
-        await rig.inbox.until(lambda: len(heard(rig)) == 1)
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == 1)
 
-        (event,) = heard(rig)
+        (event,) = posted_messages(rig)
 
         assert event.native_id == native_id
         assert event.message.message_id == message_id_of(rig.channel, native_id)
@@ -178,9 +178,11 @@ class ConnectorContract:
     async def test_an_answer_in_a_thread_names_the_thread(self, rig: ConnectorRig) -> None:
         root = await rig.say("who has the keys?", None)
         await rig.say("I do", root)
-        await rig.inbox.until(lambda: any(text_of(event) == "I do" for event in heard(rig)))
+        await rig.inbox.until(
+            lambda: any(text_of(event) == "I do" for event in posted_messages(rig))
+        )
 
-        answer = next(event for event in heard(rig) if text_of(event) == "I do")
+        answer = next(event for event in posted_messages(rig) if text_of(event) == "I do")
 
         assert answer.place.channel == rig.channel
         assert answer.place.thread == root
@@ -191,9 +193,9 @@ class ConnectorContract:
         said = [f"number {n}" for n in range(20)]
         for text in said:
             await rig.say(text, None)
-        await rig.inbox.until(lambda: len(heard(rig)) == len(said))
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == len(said))
 
-        assert [text_of(event) for event in heard(rig)] == said
+        assert [text_of(event) for event in posted_messages(rig)] == said
         keys = [raw.order_key for raw in rig.inbox.raws if rig.connector.decode(raw)]
         assert keys == sorted(keys)
 
@@ -219,9 +221,9 @@ class ConnectorContract:
             pytest.skip("this platform does not send our own posts back")
 
         (receipt,) = await send_all(rig, post_of(rig, "there and back"))
-        await rig.inbox.until(lambda: len(heard(rig)) == 1)
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == 1)
 
-        (echo,) = heard(rig)
+        (echo,) = posted_messages(rig)
         assert echo.native_id == receipt.native_id
         assert echo.message.message_id == message_id_of(rig.channel, receipt.native_id)
 
@@ -230,18 +232,18 @@ class ConnectorContract:
             pytest.skip("this platform does not send our own posts back")
 
         await send_all(rig, post_of(rig, "mirror, mirror"))
-        await rig.inbox.until(lambda: len(heard(rig)) == 1)
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == 1)
 
-        assert heard(rig)[0].own
+        assert posted_messages(rig)[0].own
 
     async def test_the_same_delivery_twice_is_one(self, rig: ConnectorRig) -> None:
         rig.fault(Fault(kind="duplicate", where=rig.event_route))
 
         await rig.say("only once", None)
         await rig.say("afterwards", None)
-        await rig.inbox.until(lambda: any(text_of(e) == "afterwards" for e in heard(rig)))
+        await rig.inbox.until(lambda: any(text_of(e) == "afterwards" for e in posted_messages(rig)))
 
-        ids = [event.native_id for event in heard(rig)]
+        ids = [event.native_id for event in posted_messages(rig)]
         assert len(ids) == len(set(ids)) == 2
 
     async def test_an_event_that_is_not_signed_is_refused_and_not_kept(
@@ -361,18 +363,18 @@ class ConnectorContract:
             pytest.skip("this platform's history cannot be read")
         await rig.say("seen", None)
         root = await rig.say("root", None)
-        await rig.inbox.until(lambda: len(heard(rig)) == 2)
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == 2)
         cursor = rig.inbox.raws[0].order_key
         await rig.say("reply", root)
         await rig.say("last", None)
-        await rig.inbox.until(lambda: len(heard(rig)) == 4)
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == 4)
 
         read = history.read_after(rig.channel, cursor, [root])
         raws = [raw async for raw in read if isinstance(raw, Raw)]
 
         missed = [event for raw in raws for event in rig.connector.decode(raw)]
         posts = [event for event in missed if isinstance(event, MessagePosted)]
-        live = {event.native_id: event for event in heard(rig)}
+        live = {event.native_id: event for event in posted_messages(rig)}
         assert sorted(map(text_of, posts)) == ["last", "reply", "root"]
         assert {raw.dedupe_key for raw in raws} <= {raw.dedupe_key for raw in rig.inbox.raws}
         for post in posts:
@@ -381,7 +383,7 @@ class ConnectorContract:
 
     async def test_stopping_leaves_nothing_running(self, rig: ConnectorRig) -> None:
         await rig.say("still there?", None)
-        await rig.inbox.until(lambda: len(heard(rig)) == 1)
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == 1)
 
         await rig.stop()
 

@@ -55,7 +55,7 @@ from bridge.model.outbox_records import (
 from bridge.model.store_status import Explanation, StorePulse, StoreStatus
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.ports.store.whole import Store
-from bridge.testing.clock import START, HandClock
+from bridge.testing.clock import START, ManualClock
 from bridge.testing.store_contract_agents import AgentsContract
 from bridge.testing.store_contract_approvals import ApprovalsContract
 from bridge.testing.store_contract_people import PeopleContract
@@ -109,7 +109,7 @@ def words(native_id: str, text: str = "Hello", channel: ChannelRef = HOME) -> Me
     )
 
 
-def said(
+def new_message(
     native_id: str,
     text: str = "Hello",
     *,
@@ -204,8 +204,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     """Inherit it in a class whose name begins with Test."""
 
     @pytest.fixture
-    def clock(self) -> HandClock:
-        return HandClock()
+    def clock(self) -> ManualClock:
+        return ManualClock()
 
     # --- inbox --------------------------------------------------------------------------------
 
@@ -327,7 +327,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.payload_credentials(row.id) == {"/response_url": "https://hooks.test/1"}
 
     async def test_credentials_are_forgotten_when_their_time_is_over(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         row = await store.accept(
             raw(1, credentials={"/t": "x"}, credentials_ttl=60.0), advance=True
@@ -349,13 +349,13 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         row = await store.accept(raw(1), advance=False)
         assert row is not None
 
-        admitted = await store.admit(Admission("routed", row.id, said("m1")))
+        admitted = await store.admit(Admission("routed", row.id, new_message("m1")))
 
         assert admitted == Admitted(repeat=False)
         assert await store.waiting_rows() == []
 
     async def test_an_admitted_message_is_given_back_whole(self, store: Store) -> None:
-        new = said("m1", thread="m0", root="m0", reply_to=message_id_of(HOME, "m0"))
+        new = new_message("m1", thread="m0", root="m0", reply_to=message_id_of(HOME, "m0"))
 
         await admit(store, new)
 
@@ -384,7 +384,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert found.message == odd
 
     async def test_a_repeat_changes_nothing_but_its_row(self, store: Store) -> None:
-        first = said("m1", "first")
+        first = new_message("m1", "first")
         await admit(store, first, timelines=(ROOM_TIMELINE,))
         row = await store.accept(raw(1), advance=False)
         assert row is not None
@@ -393,7 +393,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             Admission(
                 "routed",
                 row.id,
-                said("m1", "second"),
+                new_message("m1", "second"),
                 people=(ANN,),
                 timelines=(HOME_TIMELINE,),
                 operations=(post("p1", first),),
@@ -412,45 +412,45 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_a_refused_admission_leaves_nothing_behind(self, store: Store) -> None:
         row = await store.accept(raw(1), advance=False)
         assert row is not None
-        unknown = said("never archived")
+        unknown = new_message("never archived")
 
         with pytest.raises(StoreError, match="p1"):
             await store.admit(
                 Admission(
                     "routed",
                     row.id,
-                    said("m1"),
+                    new_message("m1"),
                     people=(ANN,),
                     timelines=(ROOM_TIMELINE,),
                     operations=(post("p1", unknown),),
                 )
             )
 
-        assert await store.message(said("m1").id) is None
+        assert await store.message(new_message("m1").id) is None
         assert await store.person(ANN.id) is None
         assert await store.conversations() == []
         assert await store.waiting_rows() == [row]
 
     async def test_a_refused_admission_takes_no_neighbour_with_it(self, store: Store) -> None:
-        bad = admit(store, said("m1"), post("p1", said("never archived")))
-        good = [admit(store, said(f"g{number}")) for number in range(20)]
+        bad = admit(store, new_message("m1"), post("p1", new_message("never archived")))
+        good = [admit(store, new_message(f"g{number}")) for number in range(20)]
 
         results = await asyncio.gather(*good[:10], bad, *good[10:], return_exceptions=True)
 
         assert isinstance(results.pop(10), StoreError)
         assert results == [Admitted()] * 20
-        assert await store.message(said("g19").id) == stored(said("g19"))
+        assert await store.message(new_message("g19").id) == stored(new_message("g19"))
 
     async def test_an_operation_id_is_taken_once(self, store: Store) -> None:
-        await admit(store, said("m1"), post("p1", said("m1")))
+        await admit(store, new_message("m1"), post("p1", new_message("m1")))
 
         with pytest.raises(StoreError, match="p1"):
-            await admit(store, said("m2"), post("p1", said("m2")))
+            await admit(store, new_message("m2"), post("p1", new_message("m2")))
 
-        assert await store.message(said("m2").id) is None
+        assert await store.message(new_message("m2").id) is None
 
     async def test_an_admission_without_a_message_can_queue_and_settle(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
 
@@ -484,11 +484,11 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.person(ActorId("tin:W1:nobody")) is None
 
     async def test_an_author_stays_as_it_was_when_the_message_came(self, store: Store) -> None:
-        await admit(store, said("m1"))
+        await admit(store, new_message("m1"))
 
         await store.save_person(ANN.model_copy(update={"name": "Ann B."}))
 
-        assert await store.message(said("m1").id) == stored(said("m1"))
+        assert await store.message(new_message("m1").id) == stored(new_message("m1"))
 
     async def test_a_room_keeps_its_conversation_id(self, store: Store) -> None:
         first = await store.room_ids([ROOM, RoomId("attic")])
@@ -504,7 +504,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         self, store: Store
     ) -> None:
         for number in (3, 1, 2):
-            new = said(f"m{number}", time=START + number)
+            new = new_message(f"m{number}", time=START + number)
             await admit(store, new, timelines=(ROOM_TIMELINE, HOME_TIMELINE))
 
         conversation = await store.conversation(HOME_TIMELINE.id)
@@ -521,7 +521,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     async def test_a_conversation_can_be_cut_to_its_newest_messages(self, store: Store) -> None:
         for number in range(5):
-            await admit(store, said(f"m{number}"), timelines=(ROOM_TIMELINE,))
+            await admit(store, new_message(f"m{number}"), timelines=(ROOM_TIMELINE,))
 
         newest = await store.conversation(ROOM_TIMELINE.id, newest=2)
         none = await store.conversation(ROOM_TIMELINE.id, newest=0)
@@ -534,9 +534,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     ) -> None:
         room = (ROOM_TIMELINE,)
         bob = Person(id=ActorId("fake:home:bob"), name="Bob")
-        await admit(store, said("m1"), timelines=room)
-        await admit(store, said("m2", thread="m1", root="m1"), timelines=room)
-        by_bob = replace(said("m3"), author=bob, place=Place(channel=AWAY))
+        await admit(store, new_message("m1"), timelines=room)
+        await admit(store, new_message("m2", thread="m1", root="m1"), timelines=room)
+        by_bob = replace(new_message("m3"), author=bob, place=Place(channel=AWAY))
         await admit(store, by_bob, timelines=room)
         for number, asked in enumerate(("m2", "m3")):
             question = message_id_of(HOME, asked)
@@ -555,7 +555,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     async def test_deleted_messages_are_absent_and_do_not_count(self, store: Store) -> None:
         for number in range(3):
-            await admit(store, said(f"m{number}"), timelines=(ROOM_TIMELINE,))
+            await admit(store, new_message(f"m{number}"), timelines=(ROOM_TIMELINE,))
 
         await store.change_message(words("m1"), "deleted")
 
@@ -563,7 +563,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert conversation.messages == (words("m0"), words("m2"))
 
     async def test_changed_messages_read_as_they_are_now(self, store: Store) -> None:
-        await admit(store, said("m1"), timelines=(ROOM_TIMELINE,))
+        await admit(store, new_message("m1"), timelines=(ROOM_TIMELINE,))
 
         await store.change_message(words("m1", "changed"), "edited")
 
@@ -575,17 +575,17 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             await store.conversation(ROOM_TIMELINE.id)
 
     async def test_timelines_are_listed_with_their_number_of_messages(self, store: Store) -> None:
-        await admit(store, said("m1"), timelines=(ROOM_TIMELINE, HOME_TIMELINE))
-        await admit(store, said("m2"), timelines=(ROOM_TIMELINE,))
+        await admit(store, new_message("m1"), timelines=(ROOM_TIMELINE, HOME_TIMELINE))
+        await admit(store, new_message("m2"), timelines=(ROOM_TIMELINE,))
 
         assert await store.conversations() == [(ROOM_TIMELINE, 2), (HOME_TIMELINE, 1)]
 
     async def test_a_timeline_can_begin_without_a_message(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         await store.admit(Admission("thread started", timelines=(ROOM_TIMELINE,)))
         empty = await store.conversation(ROOM_TIMELINE.id)
-        await admit(store, said("m1", time=START - 500), timelines=(ROOM_TIMELINE,))
+        await admit(store, new_message("m1", time=START - 500), timelines=(ROOM_TIMELINE,))
 
         assert empty.messages == ()
         assert empty.created_at == to_timestamp(datetime.fromtimestamp(clock.now, UTC))
@@ -594,11 +594,13 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_admissions_at_once_get_numbers_without_gaps(self, store: Store) -> None:
         async with asyncio.TaskGroup() as group:
             for number in range(50):
-                group.create_task(admit(store, said(f"m{number}"), timelines=(ROOM_TIMELINE,)))
+                group.create_task(
+                    admit(store, new_message(f"m{number}"), timelines=(ROOM_TIMELINE,))
+                )
 
         numbers: list[int] = []
         for number in range(50):
-            explanation = await store.explain(said(f"m{number}").id)
+            explanation = await store.explain(new_message(f"m{number}").id)
             assert explanation is not None
             numbers += [seq for _, seq in explanation.timelines]
         assert sorted(numbers) == list(range(1, 51))
@@ -610,7 +612,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             await store.change_message(words("m1"), "edited")
 
     async def test_a_change_queues_its_operations_with_it(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
 
         await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
@@ -621,7 +623,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert item.message_state == "edited"
 
     async def test_a_change_with_a_wrong_operation_changes_nothing(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         with pytest.raises(StoreError, match="p1"):
@@ -630,7 +632,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.message(new.id) == stored(new)
 
     async def test_an_edit_is_left_out_while_the_post_waits(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         await store.change_message(words("m1", "changed"), "edited", [edit("e1", new)])
@@ -640,7 +642,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store) == ["p1"]
 
     async def test_an_edit_is_queued_behind_a_post_that_is_being_sent(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
 
@@ -651,7 +653,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_an_edit_is_queued_where_the_waiting_post_stands_in_part(
         self, store: Store
     ) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
         await store.record(OperationId("p1"), [copy("x0")])
@@ -662,7 +664,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store) == ["p1", "e1"]
 
     async def test_edits_that_wait_become_one(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
 
         for number in range(3):
@@ -674,7 +676,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store) == ["e0"]
 
     async def test_an_edit_that_is_being_sent_takes_no_later_one_in(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         await store.change_message(words("m1", "one"), "edited", [edit("e1", new)])
         await store.begin(OperationId("e1"))
@@ -684,7 +686,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store) == ["e1", "e2"]
 
     async def test_edits_of_other_lanes_and_messages_stay_apart(self, store: Store) -> None:
-        one, two = said("m1"), said("m2")
+        one, two = new_message("m1"), new_message("m2")
         await admit(store, one, post("p1", one, AWAY))
         await admit(store, two)
 
@@ -697,7 +699,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- what people change -------------------------------------------------------------------
 
     async def test_a_change_is_admitted_with_its_row_and_its_operations(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), timelines=(ROOM_TIMELINE,))
         await carry(store, "p1", copy("x0"))
 
@@ -709,7 +711,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await store.conversation(ROOM_TIMELINE.id)).messages == (words("m1", "changed"),)
 
     async def test_an_older_change_changes_nothing(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         await store.admit(later(new, "newest", START + 5, edit("e1", new)))
 
@@ -720,7 +722,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store, FAR) == []
 
     async def test_what_is_deleted_stays_so(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, timelines=(ROOM_TIMELINE,))
         gone = Change(new.message, "deleted", START + 5)
         await store.admit(Admission("deleted", changes=(gone,)))
@@ -731,12 +733,12 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.open_lanes() == []
 
     async def test_a_change_of_what_is_not_there_changes_nothing(self, store: Store) -> None:
-        await store.admit(later(said("m1"), "changed", START + 5))
+        await store.admit(later(new_message("m1"), "changed", START + 5))
 
-        assert await store.message(said("m1").id) is None
+        assert await store.message(new_message("m1").id) is None
 
     async def test_a_deletion_cancels_a_post_that_was_not_sent(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), post("p2", new, FAR))
         await store.begin(OperationId("p2"))
         gone = Change(
@@ -750,26 +752,26 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.dead_letters() == []
 
     async def test_the_posts_of_a_message_are_those_that_may_stand(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         posts = [post("p1", new), post("p2", new, FAR), post("p3", new, HOME)]
         await admit(store, new, *posts)
         await carry(store, "p1", copy("x0"))
         await store.settle(Settlement(OperationId("p2"), "dead", error="refused"))
 
         assert await store.posts_of(new.id) == [posts[0], posts[2]]
-        assert await store.posts_of(said("m2").id) == []
+        assert await store.posts_of(new_message("m2").id) == []
 
     # --- resolving ----------------------------------------------------------------------------
 
     async def test_a_native_id_resolves_to_what_was_said_there(self, store: Store) -> None:
-        await admit(store, said("m1"))
+        await admit(store, new_message("m1"))
 
-        assert await store.resolve(HOME, "m1") == said("m1").id
+        assert await store.resolve(HOME, "m1") == new_message("m1").id
         assert await store.resolve(AWAY, "m1") is None
         assert await store.resolve(HOME, "m2") is None
 
     async def test_a_native_id_resolves_to_the_message_of_our_copy(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         await carry(store, "p1", copy("x1"), copy("x2", 1))
@@ -778,7 +780,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.resolve(AWAY, "x2") == new.id
 
     async def test_a_deleted_copy_still_resolves(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         removal = DeleteMessage(
             id=OperationId("d1"), account=ACME, channel=AWAY, room=ROOM, message=new.id
         )
@@ -790,7 +792,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.resolve(AWAY, "x1") == new.id
 
     async def test_a_stand_in_resolves_to_the_message_that_it_shows(self, store: Store) -> None:
-        new = said("m1", thread="m0", root="m0")
+        new = new_message("m1", thread="m0", root="m0")
         await admit(store, new, post("p1", new, root=new.root))
 
         await carry(store, "p1", copy("x1"), thread_of=new.root)
@@ -800,9 +802,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- lanes --------------------------------------------------------------------------------
 
     async def test_the_head_of_a_lane_holds_all_that_encoding_needs(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        new = said("m1")
+        new = new_message("m1")
         clock.now = START + 7
 
         await admit(store, new, post("p1", new))
@@ -820,7 +822,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.open_lanes() == []
 
     async def test_a_lane_keeps_the_order_of_admission(self, store: Store) -> None:
-        first, second = said("m1"), said("m2")
+        first, second = new_message("m1"), new_message("m2")
         await admit(store, first, post("z", first), post("y", first))
         await admit(store, second, post("x", second), post("elsewhere", second, FAR))
 
@@ -829,7 +831,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.open_lanes() == [FAR.lane]
 
     async def test_an_operation_is_known_from_its_queueing_on(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         assert await store.knows_operation(OperationId("p1"))
         assert not await store.knows_operation(OperationId("nobody's"))
@@ -837,7 +839,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_the_oldest_open_notice_of_a_lane_is_found_behind_others(
         self, store: Store
     ) -> None:
-        new, told = said("m1"), said("n1")
+        new, told = new_message("m1"), new_message("n1")
         notice = told.message.model_copy(update={"message_id": "bridge:late"})
         told = replace(told, message=notice, native_id=None)
         await admit(store, new, post("p1", new))
@@ -850,8 +852,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await store.settle(Settlement(OperationId("p2"), "done"))
         assert await store.notice(AWAY.lane) is None
 
-    async def test_a_begun_operation_stays_the_head(self, store: Store, clock: HandClock) -> None:
-        new = said("m1")
+    async def test_a_begun_operation_stays_the_head(self, store: Store, clock: ManualClock) -> None:
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         clock.now += 3
 
@@ -862,7 +864,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.open_lanes() == [AWAY.lane]
 
     async def test_each_beginning_counts(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         for _ in range(3):
@@ -871,9 +873,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).attempts == 3
 
     async def test_an_operation_may_begin_with_its_admission(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        new = said("m1")
+        new = new_message("m1")
         begun = frozenset({OperationId("p1")})
         await admit(store, new, post("p1", new), post("p2", new), begun=begun)
 
@@ -884,7 +886,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (second.state, second.attempts, second.began) == ("waiting", 0, None)
 
     async def test_a_settled_or_unknown_operation_cannot_begin(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await carry(store, "p1", copy("x1"))
 
@@ -894,7 +896,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             await store.begin(OperationId("p9"))
 
     async def test_a_postponed_operation_waits_for_its_time(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
 
@@ -907,7 +909,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert lane.error == "429: wait 30 s"
 
     async def test_a_settled_operation_is_not_postponed(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await carry(store, "p1", copy("x1"))
 
@@ -916,7 +918,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.head(AWAY.lane) is None
 
     async def test_copies_recorded_so_far_are_in_the_delivery(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
 
@@ -926,7 +928,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.resolve(AWAY, "x0") == new.id
 
     async def test_a_slot_recorded_before_keeps_its_first_receipt(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         await store.record(OperationId("p1"), [copy("x0")])
@@ -935,7 +937,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).delivery.copies == (copy("x0"), copy("x1", 1))
 
     async def test_a_settled_operation_records_nothing(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new))
         await carry(store, "p1", copy("x0"))
 
@@ -949,7 +951,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.resolve(AWAY, "x1") is None
 
     async def test_after_is_the_last_native_id_of_the_last_settled_post(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         operations = [post(f"p{number}", new) for number in range(3)]
         await admit(store, new, *operations)
         assert (await head(store)).after is None
@@ -963,7 +965,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- settling -----------------------------------------------------------------------------
 
     async def test_an_operation_is_settled_once(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new))
         await store.begin(OperationId("p1"))
 
@@ -973,14 +975,14 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).delivery.copies == (copy("x1"),)
 
     async def test_an_operation_may_be_settled_before_it_began(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         assert await store.settle(Settlement(OperationId("p1"), "cancelled")) is True
         assert await store.open_lanes() == []
 
     async def test_the_copies_of_a_post_are_there_for_its_edit(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await carry(store, "p1", copy("x1", 1, thread="t"), copy("x0", 0, thread="t"))
 
@@ -993,7 +995,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         )
 
     async def test_recorded_and_settled_copies_add_up(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new))
         await store.begin(OperationId("p1"))
         await store.record(OperationId("p1"), [copy("x0")])
@@ -1005,7 +1007,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert item.after == "x1"
 
     async def test_an_edit_replaces_adds_and_removes_copies(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new), edit("e2", new))
         await carry(store, "p1", copy("x0"), copy("x1", 1), copy("x2", 2))
 
@@ -1014,7 +1016,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).delivery.copies == (copy("y0"), copy("x1", 1))
 
     async def test_an_edit_keeps_the_thread_of_a_copy(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), edit("e1", new), edit("e2", new))
         await carry(store, "p1", copy("x0", thread="t"))
 
@@ -1023,7 +1025,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).delivery.copies == (copy("x0", thread="t"),)
 
     async def test_what_concerns_the_original_finds_it_among_the_copies(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         reaction = AddReaction(
             id=OperationId("r1"),
             account=ACME,
@@ -1043,7 +1045,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     @pytest.mark.parametrize("state", ["dead", "unproved"])
     async def test_proof_of_arrival_ends_what_was_given_up(self, store: Store, state: Any) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.begin(OperationId("p1"))
         await store.settle(Settlement(OperationId("p1"), state, error="no answer"))
@@ -1056,7 +1058,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- threads and replies ------------------------------------------------------------------
 
     async def test_a_thread_goes_on_below_our_copy_of_its_root(self, store: Store) -> None:
-        root, answer = said("m0"), said("m1", thread="m0", root="m0")
+        root, answer = new_message("m0"), new_message("m1", thread="m0", root="m0")
         await admit(store, root, post("p0", root))
         await carry(store, "p0", copy("x0"), copy("x0b", 1))
 
@@ -1066,7 +1068,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (item.delivery.thread, item.thread_missing) == ("x0", False)
 
     async def test_a_thread_goes_on_below_the_root_that_was_said_there(self, store: Store) -> None:
-        root = said("m0")
+        root = new_message("m0")
         answer = NewMessage(words("a1"), ANN, START, root=root.id)
         await admit(store, root)
 
@@ -1088,7 +1090,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (item.delivery.thread, item.thread_missing) == (native_id, False)
 
     async def test_a_root_that_never_came_there_is_missing(self, store: Store) -> None:
-        answer = said("m1", thread="m0", root="m0")
+        answer = new_message("m1", thread="m0", root="m0")
 
         await admit(store, answer, post("p1", answer, root=answer.root))
 
@@ -1096,7 +1098,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (item.delivery.thread, item.thread_missing) == (None, True)
 
     async def test_later_answers_go_below_what_stands_for_the_root(self, store: Store) -> None:
-        first, second = said("m1", root="m0"), said("m2", root="m0")
+        first, second = new_message("m1", root="m0"), new_message("m2", root="m0")
         await admit(store, first, post("p1", first, root=first.root))
         await carry(store, "p1", copy("x1"), copy("x2", 1), thread_of=first.root)
 
@@ -1108,7 +1110,11 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_what_began_a_thread_anew_stands_for_the_root_that_is_gone(
         self, store: Store
     ) -> None:
-        root, first, second = said("m0"), said("m1", root="m0"), said("m2", root="m0")
+        root, first, second = (
+            new_message("m0"),
+            new_message("m1", root="m0"),
+            new_message("m2", root="m0"),
+        )
         await admit(store, root, post("p0", root))
         await carry(store, "p0", copy("x0"))
         await admit(store, first, post("p1", first, root=root.id), post("h1", first, HOME))
@@ -1122,26 +1128,26 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.copies(root.id, HOME) == (copy("m0"),)  # it is not for us to say
 
     async def test_the_root_itself_goes_before_what_stands_for_it(self, store: Store) -> None:
-        root, answer = said("m0"), said("m1", root="m0")
+        root, answer = new_message("m0"), new_message("m1", root="m0")
         await admit(store, answer, post("p1", answer, root=root.id))
         await carry(store, "p1", copy("x1"), thread_of=root.id)
         await admit(store, root, post("p0", root))
         await carry(store, "p0", copy("x0"))
 
         await store.change_message(answer.message, "edited", [edit("e1", answer)])
-        late = said("m2", root="m0")
+        late = new_message("m2", root="m0")
         await admit(store, late, post("p2", late, root=root.id))
 
         await carry(store, "e1", copy("x1"))
         assert (await head(store)).delivery.thread == "x0"
 
     async def test_a_reply_quotes_the_message_that_it_answers(self, store: Store) -> None:
-        asked, answer = said("m0", "Who is **there**?\n\nSay so"), said("m1", "Me")
+        asked, answer = new_message("m0", "Who is **there**?\n\nSay so"), new_message("m1", "Me")
         await admit(store, asked, post("p0", asked))
         await carry(store, "p0", copy("x0"))
 
         await admit(store, answer, post("p1", answer, reply_to=asked.id))
-        await admit(store, said("m2"), post("p2", said("m2"), FAR, reply_to=asked.id))
+        await admit(store, new_message("m2"), post("p2", new_message("m2"), FAR, reply_to=asked.id))
 
         assert (await head(store)).delivery.quoted == Quoted(
             author="Ann", excerpt="Who is there? Say so", native_id="x0"
@@ -1151,7 +1157,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         )
 
     async def test_an_edited_reply_still_quotes(self, store: Store) -> None:
-        asked, answer = said("m0", "Who is there?"), said("m1", "Me")
+        asked, answer = new_message("m0", "Who is there?"), new_message("m1", "Me")
         await admit(store, asked)
         await admit(store, answer, post("p1", answer, reply_to=asked.id))
         await carry(store, "p1", copy("x1"))
@@ -1162,7 +1168,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).delivery.quoted == Quoted(author="Ann", excerpt="Who is there?")
 
     async def test_a_quoted_excerpt_is_short(self, store: Store) -> None:
-        asked, answer = said("m0", "word " * 5000), said("m1")
+        asked, answer = new_message("m0", "word " * 5000), new_message("m1")
 
         await admit(store, asked)
         await admit(store, answer, post("p1", answer, reply_to=asked.id))
@@ -1173,8 +1179,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert quoted.excerpt.startswith("word word")
 
     async def test_words_that_are_gone_or_not_for_all_are_not_quoted(self, store: Store) -> None:
-        gone, secret = said("m0", "gone"), said("m1", "secret", audience=(ANN.id,))
-        answer = said("m2")
+        gone, secret = new_message("m0", "gone"), new_message("m1", "secret", audience=(ANN.id,))
+        answer = new_message("m2")
         await admit(store, gone)
         await admit(store, secret)
         await store.change_message(gone.message, "deleted")
@@ -1190,7 +1196,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store, FAR)).delivery.quoted == Quoted(author="Ann", excerpt="")
 
     async def test_a_reply_to_an_unknown_message_quotes_nothing(self, store: Store) -> None:
-        answer = said("m1")
+        answer = new_message("m1")
 
         await admit(store, answer, post("p1", answer, reply_to=message_id_of(HOME, "m0")))
 
@@ -1199,9 +1205,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- dead letters -------------------------------------------------------------------------
 
     async def test_dead_letters_are_listed_with_their_reason(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        one, two = said("m1", "Hello **you**"), said("m2")
+        one, two = new_message("m1", "Hello **you**"), new_message("m2")
         await admit(store, one, post("p1", one), post("p2", one, FAR))
         await admit(store, two, post("p3", two))
         await store.begin(OperationId("p1"))
@@ -1219,9 +1225,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert {letter.message_state for letter in await store.dead_letters()} == {"deleted"}
 
     async def test_a_replayed_letter_begins_anew_at_the_end_of_its_lane(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new), post("p2", new))
         await store.begin(OperationId("p1"))
         await store.settle(Settlement(OperationId("p1"), "dead", error="refused"))
@@ -1240,9 +1246,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             after="x2",
         )
 
-    async def test_what_failed_and_waits_is_held_up(self, store: Store, clock: HandClock) -> None:
+    async def test_what_failed_and_waits_is_held_up(self, store: Store, clock: ManualClock) -> None:
         for name in ("m1", "m2", "m3", "m4"):
-            await admit(store, said(name), post(name.replace("m", "p"), said(name)))
+            await admit(store, new_message(name), post(name.replace("m", "p"), new_message(name)))
         for name in ("p1", "p2", "p3"):
             await store.begin(OperationId(name))
         await store.postpone(OperationId("p1"), START + 60, "HTTP 503")
@@ -1260,7 +1266,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         self, store: Store
     ) -> None:
         for name in ("m1", "m2", "m3"):
-            await admit(store, said(name), post(name.replace("m", "p"), said(name)))
+            await admit(store, new_message(name), post(name.replace("m", "p"), new_message(name)))
         await store.begin(OperationId("p1"))
         await store.postpone(OperationId("p1"), START + 60, "HTTP 503")
         await store.settle(Settlement(OperationId("p3"), "dead", error="refused"))
@@ -1278,10 +1284,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     async def test_the_head_of_a_lane_can_leave_out_messages(self, store: Store) -> None:
         for name in ("m1", "m2", "m3"):
-            await admit(store, said(name), post(name.replace("m", "p"), said(name)))
+            await admit(store, new_message(name), post(name.replace("m", "p"), new_message(name)))
 
         async def first(*besides: str) -> str | None:
-            ids = [said(name).id for name in besides]
+            ids = [new_message(name).id for name in besides]
             item = await store.head(AWAY.lane, besides=ids)
             return item and item.delivery.operation.id
 
@@ -1289,7 +1295,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await first("m1", "m2", "m3") is None
 
     async def test_only_dead_letters_are_replayed(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
 
         for name in ("p1", "p9"):
@@ -1299,12 +1305,12 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     # --- threads that live --------------------------------------------------------------------
 
     async def test_live_threads_are_the_newest_threads_and_possible_roots(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        await admit(store, said("old", time=START - 100))
-        await admit(store, said("a", time=START + 1))
-        await admit(store, said("b", thread="t", root="t", time=START + 2))
-        await admit(store, said("c", thread="a", root="a", time=START + 3))
+        await admit(store, new_message("old", time=START - 100))
+        await admit(store, new_message("a", time=START + 1))
+        await admit(store, new_message("b", thread="t", root="t", time=START + 2))
+        await admit(store, new_message("c", thread="a", root="a", time=START + 3))
         clock.now = START + 4
         elsewhere = NewMessage(words("e"), ANN, START)
         await admit(store, elsewhere, post("p1", elsewhere, HOME), post("p2", elsewhere))
@@ -1316,10 +1322,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.live_threads(HOME, START + 100) == []
 
     async def test_a_copy_that_is_gone_may_still_be_the_root_of_a_thread(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         clock.now = START + 4
-        new = said("m1", time=START)
+        new = new_message("m1", time=START)
         await admit(store, new, post("p1", new))
         await carry(store, "p1", copy("x1"))
         await store.change_message(new.message, "deleted", [removal("d1", new)])
@@ -1329,7 +1335,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     async def test_live_threads_are_at_most_200(self, store: Store) -> None:
         for number in range(210):
-            await admit(store, said(f"{number:03}", time=START + number))
+            await admit(store, new_message(f"{number:03}", time=START + number))
 
         threads = await store.live_threads(HOME, START)
 
@@ -1337,23 +1343,25 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- turns --------------------------------------------------------------------------------
 
-    async def test_turns_are_queued_with_the_message(self, store: Store, clock: HandClock) -> None:
+    async def test_turns_are_queued_with_the_message(
+        self, store: Store, clock: ManualClock
+    ) -> None:
         clock.now = START + 3
-        turns = [NewTurn(TurnId(name), "echo", ROOM, said("m1").id) for name in ("t2", "t1")]
+        turns = [NewTurn(TurnId(name), "echo", ROOM, new_message("m1").id) for name in ("t2", "t1")]
 
-        await admit(store, said("m1"), turns=tuple(turns))
+        await admit(store, new_message("m1"), turns=tuple(turns))
 
         assert await store.open_turns() == [
-            StoredTurn(TurnId("t2"), "echo", ROOM, said("m1").id, "queued", 0, START + 3),
-            StoredTurn(TurnId("t1"), "echo", ROOM, said("m1").id, "queued", 0, START + 3),
+            StoredTurn(TurnId("t2"), "echo", ROOM, new_message("m1").id, "queued", 0, START + 3),
+            StoredTurn(TurnId("t1"), "echo", ROOM, new_message("m1").id, "queued", 0, START + 3),
         ]
 
     async def test_turns_are_queued_once_with_a_change_of_their_message(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         clock.now = START + 3
-        await admit(store, said("m1"))
-        called = NewTurn(TurnId("t1"), "echo", ROOM, said("m1").id, called_by="agent")
+        await admit(store, new_message("m1"))
+        called = NewTurn(TurnId("t1"), "echo", ROOM, new_message("m1").id, called_by="agent")
 
         await store.change_message(words("m1"), "complete", turns=[called])
         await store.change_message(words("m1"), "complete", turns=[called])
@@ -1366,7 +1374,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         await store.set_turn(TurnId("t1"), "running")
         await store.set_turn(TurnId("t1"), "running", tool_called=True)
-        await store.set_turn(TurnId("t1"), "waiting", answer=said("a1").id)
+        await store.set_turn(TurnId("t1"), "waiting", answer=new_message("a1").id)
         await store.set_turn(TurnId("t1"), "running")
 
         assert await store.open_turns() == [
@@ -1374,12 +1382,12 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
                 TurnId("t1"),
                 "echo",
                 ROOM,
-                said("m1").id,
+                new_message("m1").id,
                 "running",
                 attempts=2,
                 asked=START,
                 tool_called=True,
-                answer=said("a1").id,
+                answer=new_message("a1").id,
             )
         ]
 
@@ -1396,7 +1404,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             await store.set_turn(TurnId("t9"), "running")
 
     async def test_an_agent_was_called_by_a_message_or_in_its_thread(self, store: Store) -> None:
-        answer = said("m1", thread="m0", root="m0")
+        answer = new_message("m1", thread="m0", root="m0")
         await admit(store, answer, turns=(NewTurn(TurnId("t1"), "echo", ROOM, answer.id),))
         root = message_id_of(HOME, "m0")
 
@@ -1410,21 +1418,23 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     ) -> None:
         for number in range(1, 5):
             session = "other" if number == 3 else "one"
-            turn = NewTurn(TurnId(f"t{number}"), "echo", ROOM, said(f"m{number}").id, session)
-            await admit(store, said(f"m{number}"), turns=(turn,))
-            await admit(store, said(f"a{number}"))
+            turn = NewTurn(
+                TurnId(f"t{number}"), "echo", ROOM, new_message(f"m{number}").id, session
+            )
+            await admit(store, new_message(f"m{number}"), turns=(turn,))
+            await admit(store, new_message(f"a{number}"))
             if number != 4:
-                await store.set_turn(turn.id, "done", answer=said(f"a{number}").id)
+                await store.set_turn(turn.id, "done", answer=new_message(f"a{number}").id)
 
-        assert await store.last_answer("one", before=TurnId("t4")) == said("a2").id
-        assert await store.last_answer("one", before=TurnId("t2")) == said("a1").id
+        assert await store.last_answer("one", before=TurnId("t4")) == new_message("a2").id
+        assert await store.last_answer("one", before=TurnId("t2")) == new_message("a1").id
         assert await store.last_answer("none", before=TurnId("t4")) is None
         await store.change_message(words("a2"), "deleted")
-        assert await store.last_answer("one", before=TurnId("t4")) == said("a1").id
+        assert await store.last_answer("one", before=TurnId("t4")) == new_message("a1").id
 
     async def _queue_turn(self, store: Store) -> None:
-        turn = NewTurn(TurnId("t1"), "echo", ROOM, said("m1").id)
-        await admit(store, said("m1"), turns=(turn,))
+        turn = NewTurn(TurnId("t1"), "echo", ROOM, new_message("m1").id)
+        await admit(store, new_message("m1"), turns=(turn,))
 
     # --- secrets ------------------------------------------------------------------------------
 
@@ -1452,8 +1462,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
     # --- looking in ---------------------------------------------------------------------------
 
-    async def test_status_counts_everything(self, store: Store, clock: HandClock) -> None:
-        new = said("m1")
+    async def test_status_counts_everything(self, store: Store, clock: ManualClock) -> None:
+        new = new_message("m1")
         rows = [await store.accept(raw(number), advance=False) for number in range(3)]
         first, second, _ = [row.id for row in rows if row is not None]
         turn = NewTurn(TurnId("t1"), "echo", ROOM, new.id)
@@ -1495,9 +1505,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.status() == StoreStatus({}, {}, {}, 0, [])
 
     async def test_a_message_is_explained_from_payload_to_receipts(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        new, loss = said("m1"), Loss(path="/content/0", kind="text", what="a table")
+        new, loss = new_message("m1"), Loss(path="/content/0", kind="text", what="a table")
         row = await store.accept(raw(1), advance=False)
         assert row is not None
         clock.now = START + 1
@@ -1548,10 +1558,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         )
 
     async def test_a_message_without_a_payload_is_explained_too(self, store: Store) -> None:
-        await admit(store, said("a1"))
+        await admit(store, new_message("a1"))
 
-        assert await store.explain(said("a1").id) == Explanation(
-            stored=stored(said("a1")),
+        assert await store.explain(new_message("a1").id) == Explanation(
+            stored=stored(new_message("a1")),
             raw=None,
             kept_at=None,
             outcome="routed",
@@ -1565,7 +1575,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_what_was_awaited_is_seen_by_the_next_read(self, store: Store) -> None:
         async def lane(channel: ChannelRef) -> Sequence[str]:
             for number in range(10):
-                new = said(f"{channel.channel}-{number}")
+                new = new_message(f"{channel.channel}-{number}")
                 await admit(store, new, post(new.id, new, channel))
                 assert (await head(store, channel)).delivery.operation.message == new.id
                 await carry(store, new.id, copy(f"x{number}"))

@@ -20,7 +20,7 @@ from bridge.model.turn_records import (
     Spent,
 )
 from bridge.ports.store.whole import Store
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 
 _LOBBY = RoomId("lobby")
 _ANN, _BOB = ActorId("tin:W1:U1"), ActorId("tin:W1:U2")
@@ -70,7 +70,7 @@ class AgentsContract:
         await store.put_tools(lobby.id, "x", [])
         assert await described() is None
 
-    async def test_what_was_spent_is_summed_up(self, store: Store, clock: HandClock) -> None:
+    async def test_what_was_spent_is_summed_up(self, store: Store, clock: ManualClock) -> None:
         now = clock.time()
         await store.spend(["room:lobby", "agent:x"], Spent(now, messages=1))
         await store.spend(["room:lobby"], Spent(now, tokens=70, micros=5))
@@ -85,7 +85,7 @@ class AgentsContract:
         assert await store.spent("room:lobby", 0) == []
 
     async def test_turns_that_agents_called_count_from_the_last_that_a_person_did(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         for number, called_by in enumerate(("agent", "person", "agent", "bot")):
             await store.admit(_turn(number, called_by))  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ class AgentsContract:
         assert (found.origin, found.called_by, found.session) == (origin, "agent", "s")
         assert await store.was_called("other", origin)
 
-    async def test_a_pairing_code_is_good_once(self, store: Store, clock: HandClock) -> None:
+    async def test_a_pairing_code_is_good_once(self, store: Store, clock: ManualClock) -> None:
         code = PairingCode("digest", "helper", "cli", clock.time() + 600)
         await store.put_pairing_code(code)
 
@@ -117,7 +117,7 @@ class AgentsContract:
         assert await store.pairings() == []
 
     async def test_who_guesses_pairing_codes_is_not_heard(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         await store.put_pairing_code(PairingCode("digest", "*", "cli", clock.time() + 10_000))
         for _ in range(PAIRING_TRIES):
@@ -127,7 +127,7 @@ class AgentsContract:
         clock.now += PAIRING_WINDOW
         assert await store.use_pairing_code("digest", _ANN) == "paired"
 
-    async def test_a_pairing_code_expires(self, store: Store, clock: HandClock) -> None:
+    async def test_a_pairing_code_expires(self, store: Store, clock: ManualClock) -> None:
         await store.put_pairing_code(PairingCode("digest", "*", "cli", clock.time() + 600))
         clock.now += 600
 

@@ -7,7 +7,7 @@ import asyncio
 from bridge.model import MessageId, RoomId, TurnId, actor_id_of
 from bridge.model.turn_records import Approval, Decision
 from bridge.ports.store.whole import Store
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 
 _ANN = actor_id_of("tin", "W1", "U1")
 _BOB = actor_id_of("tin", "W1", "U2")
@@ -32,7 +32,7 @@ class ApprovalsContract:
     """Inherited by StoreContract."""
 
     async def test_an_approval_is_kept_and_asked_for_once(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         assert await store.ask_approval(_asked()) == _asked()
         assert await store.ask_approval(_asked("a2")) == _asked()
@@ -44,7 +44,7 @@ class ApprovalsContract:
         assert await store.approvals(turn=TurnId("t2")) == []
 
     async def test_of_two_decisions_at_one_moment_the_first_holds(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         await store.ask_approval(_asked())
         no = Decision(_BOB, False, _START + 1, "wire:W2:away")
@@ -62,7 +62,7 @@ class ApprovalsContract:
         assert await store.approvals(open_only=True) == []
 
     async def test_a_quorum_is_of_people_and_one_who_refuses_is_enough(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         await store.ask_approval(_asked(quorum=2))
         await store.ask_approval(_asked("a2", call="c2", quorum=2))
@@ -85,7 +85,7 @@ class ApprovalsContract:
         assert other.state == "refused"
 
     async def test_nobody_decides_after_its_time_or_its_end(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         await store.ask_approval(_asked())
         await store.ask_approval(_asked("a2", call="c2"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bridge.model.admission import Admission
 from bridge.model.archive_records import Change, ExpectedMessage, Orphan
 from bridge.ports.store.whole import Store
-from bridge.testing.clock import START, HandClock
+from bridge.testing.clock import START, ManualClock
 from bridge.testing.store_contract import (
     AWAY,
     FAR,
@@ -15,9 +15,9 @@ from bridge.testing.store_contract import (
     copy,
     edit,
     later,
+    new_message,
     post,
     raw,
-    said,
     waiting_names,
 )
 
@@ -26,10 +26,10 @@ class CatchUpContract:
     """Inherit it beside StoreContract; it needs the fixtures `store` and `clock`."""
 
     async def test_what_is_held_of_a_channel_comes_newest_first(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
-        old, root = said("m1", time=START - 50), said("m2", time=START)
-        answer = said("m3", time=START + 5, thread="m2", root="m2")
+        old, root = new_message("m1", time=START - 50), new_message("m2", time=START)
+        answer = new_message("m3", time=START + 5, thread="m2", root="m2")
         for one in (old, root, answer):
             await admit(store, one)
         await store.admit(later(root, "changed", START + 7))
@@ -46,7 +46,7 @@ class CatchUpContract:
         assert [one.native_id for one in in_thread] == ["m3"]
 
     async def test_copies_are_held_and_what_is_gone_is_not(self, store: Store) -> None:
-        one, two = said("m1"), said("m2")
+        one, two = new_message("m1"), new_message("m2")
         await admit(store, one, post("p1", one))
         await carry(store, "p1", copy("x1"), copy("x2", 1))
         await admit(store, two, post("p2", two))
@@ -61,7 +61,7 @@ class CatchUpContract:
         ]
 
     async def test_a_message_that_came_edited_takes_no_older_edit(self, store: Store) -> None:
-        new = said("m1", "as it is now", changed=START + 5, state="edited")
+        new = new_message("m1", "as it is now", changed=START + 5, state="edited")
         await admit(store, new)
         await store.admit(later(new, "older", START + 4))
 
@@ -71,7 +71,7 @@ class CatchUpContract:
         assert (kept.message, kept.changed, kept.state) == (new.message, START + 5, "edited")
 
     async def test_an_edit_that_changes_files_waits_for_itself(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         plain, files = edit("e1", new), edit("e2", new).model_copy(update={"files_changed": True})
         await store.admit(later(new, "one", START + 1, plain))
@@ -80,7 +80,7 @@ class CatchUpContract:
         assert await waiting_names(store) == ["e1", "e2"]
 
     async def test_a_deletion_holds_whatever_time_it_tells(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         await store.admit(later(new, "changed", START + 9))
         await store.admit(Admission("deleted", changes=(Change(new.message, "deleted", START),)))
@@ -91,7 +91,7 @@ class CatchUpContract:
         assert kept.state == "deleted"
 
     async def test_orphans_are_noted_with_their_row_once_newest_first_and_forgotten(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         row = await store.accept(raw(1), advance=False)
         assert row is not None

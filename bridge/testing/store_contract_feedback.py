@@ -11,7 +11,7 @@ from bridge.model.archive_records import NewMessage
 from bridge.model.turn_records import GivenFeedback
 from bridge.ports.store.whole import Store
 from bridge.testing.clock import START
-from bridge.testing.store_contract import HOME, ROOM, admit, said
+from bridge.testing.store_contract import HOME, ROOM, admit, new_message
 
 _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
 
@@ -36,7 +36,7 @@ class FeedbackContract:
     async def test_the_latest_feedback_of_each_person_stands_with_the_answer(
         self, store: Store
     ) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         for admission in (
             _given(new, 2, "bad"), _given(new, 1), _given(new, 3, actor=_BOB), _given(new, 2),
@@ -46,7 +46,7 @@ class FeedbackContract:
         assert await _shown(store, new) == [(_ANN, "bad", "too long"), (_BOB, "good", "")]
 
     async def test_an_edit_of_the_answer_leaves_its_feedback(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         await store.admit(_given(new, 1))
         stored = await store.message(new.id)
@@ -60,7 +60,7 @@ class FeedbackContract:
     async def test_what_an_agent_must_hear_waits_until_it_heard_the_latest(
         self, store: Store
     ) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         first, later = _given(new, 1), _given(new, 2, "bad")
         await store.admit(first)
@@ -72,7 +72,7 @@ class FeedbackContract:
         assert await store.undelivered_feedback() == []
 
     async def test_nothing_is_thought_of_what_was_deleted(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new)
         await store.change_message(new.message, "deleted", [])
 

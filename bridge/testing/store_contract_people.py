@@ -5,7 +5,7 @@ from __future__ import annotations
 from bridge.model import Person, RoomId, actor_id_of
 from bridge.model.people_records import CODE_TRIES, CODE_WINDOW, ShownName
 from bridge.ports.store.whole import Store
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 
 _TIN = actor_id_of("tin", "W1", "U1")
 _WIRE = actor_id_of("wire", "W2", "7")
@@ -73,7 +73,7 @@ class PeopleContract:
         assert await store.same_email(_GLASS, "another") == []
         assert await store.same_email(_WIRE, "digest") == [_TIN]
 
-    async def test_a_code_links_once(self, store: Store, clock: HandClock) -> None:
+    async def test_a_code_links_once(self, store: Store, clock: ManualClock) -> None:
         await store.put_link_code("digest", _TIN, clock.time() + 60)
 
         assert await store.use_link_code("digest", _TIN) == "own"
@@ -82,7 +82,7 @@ class PeopleContract:
         assert await _persons(store) == [{_TIN, _WIRE}]
 
     async def test_a_code_is_good_until_it_expires_or_another_is_made(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         await store.put_link_code("old", _TIN, clock.time() + 60)
         await store.put_link_code("new", _TIN, clock.time() + 60)
@@ -93,7 +93,7 @@ class PeopleContract:
         assert await store.use_link_code("new", _WIRE) == "wrong"
         assert await store.linked_accounts() == []
 
-    async def test_codes_cannot_be_guessed(self, store: Store, clock: HandClock) -> None:
+    async def test_codes_cannot_be_guessed(self, store: Store, clock: ManualClock) -> None:
         await store.put_link_code("digest", _TIN, clock.time() + 2 * CODE_WINDOW)
 
         guesses = [await store.use_link_code(f"{n}", _WIRE) for n in range(CODE_TRIES)]

@@ -22,7 +22,7 @@ from bridge.testing.store_contract import (
     HOME_TIMELINE,
     ROOM_TIMELINE,
     later,
-    said,
+    new_message,
     words,
 )
 
@@ -41,7 +41,7 @@ TOKEN = ApiToken(
 
 
 async def _say(store: Store, *names: str, **changes: object) -> list[NewMessage]:
-    news = [replace(said(name, f"words of {name}"), **changes) for name in names]
+    news = [replace(new_message(name, f"words of {name}"), **changes) for name in names]
     for new in news:
         await store.admit(
             Admission("routed", message=new, timelines=(HOME_TIMELINE, ROOM_TIMELINE))
@@ -69,11 +69,11 @@ class ReadingContract:
         older = await store.page(LOBBY, limit=2, viewer=ROBOT, before=newest.first)
 
         assert [m.message_id for m in newest.conversation.messages] == [
-            said("m2").id,
-            said("m4").id,
+            new_message("m2").id,
+            new_message("m4").id,
         ]
         assert (newest.first, newest.more) == (2, True)
-        assert [m.message_id for m in older.conversation.messages] == [said("m1").id]
+        assert [m.message_id for m in older.conversation.messages] == [new_message("m1").id]
         assert (older.first, older.more) == (1, False)
         assert newest.conversation.conversation_id == str(LOBBY)
 
@@ -93,8 +93,8 @@ class ReadingContract:
         assert newest == Past((words("m5", "words of m5"), words("m4", "words of m4")), 4, 2)
         assert older == Past((words("m2", "now"),), 2, 2)
         assert oldest == Past((words("m1", "words of m1"),), None, 1)
-        assert await store.number_of(LOBBY, said("m4").id) == 4
-        assert await store.number_of(LOBBY, said("m9").id) is None
+        assert await store.number_of(LOBBY, new_message("m4").id) == 4
+        assert await store.number_of(LOBBY, new_message("m9").id) is None
         assert await store.past(UUID(int=77), rows=2) == Past((), None, 0)
 
     async def test_the_past_is_what_is_in_the_view(self, store: Store) -> None:
@@ -111,7 +111,7 @@ class ReadingContract:
         known = await store.position(LOBBY)
         (own,) = await _say(store, "m3", author=Person(id=ActorId("agent:bot"), name="bot"))
         await store.change_message(own.message, "complete")
-        await store.admit(_reaction(said("m1"), START + 5))
+        await store.admit(_reaction(new_message("m1"), START + 5))
 
         assert not await store.changed_since(LOBBY, known, "agent:bot")
         await _say(store, "m4")
@@ -178,17 +178,17 @@ class ReadingContract:
 
     async def test_a_message_is_in_the_rooms_that_it_was_placed_in(self, store: Store) -> None:
         (one,) = await _say(store, "m1")
-        elsewhere = said("m9")
+        elsewhere = new_message("m9")
         await store.admit(Admission("routed", message=elsewhere, timelines=(HOME_TIMELINE,)))
 
         assert list(await store.rooms_of(one.id, viewer=ROBOT)) == [LOBBY]
         assert list(await store.rooms_of(elsewhere.id, viewer=ROBOT)) == []
-        assert list(await store.rooms_of(said("m8").id, viewer=ROBOT)) == []
+        assert list(await store.rooms_of(new_message("m8").id, viewer=ROBOT)) == []
 
     async def test_a_search_finds_all_words_in_any_case_newest_first(self, store: Store) -> None:
         texts = {"m1": 'The Größe of a "ship"', "m2": "a ship", "m3": "GRÖSSE, ship", "m4": "no"}
         for name, text in texts.items():
-            new = said(name, text)
+            new = new_message(name, text)
             await store.admit(Admission("routed", message=new, timelines=(ROOM_TIMELINE,)))
 
         found = await store.search([LOBBY], ["größe", "SHIP"], limit=9, most=9, viewer=ROBOT)

@@ -29,7 +29,7 @@ from bridge.model.archive_records import Gone, NewMessage, Timeline, View
 from bridge.model.outbox_records import Settlement
 from bridge.model.room_records import Ban, Paused, RoomForm, RoomLink, RoomStanding
 from bridge.ports.store.whole import Store
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
 _ANN = actor_id_of("tin", "W1", "U1")
@@ -112,7 +112,7 @@ class RoomsContract:
         assert await store.room_links() == [other, last]
 
     async def test_another_configuration_of_a_room_begins_an_epoch(
-        self, store: Store, clock: HandClock
+        self, store: Store, clock: ManualClock
     ) -> None:
         async def stand(digest: str, *members: str) -> RoomStanding:
             (found,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])

@@ -5,7 +5,7 @@ class TestSlackStreams(StreamsContract):
     async def rig(self) -> AsyncIterator[ConnectorRig]: ...
 
     @pytest.fixture
-    async def growing(self, rig: ConnectorRig) -> Growing: ...
+    async def growing(self, rig: ConnectorRig) -> StreamRig: ...
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHOLE = "It **begins** with a word, and goes on to [a page](https://a.example/x)
 
 
 @dataclass
-class Growing:
+class StreamRig:
     """A post in a place where streams can be, what a person sees there, and the same account in a
     process that knows nothing of what this one began."""
 
@@ -45,17 +45,17 @@ class StreamsContract:
         raise NotImplementedError
 
     @pytest.fixture
-    async def growing(self, rig: ConnectorRig) -> Growing:
+    async def growing(self, rig: ConnectorRig) -> StreamRig:
         raise NotImplementedError
 
     async def test_a_post_begins_grows_and_ends_as_the_exact_message(
-        self, rig: ConnectorRig, growing: Growing
+        self, rig: ConnectorRig, growing: StreamRig
     ) -> None:
         copy = await begin(rig.connector, growing.post)
-        first = seen(growing, copy)
+        first = shown_text(growing, copy)
         for call in more_of(rig.connector, growing.post, MORE, copy) or ():
             await rig.connector.send(call)
-        later = seen(growing, copy)
+        later = shown_text(growing, copy)
         for call in end_of(rig.connector, growing.post, WHOLE, copy):
             await rig.connector.send(call)
 
@@ -67,7 +67,7 @@ class StreamsContract:
         assert len([one for one in growing.standing() if "begins" in one.text]) == 1
 
     async def test_where_no_stream_is_open_there_is_nothing_to_grow_or_end(
-        self, rig: ConnectorRig, growing: Growing
+        self, rig: ConnectorRig, growing: StreamRig
     ) -> None:
         (call,) = rig.connector.encode(growing.post).calls
         copy = await rig.connector.send(call)
@@ -76,7 +76,7 @@ class StreamsContract:
         assert end_of(rig.connector, growing.post, WHOLE, copy, ordinary=False) == []
 
     async def test_an_edit_ends_a_stream_that_a_crash_left_open(
-        self, rig: ConnectorRig, growing: Growing
+        self, rig: ConnectorRig, growing: StreamRig
     ) -> None:
         copy = await begin(rig.connector, growing.post)
         _, edit = _edit(rig.connector, growing.post, WHOLE, copy)
@@ -86,7 +86,7 @@ class StreamsContract:
         assert len([one for one in growing.standing() if "begins" in one.text]) == 1
 
     async def test_an_opening_can_be_an_ordinary_post(
-        self, rig: ConnectorRig, growing: Growing
+        self, rig: ConnectorRig, growing: StreamRig
     ) -> None:
         streams = _streams(rig.connector)
         (call,) = rig.connector.encode(growing.post).calls
@@ -97,7 +97,7 @@ class StreamsContract:
         assert streams.unstreamed(growing.post, call) is None
 
     async def test_no_stream_where_there_can_be_none(
-        self, rig: ConnectorRig, growing: Growing
+        self, rig: ConnectorRig, growing: StreamRig
     ) -> None:
         nowhere = ChannelRef(platform="nowhere", workspace="w", channel="c")
         operation = growing.post.operation.model_copy(update={"channel": nowhere, "asker": None})
@@ -107,7 +107,7 @@ class StreamsContract:
         assert _streams(rig.connector).opening(elsewhere, call) is None
 
     async def test_the_budgets_of_its_calls_are_known(
-        self, rig: ConnectorRig, growing: Growing
+        self, rig: ConnectorRig, growing: StreamRig
     ) -> None:
         copy = await begin(rig.connector, growing.post)
         calls = [*(more_of(rig.connector, growing.post, MORE, copy) or ())]
@@ -117,7 +117,7 @@ class StreamsContract:
         assert {key.rule for call in calls for key in call.budgets} <= set(known)
 
 
-def growing_post(rig: ConnectorRig, post: Delivery, asker: str, thread: str | None) -> Delivery:
+def stream_post(rig: ConnectorRig, post: Delivery, asker: str, thread: str | None) -> Delivery:
     """The post as an answer that begins with FIRST and grows."""
     operation = post.operation.model_copy(update={"stream": True, "asker": asker})
     message = message_of(FIRST).model_copy(update={"message_id": post.message.message_id})
@@ -156,9 +156,9 @@ def _streams(connector: Connector) -> Streams:
     return required(connector.abilities.streams)
 
 
-def standing(growing: Growing, copy: Receipt) -> Shown:
+def standing(growing: StreamRig, copy: Receipt) -> Shown:
     return next(one for one in growing.standing() if one.id == copy.native_id)
 
 
-def seen(growing: Growing, copy: Receipt) -> str:
+def shown_text(growing: StreamRig, copy: Receipt) -> str:
     return standing(growing, copy).text

@@ -11,7 +11,7 @@ import aiohttp
 
 from bridge.sandbox.user_actions import FileUpload, TakesUserActions
 from tests.e2e.matrix_happenings import HAPPENINGS
-from tests.e2e.matrix_marks import MARKS
+from tests.e2e.matrix_reactions import MARKS
 from tests.e2e.scene import LABELS, PLATFORMS, Row, Scene, columns
 
 _GIF = base64.b64decode("R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==")

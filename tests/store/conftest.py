@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 
 KEY = bytes(range(32))
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def store(path: Path, clock: HandClock) -> AsyncIterator[SqliteStore]:
+async def store(path: Path, clock: ManualClock) -> AsyncIterator[SqliteStore]:
     store = await open_sqlite(path, clock=clock, key=KEY)
     yield store
     await store.close()

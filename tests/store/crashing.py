@@ -15,7 +15,15 @@ from bridge.model.admission import Admission
 from bridge.ports.store.whole import Store
 from bridge.runtime.clock import SystemClock
 from bridge.store import open_sqlite
-from bridge.testing.store_contract import HOME_TIMELINE, ROOM_TIMELINE, copy, done, post, raw, said
+from bridge.testing.store_contract import (
+    HOME_TIMELINE,
+    ROOM_TIMELINE,
+    copy,
+    done,
+    new_message,
+    post,
+    raw,
+)
 
 LANES = [ChannelRef(platform="wire", workspace="W2", channel=str(number)) for number in range(10)]
 
@@ -25,7 +33,7 @@ async def carry(store: Store, number: int) -> None:
     row = await store.accept(raw(number), advance=True)
     assert row is not None
     acknowledge("accepted", number)
-    new = said(f"m{number}")
+    new = new_message(f"m{number}")
     operations = [post(f"p{number}-{end}", new, LANES[(number + end) % 10]) for end in range(2)]
     timelines = (ROOM_TIMELINE, HOME_TIMELINE)
     await store.admit(Admission("routed", row.id, new, (), timelines, tuple(operations)))

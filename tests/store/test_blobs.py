@@ -30,7 +30,7 @@ from bridge.testing.blobs_contract import (
     read,
     stream,
 )
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.testing.memory_blobs import MemoryBlobs
 
 LARGE = numbers(1_000_000)
@@ -38,7 +38,7 @@ LARGE = numbers(1_000_000)
 
 class TestDiskBlobs(BlobsContract):
     @pytest.fixture
-    async def blobs(self, clock: HandClock, tmp_path: Path) -> AsyncIterator[Blobs]:
+    async def blobs(self, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Blobs]:
         blobs = await open_blobs(tmp_path / "bridge.blobs", clock=clock)
         yield blobs
         await blobs.close()
@@ -46,7 +46,7 @@ class TestDiskBlobs(BlobsContract):
 
 class TestMemoryBlobs(BlobsContract):
     @pytest.fixture
-    async def blobs(self, clock: HandClock) -> Blobs:
+    async def blobs(self, clock: ManualClock) -> Blobs:
         return MemoryBlobs(clock)
 
 
@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def blobs(folder: Path, clock: HandClock) -> AsyncIterator[DiskBlobs]:
+async def blobs(folder: Path, clock: ManualClock) -> AsyncIterator[DiskBlobs]:
     blobs = await open_blobs(folder, clock=clock)
     yield blobs
     await blobs.close()
@@ -90,7 +90,7 @@ def _modes(*paths: Path) -> set[int]:
 
 
 async def test_half_files_of_a_process_that_died_are_cleaned_away(
-    blobs: DiskBlobs, folder: Path, clock: HandClock
+    blobs: DiskBlobs, folder: Path, clock: ManualClock
 ) -> None:
     ref = await put(blobs, PNG)
     (folder / "parts" / "half").write_bytes(b"half a file")
@@ -103,7 +103,7 @@ async def test_half_files_of_a_process_that_died_are_cleaned_away(
 
 
 async def test_what_was_put_before_a_kill_is_whole_and_nothing_half_is_left(
-    folder: Path, clock: HandClock
+    folder: Path, clock: ManualClock
 ) -> None:
     told = await asyncio.to_thread(_killed_after, folder, 20)
 
@@ -161,7 +161,7 @@ async def test_a_file_that_was_cut_is_damaged(blobs: DiskBlobs, folder: Path, si
         await read(blobs, ref.file_id)
 
 
-async def test_a_damaged_file_in_memory_is_found_as_on_disk(clock: HandClock) -> None:
+async def test_a_damaged_file_in_memory_is_found_as_on_disk(clock: ManualClock) -> None:
     blobs = MemoryBlobs(clock)
     ref = await put(blobs, PNG)
     blobs.damage(ref.file_id)
@@ -212,7 +212,7 @@ async def test_links_and_folders_in_the_place_of_a_file_are_not_followed(
     assert secret.read_text() == "secret"
 
 
-async def test_the_last_of_the_disk_is_left_to_messages(folder: Path, clock: HandClock) -> None:
+async def test_the_last_of_the_disk_is_left_to_messages(folder: Path, clock: ManualClock) -> None:
     blobs = await open_blobs(folder, clock=clock, reserve=1 << 60)
 
     with pytest.raises(StoreFull, match="make room"):
@@ -246,7 +246,7 @@ def test_a_full_disk_refuses_the_file_and_keeps_the_others(folder: Path) -> None
     assert len(files(folder)) == 1
 
 
-async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, clock: HandClock) -> None:
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, clock: ManualClock) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(StoreError, match="Not a directory"):

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import StoreContract
 from bridge.testing.store_contract_catch_up import CatchUpContract
 from bridge.testing.store_contract_directs import DirectsContract
@@ -23,7 +23,7 @@ class TestSqliteStore(
     StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
 ):
     @pytest.fixture
-    async def store(self, clock: HandClock, tmp_path: Path) -> AsyncIterator[Store]:
+    async def store(self, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Store]:
         store = await open_sqlite(tmp_path / "bridge.sqlite3", clock=clock, key=KEY)
         yield store
         await store.close()
@@ -33,5 +33,5 @@ class TestSqliteInMemory(
     StoreContract, CatchUpContract, ReadingContract, DirectsContract, FeedbackContract
 ):
     @pytest.fixture
-    async def store(self, clock: HandClock) -> Store:
+    async def store(self, clock: ManualClock) -> Store:
         return SqliteStore.in_memory(clock)

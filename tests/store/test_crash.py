@@ -13,8 +13,8 @@ import pytest
 from bridge.model import ChannelRef
 from bridge.model.archive_records import StoredMessage
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.clock import HandClock
-from bridge.testing.store_contract import ROOM_TIMELINE, said
+from bridge.testing.clock import ManualClock
+from bridge.testing.store_contract import ROOM_TIMELINE, new_message
 from tests.store.crashing import LANES
 
 pytestmark = pytest.mark.process
@@ -23,7 +23,7 @@ ROUNDS = 5
 STEP = 100_000  # numbers of one round
 
 
-async def test_what_was_acknowledged_survives_a_kill(path: Path, clock: HandClock) -> None:
+async def test_what_was_acknowledged_survives_a_kill(path: Path, clock: ManualClock) -> None:
     chance = random.Random(7)
     acknowledged: dict[str, set[int]] = defaultdict(set)
 
@@ -67,7 +67,8 @@ async def _run_and_kill(path: Path, first: int, after: int) -> dict[str, set[int
 async def _check(store: SqliteStore, acknowledged: dict[str, set[int]]) -> None:
     waiting = {int(row.raw.order_key) for row in await store.waiting_rows()}
     archived = {
-        number: await store.message(said(f"m{number}").id) for number in acknowledged["accepted"]
+        number: await store.message(new_message(f"m{number}").id)
+        for number in acknowledged["accepted"]
     }
     for number, message in archived.items():
         assert (number in waiting) != (message is not None), "either it waits or it is archived"
@@ -82,7 +83,7 @@ async def _check(store: SqliteStore, acknowledged: dict[str, set[int]]) -> None:
 async def _check_message(
     store: SqliteStore, number: int, message: StoredMessage, settled: bool
 ) -> None:
-    explanation = await store.explain(said(f"m{number}").id)
+    explanation = await store.explain(new_message(f"m{number}").id)
     assert explanation is not None
     assert explanation.stored == message
     assert len(explanation.timelines) == 2

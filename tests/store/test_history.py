@@ -19,7 +19,7 @@ from bridge.model.room_records import Ban, Paused
 from bridge.model.turn_records import HandOver
 from bridge.store import SqliteStore, links, open_sqlite
 from bridge.store.schema import migrate, migrations
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from tests.store.conftest import KEY
 
 HISTORY = Path(__file__).with_name("history_0002.sql")
@@ -44,7 +44,7 @@ def old(path: Path) -> Generator[sqlite3.Connection]:
 
 
 async def test_every_link_is_found_after_the_migration(
-    old: sqlite3.Connection, path: Path, clock: HandClock
+    old: sqlite3.Connection, path: Path, clock: ManualClock
 ) -> None:
     store = await open_sqlite(path, clock=clock, key=KEY)
 
@@ -60,7 +60,7 @@ async def test_every_link_is_found_after_the_migration(
 
 
 async def test_everything_under_old_names_is_found_after_the_migration(
-    path: Path, clock: HandClock
+    path: Path, clock: ManualClock
 ) -> None:
     write_history(path, 16)
 
@@ -103,7 +103,7 @@ def test_the_migration_renames_and_builds_no_large_table_again() -> None:
     assert "CREATE INDEX" not in script
 
 
-async def test_a_store_without_a_link_is_migrated(path: Path, clock: HandClock) -> None:
+async def test_a_store_without_a_link_is_migrated(path: Path, clock: ManualClock) -> None:
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         migrate(db, {version: step for version, step in migrations().items() if version <= 2})

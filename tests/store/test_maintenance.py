@@ -16,20 +16,20 @@ from bridge.errors import SchemaTooNew, StoreError
 from bridge.store import SqliteStore, open_sqlite
 from bridge.store.maintenance import backup, create, migrate, restore, schema_version
 from bridge.store.schema import newest_version
-from bridge.testing.clock import HandClock
-from bridge.testing.store_contract import admit, raw, said
+from bridge.testing.clock import ManualClock
+from bridge.testing.store_contract import admit, new_message, raw
 from tests.store.conftest import KEY
 
 
 async def test_a_backup_of_a_busy_store_is_whole(
-    store: SqliteStore, tmp_path: Path, clock: HandClock
+    store: SqliteStore, tmp_path: Path, clock: ManualClock
 ) -> None:
     async def go_on() -> None:
         for number in range(200):
-            await admit(store, said(f"later{number}"))
+            await admit(store, new_message(f"later{number}"))
 
     for number in range(20):
-        await admit(store, said(f"m{number}"))
+        await admit(store, new_message(f"m{number}"))
     working = asyncio.ensure_future(go_on())
 
     await store.backup(tmp_path / "one")
@@ -57,11 +57,11 @@ async def test_a_backup_overwrites_nothing(store: SqliteStore, tmp_path: Path) -
 
 
 async def test_a_restored_backup_is_the_store_as_it_was(
-    store: SqliteStore, path: Path, tmp_path: Path, clock: HandClock
+    store: SqliteStore, path: Path, tmp_path: Path, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.backup(tmp_path / "backup")
-    await admit(store, said("m2"))
+    await admit(store, new_message("m2"))
     await store.close()
 
     aside = restore(tmp_path / "backup", path)
@@ -72,9 +72,9 @@ async def test_a_restored_backup_is_the_store_as_it_was(
 
 
 async def test_a_store_can_be_restored_where_none_was(
-    store: SqliteStore, tmp_path: Path, clock: HandClock
+    store: SqliteStore, tmp_path: Path, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.backup(tmp_path / "backup")
 
     assert restore(tmp_path / "backup", tmp_path / "new" / "bridge.sqlite3") is None
@@ -83,9 +83,9 @@ async def test_a_store_can_be_restored_where_none_was(
 
 
 async def test_a_damaged_store_can_be_replaced(
-    store: SqliteStore, path: Path, tmp_path: Path, clock: HandClock
+    store: SqliteStore, path: Path, tmp_path: Path, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.backup(tmp_path / "backup")
     await store.close()
     _write(path, b"rubbish" * 1000)
@@ -101,13 +101,13 @@ async def test_a_store_in_use_is_not_overwritten(store: SqliteStore, tmp_path: P
     with pytest.raises(StoreError, match="in use"):
         restore(tmp_path / "backup", store.path)
 
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
 
 
 async def test_a_bad_backup_is_refused_before_anything_is_touched(
-    store: SqliteStore, path: Path, tmp_path: Path, clock: HandClock
+    store: SqliteStore, path: Path, tmp_path: Path, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.backup(tmp_path / "newer")
     await store.close()
     with closing(sqlite3.connect(tmp_path / "newer")) as db:
@@ -198,7 +198,7 @@ def test_there_must_be_a_store(path: Path, job: object) -> None:
     assert not path.exists()
 
 
-async def _messages(path: Path, clock: HandClock) -> int:
+async def _messages(path: Path, clock: ManualClock) -> int:
     store = await open_sqlite(path, clock=clock, key=KEY)
     await store.accept(raw(1), advance=False)
     status = await store.status()

@@ -24,25 +24,25 @@ from bridge.store.maintenance import backup, create, restore, schema_version
 from bridge.store.maintenance import migrate as migrate_store
 from bridge.store.place import standing, traces
 from bridge.store.schema import migrate, migrations, newest_version, version_of
-from bridge.testing.clock import HandClock
-from bridge.testing.store_contract import ACME, HOME, admit, raw, said, stored
+from bridge.testing.clock import ManualClock
+from bridge.testing.store_contract import ACME, HOME, admit, new_message, raw, stored
 from tests.store.conftest import KEY
 
 MIGRATIONS = files("bridge.store").joinpath("migrations")
 
 
 async def test_everything_is_there_after_closing_and_opening(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     row = await store.accept(raw(1), advance=True)
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.put_credential("token", "xoxb")
     await store.close()
 
     again = await open_sqlite(path, clock=clock, key=KEY)
 
     assert await again.waiting_rows() == [row]
-    assert await again.message(said("m1").id) == stored(said("m1"))
+    assert await again.message(new_message("m1").id) == stored(new_message("m1"))
     assert await again.cursor(ACME, HOME) == "000001"
     assert await again.credential("token") == "xoxb"
     await again.close()
@@ -63,7 +63,9 @@ async def test_folder_and_file_are_made_for_their_owner_alone(
     }
 
 
-async def test_writes_are_synchronous_unless_asked_otherwise(path: Path, clock: HandClock) -> None:
+async def test_writes_are_synchronous_unless_asked_otherwise(
+    path: Path, clock: ManualClock
+) -> None:
     found: list[int] = []
     for synchronous in ("FULL", "NORMAL"):
         store = await open_sqlite(path, clock=clock, key=None, synchronous=synchronous)
@@ -74,7 +76,9 @@ async def test_writes_are_synchronous_unless_asked_otherwise(path: Path, clock: 
     assert found == [2, 1]
 
 
-async def test_a_second_writer_is_refused(store: SqliteStore, path: Path, clock: HandClock) -> None:
+async def test_a_second_writer_is_refused(
+    store: SqliteStore, path: Path, clock: ManualClock
+) -> None:
     with pytest.raises(StoreError, match="in use by another process"):
         await open_sqlite(path, clock=clock, key=KEY)
 
@@ -98,7 +102,7 @@ asyncio.run(hold())
 """
 
 
-async def test_a_crashed_process_leaves_no_lock(path: Path, clock: HandClock) -> None:
+async def test_a_crashed_process_leaves_no_lock(path: Path, clock: ManualClock) -> None:
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOLDER, str(path), stdout=asyncio.subprocess.PIPE
     )
@@ -115,7 +119,7 @@ async def test_a_crashed_process_leaves_no_lock(path: Path, clock: HandClock) ->
 
 
 async def test_a_failed_opening_leaves_no_lock(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     await store.close()
     for _ in range(2):
@@ -124,36 +128,36 @@ async def test_a_failed_opening_leaves_no_lock(
 
 
 async def test_a_store_in_use_can_be_looked_into(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
 
     looking = await open_sqlite_to_read(path, clock=clock)
 
-    assert await looking.message(said("m1").id) == stored(said("m1"))
-    await admit(store, said("m2"))
+    assert await looking.message(new_message("m1").id) == stored(new_message("m1"))
+    await admit(store, new_message("m2"))
     assert (await looking.status()).messages == 2
     with pytest.raises(StoreError, match="read only"):
         await looking.accept(raw(1), advance=False)
     await looking.close()
     with pytest.raises(StoreError, match="closed"):
-        await looking.message(said("m1").id)
+        await looking.message(new_message("m1").id)
 
 
 async def test_a_closed_store_can_be_looked_into(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.close()
 
     looking = await open_sqlite_to_read(path, clock=clock)
 
-    assert await looking.message(said("m1").id) == stored(said("m1"))
+    assert await looking.message(new_message("m1").id) == stored(new_message("m1"))
     await looking.close()
 
 
 async def test_there_is_nothing_to_look_into_before_the_first_run(
-    path: Path, clock: HandClock
+    path: Path, clock: ManualClock
 ) -> None:
     with pytest.raises(StoreError, match="There is no store"):
         await open_sqlite_to_read(path, clock=clock)
@@ -161,7 +165,9 @@ async def test_there_is_nothing_to_look_into_before_the_first_run(
     assert not path.parent.exists()
 
 
-async def test_a_newer_schema_is_refused(store: SqliteStore, path: Path, clock: HandClock) -> None:
+async def test_a_newer_schema_is_refused(
+    store: SqliteStore, path: Path, clock: ManualClock
+) -> None:
     await store.close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {newest_version() + 1}")
@@ -172,7 +178,7 @@ async def test_a_newer_schema_is_refused(store: SqliteStore, path: Path, clock: 
         await open_sqlite_to_read(path, clock=clock)
 
 
-async def test_the_file_of_another_program_is_left_alone(path: Path, clock: HandClock) -> None:
+async def test_the_file_of_another_program_is_left_alone(path: Path, clock: ManualClock) -> None:
     before = _theirs(path)
 
     with pytest.raises(StoreError, match="no store of the bridge"):
@@ -185,7 +191,7 @@ async def test_the_file_of_another_program_is_left_alone(path: Path, clock: Hand
     "junk", [b"not a database at all" * 500, b"SQLite format 3\0" + b"?" * 9000]
 )
 async def test_a_file_of_junk_in_the_place_of_a_store_is_called_damaged(
-    store: SqliteStore, path: Path, clock: HandClock, junk: bytes
+    store: SqliteStore, path: Path, clock: ManualClock, junk: bytes
 ) -> None:
     await store.close()
     _write(path, junk)
@@ -204,7 +210,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", [*FOREIGN, "an SQLite file", "one with a write-ahead log"])
 async def test_a_foreign_file_is_left_alone_and_nothing_is_left_beside_it(
-    path: Path, clock: HandClock, name: str
+    path: Path, clock: ManualClock, name: str
 ) -> None:
     if name in FOREIGN:
         _write(path, FOREIGN[name])
@@ -231,7 +237,7 @@ async def test_a_foreign_file_is_left_alone_and_nothing_is_left_beside_it(
 
 @pytest.mark.parametrize("where", ["file/bridge.sqlite3", "file/a/b/bridge.sqlite3"])
 async def test_a_path_below_a_file_is_told_in_words(
-    tmp_path: Path, clock: HandClock, where: str
+    tmp_path: Path, clock: ManualClock, where: str
 ) -> None:
     file = tmp_path / "file"
     _write(file, b"x")
@@ -253,7 +259,7 @@ async def test_a_path_below_a_file_is_told_in_words(
     ("kind", "told"), [("folder", "is a folder; name a file in it"), ("pipe", "no plain file")]
 )
 async def test_what_is_no_file_is_told_in_words(
-    path: Path, clock: HandClock, kind: str, told: str
+    path: Path, clock: ManualClock, kind: str, told: str
 ) -> None:
     _make(path, kind)
 
@@ -264,7 +270,7 @@ async def test_what_is_no_file_is_told_in_words(
 
 
 async def test_a_store_is_not_named_as_what_stands_beside_it(
-    tmp_path: Path, clock: HandClock
+    tmp_path: Path, clock: ManualClock
 ) -> None:
     for name in ("bridge.key", "bridge.blobs"):
         with pytest.raises(StoreError, match=r"end it in \.sqlite3"):
@@ -283,7 +289,7 @@ async def test_a_store_is_not_named_as_what_stands_beside_it(
     ],
 )
 async def test_what_the_disk_refuses_is_told_with_what_to_do(
-    path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch, number: int, told: str
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, number: int, told: str
 ) -> None:
     def refuses(*_: object, **__: object) -> int:
         raise OSError(number, os.strerror(number), str(path))
@@ -297,7 +303,7 @@ async def test_what_the_disk_refuses_is_told_with_what_to_do(
 # --- a store whose file is gone -----------------------------------------------------------------
 
 
-async def _used(path: Path, clock: HandClock) -> None:
+async def _used(path: Path, clock: ManualClock) -> None:
     """As `run` leaves it: with its key and its files."""
     store = await open_store(settings_of({"store": {"path": str(path)}}), clock)
     await store.close()
@@ -308,7 +314,7 @@ async def _used(path: Path, clock: HandClock) -> None:
     "left", [(".lock", ".key", ".blobs"), (".key",), (".lock",), (".blobs",), (".key", ".blobs")]
 )
 async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
-    path: Path, clock: HandClock, left: Sequence[str]
+    path: Path, clock: ManualClock, left: Sequence[str]
 ) -> None:
     await _used(path, clock)
     _keep_only(path.parent, left)
@@ -331,7 +337,7 @@ async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
     "foreign", [b"-----BEGIN PRIVATE KEY-----\n", b"k" * 44 + b"\n", b"\xff" * 45]
 )
 async def test_a_key_of_another_program_is_not_taken_for_one_of_a_store(
-    tmp_path: Path, clock: HandClock, foreign: bytes
+    tmp_path: Path, clock: ManualClock, foreign: bytes
 ) -> None:
     path, certificate = tmp_path / "server.sqlite3", tmp_path / "server.pem"
     _write(tmp_path / "server.key", foreign)
@@ -349,7 +355,7 @@ async def test_a_key_of_another_program_is_not_taken_for_one_of_a_store(
 
 
 async def test_a_file_beside_a_key_of_ours_alone_is_not_a_damaged_store(
-    path: Path, clock: HandClock
+    path: Path, clock: ManualClock
 ) -> None:
     """Damaged is a store that was in use: it left a lock, a log or files."""
     await _used(path, clock)
@@ -364,7 +370,7 @@ async def test_a_file_beside_a_key_of_ours_alone_is_not_a_damaged_store(
     assert not isinstance(told.value, StoreCorrupt)
 
 
-async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: HandClock) -> None:
+async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: ManualClock) -> None:
     await _used(path, clock)
     backup(path, path.with_name("backup"))
     _remove(path)
@@ -375,7 +381,7 @@ async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: HandClock
 
 
 async def test_a_log_without_its_file_is_not_read_into_a_new_one(
-    path: Path, clock: HandClock
+    path: Path, clock: ManualClock
 ) -> None:
     await _used(path, clock)
     _remove(path)
@@ -390,7 +396,7 @@ async def test_a_log_without_its_file_is_not_read_into_a_new_one(
 
 
 async def test_a_start_that_failed_is_no_store_that_is_gone(
-    path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk at the very first start leaves an empty file and perhaps a key."""
     settings = settings_of({"store": {"path": str(path)}})
@@ -412,24 +418,24 @@ async def test_a_file_that_goes_while_the_bridge_runs_is_noticed(
     store: SqliteStore, path: Path, how: str
 ) -> None:
     """What is written into a file without a name is lost at the end: it is not acknowledged."""
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     away = path.with_name("away")
     _move(path, away)
     if how != "removed":
         _write(path, _bytes(away))
 
     with pytest.raises(StoreGone, match=how):
-        await admit(store, said("m2"))
+        await admit(store, new_message("m2"))
     with pytest.raises(StoreGone, match=how):
         await store.prove_writable()
 
     _move(away, path)
     await store.prove_writable()
-    await admit(store, said("m2"))
+    await admit(store, new_message("m2"))
 
 
 async def test_folders_that_are_made_are_for_their_owner_alone(
-    tmp_path: Path, clock: HandClock
+    tmp_path: Path, clock: ManualClock
 ) -> None:
     path = tmp_path / "a" / "b" / "bridge.sqlite3"
     before = _mode(tmp_path)
@@ -445,7 +451,7 @@ async def test_folders_that_are_made_are_for_their_owner_alone(
 
 
 async def test_damage_inside_is_found_at_opening(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     for number in range(300):
         await store.accept(raw(number, payload=b"x" * 500), advance=False)
@@ -458,7 +464,7 @@ async def test_damage_inside_is_found_at_opening(
 
 
 async def test_damage_in_a_large_store_after_a_crash_is_found_while_it_works(
-    store: SqliteStore, path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(300):
         await store.accept(raw(number, payload=b"x" * 500), advance=False)
@@ -480,9 +486,9 @@ async def test_damage_in_a_large_store_after_a_crash_is_found_while_it_works(
 
 
 async def test_a_large_store_that_was_closed_is_not_read_through(
-    store: SqliteStore, path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     await store.close()
     monkeypatch.setattr("bridge.store.schema._CHECKED_FIRST", 0)
 
@@ -493,7 +499,7 @@ async def test_a_large_store_that_was_closed_is_not_read_through(
 
 
 async def test_a_store_closes_while_it_is_read_through(
-    store: SqliteStore, path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(300):
         await store.accept(raw(number, payload=b"x" * 500), advance=False)
@@ -508,7 +514,7 @@ async def test_a_store_closes_while_it_is_read_through(
     assert (await asyncio.to_thread(_bytes, path))[:6] == b"SQLite"
 
 
-async def test_a_folder_in_the_files_place_is_an_error(path: Path, clock: HandClock) -> None:
+async def test_a_folder_in_the_files_place_is_an_error(path: Path, clock: ManualClock) -> None:
     _write(path / "inside", b"")
 
     with pytest.raises(StoreError, match=r"data/bridge\.sqlite3' is a folder"):

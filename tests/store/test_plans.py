@@ -10,7 +10,7 @@ from bridge.store import SqliteStore
 from bridge.store.queries import read_queries
 
 FILES = (
-    "archive", "catch_up", "changes", "inbox", "links", "marks", "outbox", "people", "reading",
+    "archive", "catch_up", "changes", "inbox", "links", "reactions", "outbox", "people", "reading",
     "key_values", "turns",
 )  # fmt: skip
 ALIASES = {

@@ -10,7 +10,7 @@ import pytest
 from bridge.errors import ConfigError, StoreError
 from bridge.store import SqliteStore, load_or_make_key, open_sqlite, text_to_key
 from bridge.store.seal import Seal, key_to_text
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import ACME, raw
 from tests.store.conftest import KEY
 
@@ -30,7 +30,7 @@ async def test_no_secret_stands_in_clear_in_any_file(store: SqliteStore, path: P
 
 
 async def test_another_key_opens_nothing_and_loses_nothing(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     await store.put_credential("token", SECRET)
     await store.close()
@@ -44,7 +44,7 @@ async def test_another_key_opens_nothing_and_loses_nothing(
 
 
 async def test_without_a_key_everything_but_secrets_works(
-    store: SqliteStore, path: Path, clock: HandClock
+    store: SqliteStore, path: Path, clock: ManualClock
 ) -> None:
     await store.put_credential("token", SECRET)
     await store.put_value(ACME, "open", "in clear")

@@ -12,8 +12,8 @@ import pytest
 from bridge.errors import StoreError, StoreFull
 from bridge.store import SqliteStore
 from bridge.store.writer import Writer
-from bridge.testing.clock import HandClock
-from bridge.testing.store_contract import admit, raw, said
+from bridge.testing.clock import ManualClock
+from bridge.testing.store_contract import admit, new_message, raw
 
 
 @pytest.fixture
@@ -95,9 +95,9 @@ async def test_closing_finishes_what_was_submitted(db: sqlite3.Connection) -> No
 
 
 async def test_a_full_disk_refuses_payloads_and_the_store_recovers(
-    store: SqliteStore, clock: HandClock
+    store: SqliteStore, clock: ManualClock
 ) -> None:
-    await admit(store, said("m1"))
+    await admit(store, new_message("m1"))
     pages = await _pages(store)
     await _limit(store, pages + 20)
     with pytest.raises(StoreFull, match="make room"):

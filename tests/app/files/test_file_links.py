@@ -24,7 +24,7 @@ from bridge.errors import ConfigError
 from bridge.ports.blobs import BlobRef, Blobs
 from bridge.store.blobs import open_blobs
 from bridge.testing.blobs_contract import NO_IDS, PNG, numbers, put
-from bridge.testing.clock import START, HandClock
+from bridge.testing.clock import START, ManualClock
 from bridge.testing.memory_blobs import MemoryBlobs
 from tests.app.running import write
 
@@ -35,23 +35,23 @@ FILM = numbers(700_000)
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def links(clock: HandClock) -> FileLinks:
+def links(clock: ManualClock) -> FileLinks:
     return FileLinks(KEY, f"{BASE}/", 30 * DAY, clock)
 
 
 @pytest.fixture
-def blobs(clock: HandClock) -> MemoryBlobs:
+def blobs(clock: ManualClock) -> MemoryBlobs:
     return MemoryBlobs(clock)
 
 
 @pytest.fixture
 async def http(
-    links: FileLinks, blobs: Blobs, clock: HandClock
+    links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> AsyncIterator[httpx.AsyncClient]:
     app = Starlette(routes=file_routes(links, blobs, clock))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE) as client:
@@ -83,7 +83,7 @@ async def test_a_link_says_what_it_was_made_of(links: FileLinks, blobs: Blobs) -
 
 
 async def test_a_link_made_again_soon_is_the_same(
-    links: FileLinks, blobs: Blobs, clock: HandClock
+    links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> None:
     ref = await put(blobs, PNG)
     made = {link_to(links, ref)}
@@ -94,7 +94,7 @@ async def test_a_link_made_again_soon_is_the_same(
     assert 8 <= len(made) <= 9
 
 
-async def test_a_link_ends_at_its_time(links: FileLinks, blobs: Blobs, clock: HandClock) -> None:
+async def test_a_link_ends_at_its_time(links: FileLinks, blobs: Blobs, clock: ManualClock) -> None:
     token, name = token_and_name(link_to(links, await put(blobs, PNG)))
     linked = links.read(token, name)
     assert linked is not None
@@ -116,7 +116,7 @@ async def test_every_changed_byte_spoils_a_link(links: FileLinks, blobs: Blobs) 
 
 
 async def test_what_is_no_link_of_ours_is_none(
-    links: FileLinks, blobs: Blobs, clock: HandClock
+    links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> None:
     ref = await put(blobs, PNG)
     token, name = token_and_name(link_to(links, ref))
@@ -266,7 +266,7 @@ async def test_head_tells_all_but_the_bytes(
 
 
 async def test_wrong_expired_and_removed_links_are_all_alike(
-    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, clock: HandClock
+    http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> None:
     removed = await put(blobs, b"gone")
     gone, link = link_to(links, removed), link_to(links, await put(blobs, PNG))
@@ -439,7 +439,7 @@ async def test_files_outlast_a_restart(tmp_path: Path) -> None:
 
 
 async def test_disk_and_memory_serve_the_same(tmp_path: Path, links: FileLinks) -> None:
-    clock = HandClock()
+    clock = ManualClock()
     disk = await open_blobs(tmp_path / "b.blobs", clock=clock)
     answers: list[tuple[int, bytes]] = []
     for blobs in (disk, MemoryBlobs(clock)):

@@ -24,7 +24,7 @@ from bridge.model.store_status import MOST_COUNTED
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore
 from bridge.store.status import read_pulse
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import raw
 
 
@@ -44,7 +44,7 @@ class Takes:
             raise self.error
 
 
-def watch_of(store: Takes, clock: HandClock) -> StoreWatch:
+def watch_of(store: Takes, clock: ManualClock) -> StoreWatch:
     return StoreWatch(cast("Store", store), clock)
 
 
@@ -77,7 +77,7 @@ async def test_a_store_that_takes_nothing_fails_health_and_readiness(
     bridge: Bridge, error: Exception
 ) -> None:
     takes = Takes()
-    bridge.watch = watch_of(takes, HandClock())
+    bridge.watch = watch_of(takes, ManualClock())
     await bridge.watch.look()
     before = [(await ask(bridge, path))[0] for path in ("/healthz", "/readyz", "/livez")]
     takes.error = error
@@ -99,7 +99,7 @@ async def test_a_store_that_takes_nothing_fails_health_and_readiness(
 
 
 async def test_trouble_is_said_at_once_and_then_once_a_minute() -> None:
-    takes, clock = Takes(), HandClock()
+    takes, clock = Takes(), ManualClock()
     watch = watch_of(takes, clock)
     takes.error = StoreFull("No room left for '/srv/b'")
 
@@ -125,7 +125,7 @@ async def test_a_proof_that_hangs_is_trouble_and_nothing_is_put_behind_it(
     monkeypatch.setattr(store_watch, "PATIENCE", 0.01)
     takes = Takes()
     takes.held = asyncio.Event()
-    watch = watch_of(takes, HandClock())
+    watch = watch_of(takes, ManualClock())
 
     for _ in range(3):
         await watch.look()
@@ -140,7 +140,7 @@ async def test_a_proof_that_hangs_is_trouble_and_nothing_is_put_behind_it(
 async def test_the_watch_ends_in_the_middle_of_a_proof() -> None:
     takes = Takes()
     takes.held = asyncio.Event()
-    running = asyncio.create_task(watch_of(takes, HandClock()).run())
+    running = asyncio.create_task(watch_of(takes, ManualClock()).run())
     await asyncio.sleep(0)
     running.cancel()
 

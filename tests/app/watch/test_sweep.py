@@ -12,22 +12,22 @@ from structlog.testing import capture_logs
 from bridge.app.watch.sweep import sweep, sweep_daily
 from bridge.store import open_sqlite
 from bridge.testing.blobs_contract import put
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.testing.memory_blobs import MemoryBlobs
 
 DAY = 86_400.0
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 class EnoughError(Exception):
     """The third sleep of `TwoSleeps`."""
 
 
-class TwoSleeps(HandClock):
+class TwoSleeps(ManualClock):
     slept = 0
 
     async def sleep(self, seconds: float) -> None:
@@ -37,7 +37,7 @@ class TwoSleeps(HandClock):
         await super().sleep(seconds)
 
 
-async def store_that_names(path: Path, clock: HandClock, *file_ids: str) -> None:
+async def store_that_names(path: Path, clock: ManualClock, *file_ids: str) -> None:
     store = await open_sqlite(path, clock=clock, key=bytes(32))
     await store.close()
     with contextlib.closing(sqlite3.connect(path)) as db:
@@ -50,7 +50,7 @@ async def store_that_names(path: Path, clock: HandClock, *file_ids: str) -> None
         db.commit()
 
 
-async def test_only_old_files_that_no_message_names_go(tmp_path: Path, clock: HandClock) -> None:
+async def test_only_old_files_that_no_message_names_go(tmp_path: Path, clock: ManualClock) -> None:
     blobs = MemoryBlobs(clock)
     named, unnamed = await put(blobs, b"named"), await put(blobs, b"unnamed")
     await store_that_names(tmp_path / "b.sqlite3", clock, named.file_id)
@@ -68,7 +68,7 @@ async def test_only_old_files_that_no_message_names_go(tmp_path: Path, clock: Ha
 
 
 async def test_a_store_that_cannot_be_read_removes_nothing(
-    tmp_path: Path, clock: HandClock
+    tmp_path: Path, clock: ManualClock
 ) -> None:
     blobs = MemoryBlobs(clock)
     ref = await put(blobs, b"kept")
@@ -85,5 +85,5 @@ def _spoil(path: Path) -> None:
     path.write_bytes(b"not a store" * 1000)
 
 
-async def test_without_days_every_file_stays(tmp_path: Path, clock: HandClock) -> None:
+async def test_without_days_every_file_stays(tmp_path: Path, clock: ManualClock) -> None:
     await sweep_daily(tmp_path / "nowhere", MemoryBlobs(clock), clock, None)

@@ -15,8 +15,8 @@ from bridge.testing.connector_contract import (
     ConnectorContract,
     ConnectorRig,
     edit_of,
-    heard,
     post_of,
+    posted_messages,
     send_all,
     text_of,
 )
@@ -92,9 +92,11 @@ class TestIrcContract(ConnectorContract):
         """IRC has no threads: an answer names what it answers."""
         root = await rig.say("who has the keys?", None)
         await rig.say("I do", root)
-        await rig.inbox.until(lambda: any(text_of(event) == "I do" for event in heard(rig)))
+        await rig.inbox.until(
+            lambda: any(text_of(event) == "I do" for event in posted_messages(rig))
+        )
 
-        answer = next(event for event in heard(rig) if text_of(event) == "I do")
+        answer = next(event for event in posted_messages(rig) if text_of(event) == "I do")
 
         assert (answer.place.thread, answer.reply_to) == (None, root)
 

@@ -10,7 +10,7 @@ import pytest
 from bridge.model import Call
 from bridge.testing.connector_contract import ConnectorContract, ConnectorRig, post_of
 from bridge.testing.inbox import ListInbox
-from bridge.testing.streams_contract import Growing, StreamsContract, growing_post
+from bridge.testing.streams_contract import StreamRig, StreamsContract, stream_post
 from connectors.slack import ids
 from connectors.slack.connector import SlackConnector
 from connectors.slack.decode import KINDS
@@ -42,11 +42,11 @@ class TestSlackStreams(StreamsContract):
             await rig.fields["restarted"].close()
 
     @pytest.fixture
-    async def growing(self, rig: ConnectorRig) -> Growing:
+    async def growing(self, rig: ConnectorRig) -> StreamRig:
         root = await rig.say("a question", None)
         asker = ids.actor_id(GENERAL.workspace, rig.standing()[-1].author_id)
-        post = growing_post(rig, post_of(rig, "x"), asker, root)
-        return Growing(post, rig.standing, rig.fields["restarted"])
+        post = stream_post(rig, post_of(rig, "x"), asker, root)
+        return StreamRig(post, rig.standing, rig.fields["restarted"])
 
 
 class TestSlackOverHttp:

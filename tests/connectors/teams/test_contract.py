@@ -9,7 +9,7 @@ import pytest
 
 from bridge.model import Call, ChannelRef
 from bridge.testing.connector_contract import ConnectorContract, ConnectorRig, post_of
-from bridge.testing.streams_contract import Growing, StreamsContract, growing_post
+from bridge.testing.streams_contract import StreamRig, StreamsContract, stream_post
 from connectors.teams import ids
 from connectors.teams.connector import TeamsConnector
 from connectors.teams.send import translated
@@ -40,11 +40,11 @@ class TestTeamsStreams(StreamsContract):
             await rig.fields["restarted"].close()
 
     @pytest.fixture
-    async def growing(self, rig: ConnectorRig) -> Growing:
+    async def growing(self, rig: ConnectorRig) -> StreamRig:
         await rig.say("a question", None)
         await rig.inbox.until(lambda: bool(rig.inbox.raws))
-        post = growing_post(rig, post_of(rig, "x"), "teams:t:somebody", None)
-        return Growing(post, rig.standing, rig.fields["restarted"])
+        post = stream_post(rig, post_of(rig, "x"), "teams:t:somebody", None)
+        return StreamRig(post, rig.standing, rig.fields["restarted"])
 
 
 def _rig(made: Bench, channel: ChannelRef | None = None) -> ConnectorRig:

@@ -9,10 +9,10 @@ import pytest
 
 from bridge.ports.store.whole import Store
 from bridge.store import SqliteStore, open_sqlite
-from bridge.testing.clock import HandClock
+from bridge.testing.clock import ManualClock
 from bridge.testing.store_contract import AWAY
-from bridge.testing.store_contract_marks import (
-    MarksContract,
+from bridge.testing.store_contract_reactions import (
+    ReactionsContract,
     reaction,
     shown,
     standing,
@@ -21,21 +21,21 @@ from bridge.testing.store_contract_marks import (
 from tests.store.conftest import KEY
 
 
-class TestSqliteStore(MarksContract):
+class TestSqliteStore(ReactionsContract):
     @pytest.fixture
-    async def store(self, clock: HandClock, path: Path) -> AsyncIterator[Store]:
+    async def store(self, clock: ManualClock, path: Path) -> AsyncIterator[Store]:
         store = await open_sqlite(path, clock=clock, key=KEY)
         yield store
         await store.close()
 
 
-class TestSqliteInMemory(MarksContract):
+class TestSqliteInMemory(ReactionsContract):
     @pytest.fixture
-    async def store(self, clock: HandClock) -> Store:
+    async def store(self, clock: ManualClock) -> Store:
         return SqliteStore.in_memory(clock)
 
 
-async def test_waiting_reactions_survive_a_restart(clock: HandClock, path: Path) -> None:
+async def test_waiting_reactions_survive_a_restart(clock: ManualClock, path: Path) -> None:
     store = await open_sqlite(path, clock=clock, key=KEY)
     new = await standing(store)
     await store.admit(reaction(new, 1))

@@ -26,7 +26,7 @@ from bridge.store import changes, outbox
 from bridge.store.bodies import NOTHING, OPERATIONS
 from bridge.store.queries import read_queries
 
-SQL = read_queries("marks")
+SQL = read_queries("reactions")
 _OPPOSITES: dict[type[Operation], type[Operation]] = {
     AddReaction: RemoveReaction,
     RemoveReaction: AddReaction,

@@ -38,8 +38,8 @@ from bridge.testing.store_contract import (
     copy,
     done,
     later,
+    new_message,
     post,
-    said,
 )
 
 ANN, BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
@@ -78,7 +78,7 @@ def reaction(
 
 async def standing(store: Store) -> NewMessage:
     """A message of HOME with its copies in AWAY and FAR."""
-    new = said("m1")
+    new = new_message("m1")
     await admit(store, new, post("p1", new), post("p2", new, FAR))
     await carry(store, "p1", copy("x0"))
     await carry(store, "p2", copy("y0"))
@@ -102,7 +102,7 @@ async def shown(store: Store, new: NewMessage) -> list[tuple[str, tuple[str, ...
     return [(one.emoji, one.actors) for one in read_bridge_metadata(stored.message)[0].reactions]
 
 
-class MarksContract:
+class ReactionsContract:
     """`store` is a fixture of whoever inherits it."""
 
     async def test_the_first_elsewhere_and_the_last_are_news(self, store: Store) -> None:
@@ -166,7 +166,7 @@ class MarksContract:
         assert await waiting_marks(store) == ["n0"]
 
     async def test_marks_wait_beside_the_lane_for_their_post(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await store.admit(reaction(new, 1))
 
@@ -238,7 +238,7 @@ class MarksContract:
     async def test_pins_of_a_channel_are_those_of_messages_that_stand_there(
         self, store: Store
     ) -> None:
-        new, other = await standing(store), said("m2")
+        new, other = await standing(store), new_message("m2")
         await admit(store, other)
 
         for number, message in enumerate((new.id, other.id)):
@@ -254,7 +254,7 @@ class MarksContract:
         assert await store.pins(AWAY) == [ExpectedPin("x0", None, new.id, False, BOB, START + 5)]
 
     async def test_a_pin_is_on_the_first_copy_that_stands(self, store: Store) -> None:
-        new = said("m1")
+        new = new_message("m1")
         await admit(store, new, post("p1", new))
         await carry(
             store, "p1", copy("x8", FIRST_SLOT_OF_FILES), copy("x9", 1 + FIRST_SLOT_OF_FILES)
