@@ -28,8 +28,8 @@ def names_of(group: str) -> list[str]:
 def installed(group: str) -> Mapping[str, EntryPoint]:
     """The entry points of this group by name, sorted. All installed distributions are read once in
     a process (8 ms each time): a package that is installed later is found after a restart."""
-    found = {entry.name: entry for entry in reversed(tuple(entry_points(group=group)))}
-    return dict(sorted(found.items()))
+    entries = {entry.name: entry for entry in reversed(tuple(entry_points(group=group)))}
+    return dict(sorted(entries.items()))
 
 
 def connector_type(platform: str) -> ConnectorType:
@@ -45,8 +45,8 @@ def policy_type(kind: str) -> ContentPolicyType:
 
 
 def _load(group: str, name: str, noun: str) -> Any:
-    found = installed(group).get(name)
-    if found is None:
-        known = ", ".join(names_of(group)) or "none; is uacs-bridge installed (pip install -e .)?"
-        raise ConfigError(f"Unknown {noun} {name!r}; installed are: {known}")
-    return found.load()
+    entry = installed(group).get(name)
+    if entry is None:
+        names = ", ".join(names_of(group)) or "none; is uacs-bridge installed (pip install -e .)?"
+        raise ConfigError(f"Unknown {noun} {name!r}; installed are: {names}")
+    return entry.load()

@@ -43,10 +43,10 @@ class Opened:
 async def open_named(message: Message, name: str, files: Files) -> AsyncGenerator[Opened]:
     """The part of this name (`/sources/1`). Raises FileMissing where there is none, and what
     `open_part` raises."""
-    found = part_named(message, name)
-    if found is None:
+    named_part = part_named(message, name)
+    if named_part is None:
         raise FileMissing(f"The message {message.message_id!r} has no part named {name[:80]!r}")
-    async with open_part(found.part, files) as opened:
+    async with open_part(named_part.part, files) as opened:
         yield opened
 
 
@@ -92,7 +92,7 @@ def _data_url(url: str, media_type: str) -> Opened:
     """RFC 2397: `data:image/png;base64,...`."""
     head, _, body = url[5:].partition(",")
     kind, *parameters = head.split(";")
-    if any(one.strip().lower() == "base64" for one in parameters):
+    if any(parameter.strip().lower() == "base64" for parameter in parameters):
         content = _decoded(unquote_to_bytes(body).decode("ascii", "replace"))
     else:
         content = unquote_to_bytes(body)

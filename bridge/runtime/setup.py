@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from bridge.errors import ConfigError
 
 
-def refuse_unknown(given: Mapping[str, str], taken: Collection[str], platform: str) -> None:
+def refuse_unknown(options: Mapping[str, str], taken: Collection[str], platform: str) -> None:
     """Raises ConfigError for settings of `setup` that a platform has no use for."""
-    for key in given.keys() - set(taken):
+    for key in options.keys() - set(taken):
         flag = key.replace("_", "-")
         raise ConfigError(f"{platform} has no --{flag}; leave it out")

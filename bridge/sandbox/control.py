@@ -188,30 +188,30 @@ class _Control:
         return JSONResponse(dict(self._context.feed.refusals))
 
     async def post(self, request: Request) -> Response:
-        wanted = await _body(request, _Post)
-        shown = await self._platform(request).post_as(**wanted.model_dump())
-        return JSONResponse(shown.model_dump())
+        command = await _body(request, _Post)
+        message = await self._platform(request).post_as(**command.model_dump())
+        return JSONResponse(message.model_dump())
 
     async def share(self, request: Request) -> Response:
         kind = request.headers.get("content-type", "")
         if kind.startswith("multipart/form-data"):
-            wanted = await self._shared_form(request, kind)
+            command = await self._shared_form(request, kind)
         else:
-            wanted = await _body(request, _Share)
-        shown = await self._user_actions(request).post_files(
-            wanted.workspace, wanted.channel, wanted.person, wanted.files, wanted.text,
-            wanted.thread,
+            command = await _body(request, _Share)
+        message = await self._user_actions(request).post_files(
+            command.workspace, command.channel, command.person, command.files, command.text,
+            command.thread,
         )  # fmt: skip
-        return JSONResponse(shown.model_dump())
+        return JSONResponse(message.model_dump())
 
     async def edit(self, request: Request) -> Response:
-        wanted = await _body(request, _Edit)
-        shown = await self._platform(request).edit_as(**wanted.model_dump())
-        return JSONResponse(shown.model_dump())
+        command = await _body(request, _Edit)
+        message = await self._platform(request).edit_as(**command.model_dump())
+        return JSONResponse(message.model_dump())
 
     async def delete(self, request: Request) -> Response:
-        wanted = await _body(request, _Deletion)
-        await self._platform(request).delete_as(**wanted.model_dump())
+        command = await _body(request, _Deletion)
+        await self._platform(request).delete_as(**command.model_dump())
         return Response(status_code=204)
 
     async def action(self, request: Request) -> Response:
@@ -227,20 +227,20 @@ class _Control:
         return JSONResponse({"id": done}) if done else Response(status_code=204)
 
     async def react(self, request: Request) -> Response:
-        wanted = await _body(request, _Reaction)
+        command = await _body(request, _Reaction)
         platform = self._platform(request)
-        act = platform.unreact_as if wanted.taken_back else platform.react_as
-        await act(**wanted.model_dump(exclude={"taken_back"}))
+        act = platform.unreact_as if command.taken_back else platform.react_as
+        await act(**command.model_dump(exclude={"taken_back"}))
         return Response(status_code=204)
 
     async def pin(self, request: Request) -> Response:
-        wanted = await _body(request, _Pin)
-        await self._platform(request).pin_as(**wanted.model_dump())
+        command = await _body(request, _Pin)
+        await self._platform(request).pin_as(**command.model_dump())
         return Response(status_code=204)
 
     async def type(self, request: Request) -> Response:
-        wanted = await _body(request, _Typing)
-        await self._platform(request).typing_as(**wanted.model_dump())
+        command = await _body(request, _Typing)
+        await self._platform(request).typing_as(**command.model_dump())
         return Response(status_code=204)
 
     async def press(self, request: Request) -> Response:
@@ -254,18 +254,18 @@ class _Control:
 
     async def forms(self, request: Request) -> Response:
         query = request.query_params
-        found = self._user_actions(request).forms(query["workspace"], query["person"])
-        return JSONResponse([form.model_dump(mode="json") for form in found])
+        open_forms = self._user_actions(request).forms(query["workspace"], query["person"])
+        return JSONResponse([form.model_dump(mode="json") for form in open_forms])
 
     async def whispers(self, request: Request) -> Response:
         query = request.query_params
-        found = self._user_actions(request).whispers(query["workspace"], query["person"])
-        return JSONResponse([shown.model_dump() for shown in found])
+        messages = self._user_actions(request).whispers(query["workspace"], query["person"])
+        return JSONResponse([message.model_dump() for message in messages])
 
     async def messages(self, request: Request) -> Response:
         query = request.query_params
-        found = self._platform(request).messages(query["workspace"], query["channel"])
-        return JSONResponse([message.model_dump() for message in found])
+        messages = self._platform(request).messages(query["workspace"], query["channel"])
+        return JSONResponse([message.model_dump() for message in messages])
 
     async def disconnect(self, request: Request) -> Response:
         await self._platform(request).disconnect()
@@ -281,28 +281,28 @@ class _Control:
         fields: dict[str, Any] = {
             p.name: p.value.decode("utf-8", "replace") for p in parts if p.file is None
         }
-        given: list[FileUpload] = []
+        uploads: list[FileUpload] = []
         for part in parts:
             if part.file is not None and part.filename:
                 data = files.read(part.file) or b""
-                given.append(
+                uploads.append(
                     FileUpload(name=part.filename, data=data, content_type=part.content_type)
                 )
                 files.forget(part.file)
-        return _Share.model_validate({**fields, "files": given})
+        return _Share.model_validate({**fields, "files": uploads})
 
     def _platform(self, request: Request) -> LocalPlatform:
         name = request.path_params["platform"]
-        found = self._platforms.get(name)
-        if found is None:
+        platform = self._platforms.get(name)
+        if platform is None:
             raise NotFound(f"No platform {name!r} here; there are {', '.join(self._platforms)}")
-        return found
+        return platform
 
     def _user_actions(self, request: Request) -> TakesUserActions:
-        found = self._platform(request)
-        if not isinstance(found, TakesUserActions):
-            raise NotFound(f"People on the local {found.name} only write")
-        return found
+        platform = self._platform(request)
+        if not isinstance(platform, TakesUserActions):
+            raise NotFound(f"People on the local {platform.name} only write")
+        return platform
 
 
 def _said(answer: Answerer) -> Answerer:
@@ -326,12 +326,12 @@ def _said(answer: Answerer) -> Answerer:
 
 async def _arguments(request: Request) -> dict[str, Any]:
     try:
-        given = orjson.loads(await request.body())
+        arguments = orjson.loads(await request.body())
     except orjson.JSONDecodeError as error:
         raise InvalidData(f"Not JSON: {error}") from error
-    if not isinstance(given, dict):
+    if not isinstance(arguments, dict):
         raise InvalidData("The arguments are a JSON object")
-    return given
+    return arguments
 
 
 async def _body(request: Request, model: type[Model]) -> Model:

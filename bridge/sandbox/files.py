@@ -94,14 +94,14 @@ class FileStore:
         return None if chunks is None else b"".join(chunks)
 
     def chunks(self, file: KeptFile) -> Iterator[bytes] | None:
-        kept = self._kept.get(file.id)
-        return None if kept is None else _chunks(kept[1], file.size)
+        stored = self._kept.get(file.id)
+        return None if stored is None else _chunks(stored[1], file.size)
 
     def forget(self, file: KeptFile) -> None:
-        kept = self._kept.pop(file.id, None)
-        if kept is not None:
-            self.bytes -= kept[0].size
-            kept[1].close()
+        stored = self._kept.pop(file.id, None)
+        if stored is not None:
+            self.bytes -= stored[0].size
+            stored[1].close()
 
     def close(self) -> None:
         _close_all(self._kept)
@@ -147,7 +147,7 @@ def _chunks(spool: IO[bytes], size: int) -> Iterator[bytes]:
         yield chunk
 
 
-def _close_all(kept: dict[str, tuple[KeptFile, IO[bytes]]]) -> None:
-    for _file, spool in kept.values():
+def _close_all(files: dict[str, tuple[KeptFile, IO[bytes]]]) -> None:
+    for _file, spool in files.values():
         spool.close()
-    kept.clear()
+    files.clear()

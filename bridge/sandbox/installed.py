@@ -18,7 +18,7 @@ def local_platform_types() -> Mapping[str, LocalPlatformType]:
     Imports every twin. Raises ConfigError where a connector's `local_platform` returns something
     else than a `LocalPlatformType`.
     """
-    found: dict[str, LocalPlatformType] = {}
+    types: dict[str, LocalPlatformType] = {}
     for name in names_of(CONNECTORS):
         kind = connector_type(name)
         if not isinstance(kind, HasLocalPlatform):
@@ -29,5 +29,5 @@ def local_platform_types() -> Mapping[str, LocalPlatformType]:
                 f"local_platform() of the connector {name!r} returned {local!r}; return a "
                 "bridge.sandbox.platform.LocalPlatformType"
             )
-        found[name] = local
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+        types[name] = local
+    return dict(sorted(types.items(), key=lambda item: (item[1].order, item[0])))

@@ -21,17 +21,17 @@ class Limits:
         self.on = on
         self._times: defaultdict[tuple[str, Window], deque[float]] = defaultdict(deque)
 
-    def retry_after(self, now: float, *wanted: tuple[str, tuple[Window, ...]]) -> float | None:
+    def retry_after(self, now: float, *limits: tuple[str, tuple[Window, ...]]) -> float | None:
         """Count one request against each key, or say in how many seconds it would pass.
 
         Either every window has room and each counts the request, or none does.
         """
         if not self.on:
             return None
-        waits = [self._wait(key, window, now) for key, windows in wanted for window in windows]
+        waits = [self._wait(key, window, now) for key, windows in limits for window in windows]
         if longest := max(waits, default=0.0):
             return longest
-        for key, windows in wanted:
+        for key, windows in limits:
             for window in windows:
                 self._times[key, window].append(now)
         return None

@@ -64,9 +64,14 @@ class LocalOnly:
     def _refusal(self, scope: Scope, headers: Headers) -> _Refusal | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            given = ", ".join(map(repr, hosts)) or "none"
-            return 421, f"Only this machine is served; use http://127.0.0.1, not the host {given}"
-        foreign = [one for one in headers.getlist("origin") if not _same_origin(one, hosts[0])]
+            host_list = ", ".join(map(repr, hosts)) or "none"
+            return (
+                421,
+                f"Only this machine is served; use http://127.0.0.1, not the host {host_list}",
+            )
+        foreign = [
+            origin for origin in headers.getlist("origin") if not _same_origin(origin, hosts[0])
+        ]
         if foreign:
             return 403, f"Pages of the origin {foreign[0]!r} may not use this server"
         if _is_cross_site(scope, headers):
@@ -90,8 +95,8 @@ class LocalOnly:
         kind = kinds[0].partition(";")[0].strip().lower() if len(kinds) == 1 else ""
         if kind == "application/json" or (kind == "multipart/form-data" and self._forms(path)):
             return None
-        given = ", ".join(map(repr, kinds)) or "none"
-        return 415, f"Send JSON with Content-Type: application/json, not {given}"
+        kind_list = ", ".join(map(repr, kinds)) or "none"
+        return 415, f"Send JSON with Content-Type: application/json, not {kind_list}"
 
 
 def _host_name(host: str) -> str | None:

@@ -40,10 +40,10 @@ class Bounds:
 
 
 def boundary_of(content_type: str) -> bytes:
-    found = _BOUNDARY.search(content_type)
-    if found is None:
+    match = _BOUNDARY.search(content_type)
+    if match is None:
         raise BadMultipart("The content type names no boundary")
-    return (found[1] or found[2]).encode()
+    return (match[1] or match[2]).encode()
 
 
 async def read_multipart(

@@ -59,5 +59,5 @@ def _webp_size(head: bytes) -> tuple[int, int] | None:
             return None
 
 
-def _pair(found: tuple[int, ...]) -> tuple[int, int]:
-    return found[0], found[1]
+def _pair(fields: tuple[int, ...]) -> tuple[int, int]:
+    return fields[0], fields[1]

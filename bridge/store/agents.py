@@ -19,7 +19,7 @@ from bridge.model.turn_records import (
     PairingUse,
     Spent,
 )
-from bridge.store.conversations import Described
+from bridge.store.conversations import ToolDescription
 from bridge.store.queries import read_queries
 
 SQL = read_queries("agents")
@@ -27,8 +27,10 @@ SQL = read_queries("agents")
 _KEPT = 35 * 86_400  # seconds for which spending is remembered
 
 
-def hold(db: sqlite3.Connection, one: HandOver) -> None:
-    db.execute(SQL["hold"], (one.room, one.spot, one.agent or "", one.by, one.at))
+def hold(db: sqlite3.Connection, handover: HandOver) -> None:
+    db.execute(
+        SQL["hold"], (handover.room, handover.spot, handover.agent or "", handover.by, handover.at)
+    )
 
 
 def release(db: sqlite3.Connection, room: RoomId, spot: str) -> bool:
@@ -54,13 +56,13 @@ def spend(db: sqlite3.Connection, quotas: Collection[str], new: Spent) -> None:
 
 
 def spent(db: sqlite3.Connection, quota: str, since: float) -> Sequence[Spent]:
-    found = db.execute(SQL["spent"], (quota, bucket_of(since))).fetchall()
-    return [Spent(*columns) for columns in found]
+    rows = db.execute(SQL["spent"], (quota, bucket_of(since))).fetchall()
+    return [Spent(*columns) for columns in rows]
 
 
 def spending(db: sqlite3.Connection, since: float) -> Sequence[tuple[str, Spent]]:
-    found = db.execute(SQL["spending"], (bucket_of(since),)).fetchall()
-    return [(quota, Spent(*columns)) for quota, *columns in found]
+    rows = db.execute(SQL["spending"], (bucket_of(since),)).fetchall()
+    return [(quota, Spent(*columns)) for quota, *columns in rows]
 
 
 def forget_spending(db: sqlite3.Connection, quota: str) -> None:
@@ -99,8 +101,8 @@ def use_pairing_code(db: sqlite3.Connection, digest: str, actor: ActorId, now: f
 
 def same_code(codes: Sequence[PairingCode], digest: str) -> PairingCode | None:
     """Every code is compared as a whole: how long it takes tells nothing."""
-    found = [one for one in codes if hmac.compare_digest(one.digest, digest)]
-    return found[0] if found else None
+    matches = [code for code in codes if hmac.compare_digest(code.digest, digest)]
+    return matches[0] if matches else None
 
 
 def pairings(db: sqlite3.Connection) -> Sequence[Pairing]:
@@ -112,7 +114,7 @@ def unpair(db: sqlite3.Connection, actor: ActorId, agent: str | None) -> bool:
 
 
 def put_tools(
-    db: sqlite3.Connection, conversation: UUID, agent: str, tools: Sequence[Described]
+    db: sqlite3.Connection, conversation: UUID, agent: str, tools: Sequence[ToolDescription]
 ) -> None:
     if tools:
         db.execute(SQL["put_tools"], (str(conversation), agent, json.dumps([*tools])))
@@ -125,7 +127,7 @@ def keep_tools(db: sqlite3.Connection, conversation: UUID, agents: Collection[st
         db.execute(SQL["drop_tools"], (str(conversation), agent))
 
 
-def tools(db: sqlite3.Connection, conversation: UUID) -> Mapping[str, Sequence[Described]]:
+def tools(db: sqlite3.Connection, conversation: UUID) -> Mapping[str, Sequence[ToolDescription]]:
     """By agent."""
-    found = db.execute(SQL["tools"], (str(conversation),)).fetchall()
-    return {agent: json.loads(described) for agent, described in found}
+    rows = db.execute(SQL["tools"], (str(conversation),)).fetchall()
+    return {agent: json.loads(described) for agent, described in rows}

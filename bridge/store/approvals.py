@@ -15,25 +15,26 @@ _APPROVERS = 10  # its column
 SQL = read_queries("approvals")
 
 
-def ask(db: sqlite3.Connection, one: Approval) -> Approval:
+def ask(db: sqlite3.Connection, request: Approval) -> Approval:
     columns = (
-        one.id, one.turn, one.call, one.room, one.agent, one.tool, one.arguments, one.reason,
-        one.trigger, one.asker, json.dumps(one.approvers), one.quorum, one.created, one.expires,
+        request.id, request.turn, request.call, request.room, request.agent, request.tool,
+        request.arguments, request.reason, request.trigger, request.asker,
+        json.dumps(request.approvers), request.quorum, request.created, request.expires,
     )  # fmt: skip
     db.execute(SQL["ask"], columns)
-    (found,) = db.execute(SQL["of_call"], (one.turn, one.call)).fetchone()
-    return approval(db, found) or one
+    (saved_id,) = db.execute(SQL["of_call"], (request.turn, request.call)).fetchone()
+    return approval(db, saved_id) or request
 
 
 def approval(db: sqlite3.Connection, own_id: str) -> Approval | None:
-    found = db.execute(SQL["one"], (own_id,)).fetchone()
-    if found is None:
+    row = db.execute(SQL["one"], (own_id,)).fetchone()
+    if row is None:
         return None
     decisions = tuple(
         Decision(actor, bool(allowed), at, place)
         for actor, allowed, at, place in db.execute(SQL["decisions"], (own_id,)).fetchall()
     )
-    whole: list[Any] = list(found)
+    whole: list[Any] = list(row)
     whole[_APPROVERS] = tuple(json.loads(whole[_APPROVERS]))
     return Approval(*whole, decisions=decisions)
 
@@ -41,31 +42,34 @@ def approval(db: sqlite3.Connection, own_id: str) -> Approval | None:
 def decide(
     db: sqlite3.Connection, own_id: str, decision: Decision, accounts: Collection[ActorId]
 ) -> tuple[Counted, Approval | None]:
-    known = approval(db, own_id)
-    counted, state = judged(known, decision, accounts)
+    saved = approval(db, own_id)
+    counted, state = judge(saved, decision, accounts)
     if counted == "counted":
-        said = (own_id, decision.actor, decision.allowed, decision.at, decision.place)
-        db.execute(SQL["decide"], said)
+        values = (own_id, decision.actor, decision.allowed, decision.at, decision.place)
+        db.execute(SQL["decide"], values)
     if state is not None:
         end(db, own_id, state, decision.at)
     return counted, approval(db, own_id)
 
 
-def judged(
-    known: Approval | None, decision: Decision, accounts: Collection[ActorId]
+def judge(
+    saved: Approval | None, decision: Decision, accounts: Collection[ActorId]
 ) -> tuple[Counted, ApprovalState | None]:
     """Whether a decision counts, and the state that it brings. Pure."""
-    if known is None:
+    if saved is None:
         return "unknown", None
-    if known.state != "open":
+    if saved.state != "open":
         return "over", None
-    if decision.at >= known.expires:
+    if decision.at >= saved.expires:
         return "over", "expired"
-    if any(one.actor in accounts and one.allowed == decision.allowed for one in known.decisions):
+    if any(
+        earlier.actor in accounts and earlier.allowed == decision.allowed
+        for earlier in saved.decisions
+    ):
         return "repeat", None
     if not decision.allowed:
         return "counted", "refused"
-    return "counted", "allowed" if known.missing <= 1 else None
+    return "counted", "allowed" if saved.missing <= 1 else None
 
 
 def end(db: sqlite3.Connection, own_id: str, state: ApprovalState, at: float) -> bool:
@@ -75,6 +79,6 @@ def end(db: sqlite3.Connection, own_id: str, state: ApprovalState, at: float) ->
 def several(
     db: sqlite3.Connection, turn: TurnId | None, newest: int, open_only: bool
 ) -> Sequence[Approval]:
-    found = db.execute(SQL["several"], (turn, turn, open_only, newest)).fetchall()
-    known = (approval(db, own_id) for (own_id,) in found)
-    return [one for one in known if one is not None]
+    ids = db.execute(SQL["several"], (turn, turn, open_only, newest)).fetchall()
+    approvals = (approval(db, own_id) for (own_id,) in ids)
+    return [candidate for candidate in approvals if candidate is not None]

@@ -41,7 +41,7 @@ from bridge.store import (
 )
 from bridge.store import reactions as of_reactions
 from bridge.store.bodies import MESSAGES, PEOPLE
-from bridge.store.conversations import Described, conversation_of, own_tools
+from bridge.store.conversations import ToolDescription, conversation_of, own_tools
 from bridge.store.queries import read_queries
 from bridge.uacs import Conversation, Message
 
@@ -69,10 +69,10 @@ def _keep_the_rest(
     for person in admission.people:
         save_person(db, person)
     time = now if admission.message is None else admission.message.time
-    for timeline in {one.id: one for one in admission.timelines}.values():
+    for timeline in {timeline.id: timeline for timeline in admission.timelines}.values():
         _place(db, timeline, number, time)
-    for one in admission.gone:
-        links.note_gone(db, one.channel.key, one.native_id)
+    for lost_copy in admission.gone:
+        links.note_gone(db, lost_copy.channel.key, lost_copy.native_id)
     for operation in admission.operations:
         outbox.queue(db, operation, now, begun=operation.id in admission.begun)
     for removal in admission.removals:
@@ -81,8 +81,8 @@ def _keep_the_rest(
         turns.queue(db, turn, now)
     for settlement in admission.settles:
         outbox.settle(db, settlement, now)
-    for one in admission.changes:
-        _change_later(db, one, now)
+    for change in admission.changes:
+        _change_later(db, change, now)
     _keep_marks(db, admission, now)
     for orphan in admission.orphans:
         catch_up.note_orphan(db, orphan, now)
@@ -94,8 +94,8 @@ def _keep_marks(db: sqlite3.Connection, admission: Admission, now: float) -> Non
         of_reactions.react(db, reaction, now)
     for pin in admission.pins:
         of_reactions.pin(db, pin, now)
-    for one in admission.feedback:
-        feedback.give(db, one)
+    for item in admission.feedback:
+        feedback.give(db, item)
 
 
 def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission) -> int | None:
@@ -103,7 +103,7 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
     place = new.place
     channel = None if place is None else place.channel.key
     thread = None if place is None else place.thread
-    kept = db.execute(
+    inserted = db.execute(
         SQL["keep_message"],
         (
             new.id,
@@ -122,7 +122,7 @@ def _keep_message(db: sqlite3.Connection, new: NewMessage, admission: Admission)
             new.changed or None,
         ),
     )
-    number = kept.lastrowid if kept.rowcount else None
+    number = inserted.lastrowid if inserted.rowcount else None
     if number is not None and channel is not None and new.native_id is not None:
         links.link_said(db, channel, new.native_id, number, thread, new.time)
     return number
@@ -138,9 +138,9 @@ def _place(db: sqlite3.Connection, timeline: Timeline, number: int | None, time:
     db.execute(SQL["enter_timeline"], (n, seq, number, timeline.epoch))
 
 
-def message(db: sqlite3.Connection, wanted: MessageId) -> StoredMessage | None:
-    found = db.execute(SQL["message"], (wanted,)).fetchone()
-    return None if found is None else stored(found)
+def message(db: sqlite3.Connection, own_id: MessageId) -> StoredMessage | None:
+    row = db.execute(SQL["message"], (own_id,)).fetchone()
+    return None if row is None else stored(row)
 
 
 def stored(columns: Sequence[Any]) -> StoredMessage:
@@ -209,8 +209,8 @@ def _change_later(db: sqlite3.Connection, change: Change, now: float) -> None:
 
 
 def person(db: sqlite3.Connection, actor: ActorId) -> Person | None:
-    found = db.execute(SQL["person"], (actor,)).fetchone()
-    return None if found is None else PEOPLE.read(found[0])
+    row = db.execute(SQL["person"], (actor,)).fetchone()
+    return None if row is None else PEOPLE.read(row[0])
 
 
 def save_person(db: sqlite3.Connection, who: Person) -> None:
@@ -224,42 +224,44 @@ def room_ids(db: sqlite3.Connection, rooms: Sequence[RoomId]) -> Mapping[RoomId,
 
 
 def conversation(
-    db: sqlite3.Connection, wanted: UUID, newest: int | None, view: View | None
+    db: sqlite3.Connection, own_id: UUID, newest: int | None, view: View | None
 ) -> Conversation:
-    found = db.execute(SQL["timeline"], (str(wanted),)).fetchone()
-    if found is None:
-        raise StoreError(f"There is no conversation {str(wanted)!r}")
-    n, kind, name, metadata, created, updated = found
+    timeline = db.execute(SQL["timeline"], (str(own_id),)).fetchone()
+    if timeline is None:
+        raise StoreError(f"There is no conversation {str(own_id)!r}")
+    n, kind, name, metadata, created, updated = timeline
     limit = -1 if newest is None else max(newest, 0)
     if view is None or view == View():
         bodies = db.execute(SQL["newest_in_timeline"], (n, limit)).fetchall()
     else:
         bodies = _in_view(db, n, name, view, limit=limit)
     return conversation_of(
-        Timeline(wanted, kind, name, json.loads(metadata)),
+        Timeline(own_id, kind, name, json.loads(metadata)),
         created,
         updated,
         [_with_marks(*columns) for columns in reversed(bodies)],
-        _tools_of(db, wanted, view or View()) if kind == "room" else None,
+        _tools_of(db, own_id, view or View()) if kind == "room" else None,
     )
 
 
-def _tools_of(db: sqlite3.Connection, room: UUID, view: View) -> Mapping[str, Sequence[Described]]:
+def _tools_of(
+    db: sqlite3.Connection, room: UUID, view: View
+) -> Mapping[str, Sequence[ToolDescription]]:
     """Of all agents; an agent is shown its own."""
     return own_tools(agents.tools(db, room), view)
 
 
 def past(
-    db: sqlite3.Connection, wanted: UUID, rows: int, before: int | None, view: View | None
+    db: sqlite3.Connection, own_id: UUID, rows: int, before: int | None, view: View | None
 ) -> Past:
-    found = db.execute(SQL["length"], (str(wanted),)).fetchone()
-    if found is None:
+    timeline = db.execute(SQL["length"], (str(own_id),)).fetchone()
+    if timeline is None:
         return Past((), None, 0)
-    n, name, length = found
+    n, name, length = timeline
     end = length + 1 if before is None else min(before, length + 1)
     first = max(end - rows, 1)
-    seen = _in_view(db, n, name, view or View(), above=first - 1, below=end)
-    messages = tuple(_with_marks(*columns) for columns in seen)
+    stored_rows = _in_view(db, n, name, view or View(), above=first - 1, below=end)
+    messages = tuple(_with_marks(*columns) for columns in stored_rows)
     return Past(messages, first if first > 1 else None, max(end - first, 0))
 
 
@@ -276,30 +278,30 @@ def _in_view(
     """Bodies and marks of what stands between these places, newest first."""
     channel = None if view.channel is None else view.channel.key
     readers = json.dumps(view.readers, ensure_ascii=False)
-    asked = n, channel, view.thread, view.person, readers, view.member, name
-    return db.execute(SQL["in_view"], (*asked, above, below, limit)).fetchall()
+    values = n, channel, view.thread, view.person, readers, view.member, name
+    return db.execute(SQL["in_view"], (*values, above, below, limit)).fetchall()
 
 
-def number_of(db: sqlite3.Connection, wanted: UUID, message: MessageId) -> int | None:
-    found = db.execute(SQL["number_of"], (message, str(wanted))).fetchone()
-    return None if found is None else found[0]
+def number_of(db: sqlite3.Connection, own_id: UUID, message: MessageId) -> int | None:
+    row = db.execute(SQL["number_of"], (message, str(own_id))).fetchone()
+    return None if row is None else row[0]
 
 
 def relations(
-    db: sqlite3.Connection, wanted: Collection[MessageId]
+    db: sqlite3.Connection, own_ids: Collection[MessageId]
 ) -> Mapping[MessageId, Relation]:
-    asked = json.dumps(list(wanted), ensure_ascii=False)
-    found = db.execute(SQL["relations"], (asked,)).fetchall()
-    return {own_id: Relation(root, reply_to) for own_id, root, reply_to in found}
+    id_list = json.dumps(list(own_ids), ensure_ascii=False)
+    rows = db.execute(SQL["relations"], (id_list,)).fetchall()
+    return {own_id: Relation(root, reply_to) for own_id, root, reply_to in rows}
 
 
-def changed_since(db: sqlite3.Connection, room: UUID, known: Position, author: str) -> bool:
-    asked = (str(room), known.changed, known.posted, author)
-    return db.execute(SQL["changed_since"], asked).fetchone() is not None
+def changed_since(db: sqlite3.Connection, room: UUID, position: Position, author: str) -> bool:
+    values = (str(room), position.changed, position.posted, author)
+    return db.execute(SQL["changed_since"], values).fetchone() is not None
 
 
-def came_to(db: sqlite3.Connection, room: RoomId, member: str, wanted: MessageId) -> bool:
-    return db.execute(SQL["came_to"], (wanted, room, member)).fetchone() is not None
+def was_present(db: sqlite3.Connection, room: RoomId, member: str, own_id: MessageId) -> bool:
+    return db.execute(SQL["was_present"], (own_id, room, member)).fetchone() is not None
 
 
 def conversations(db: sqlite3.Connection) -> Sequence[tuple[Timeline, int]]:
@@ -312,17 +314,17 @@ def _timeline(columns: Sequence[Any]) -> tuple[Timeline, int]:
     return Timeline(UUID(identity), kind, name, json.loads(metadata), *epoch), number
 
 
-def explain(db: sqlite3.Connection, wanted: MessageId) -> Explanation | None:
-    found = db.execute(SQL["message"], (wanted,)).fetchone()
-    if found is None:
+def explain(db: sqlite3.Connection, own_id: MessageId) -> Explanation | None:
+    fields = db.execute(SQL["message"], (own_id,)).fetchone()
+    if fields is None:
         return None
-    *_, n, row, outcome = found
-    kept = inbox.raw_of_row(db, row)
+    *_, n, row, outcome = fields
+    payload = inbox.raw_of_row(db, row)
     places = db.execute(SQL["timelines_of_message"], (n,)).fetchall()
     return Explanation(
-        stored=stored(found),
-        raw=None if kept is None else kept[0],
-        kept_at=None if kept is None else kept[1],
+        stored=stored(fields),
+        raw=None if payload is None else payload[0],
+        kept_at=None if payload is None else payload[1],
         outcome=outcome,
         timelines=[_timeline(columns) for columns in places],
         operations=outbox.records(db, n),

@@ -289,9 +289,9 @@ def _disk_errors(folder: Path) -> Generator[None]:
         ) from error
 
 
-def _check_room(file: int, path: Path, wanted: int) -> None:
+def _check_room(file: int, path: Path, needed: int) -> None:
     disk = os.fstatvfs(file)
-    if disk.f_bavail * disk.f_frsize < wanted:
+    if disk.f_bavail * disk.f_frsize < needed:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 

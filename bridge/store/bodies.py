@@ -35,13 +35,13 @@ def write_losses(losses: tuple[Loss, ...]) -> str:
     return _LOSSES.dump_json(losses).decode() if losses else NOTHING
 
 
-def merge_receipts(known: tuple[Receipt, ...], told: tuple[Receipt, ...]) -> tuple[Receipt, ...]:
+def merge_receipts(saved: tuple[Receipt, ...], added: tuple[Receipt, ...]) -> tuple[Receipt, ...]:
     """One receipt for each native id, the later word wins; by slot."""
-    merged = {receipt.native_id: receipt for receipt in (*known, *told)}
+    merged = {receipt.native_id: receipt for receipt in (*saved, *added)}
     return tuple(sorted(merged.values(), key=lambda receipt: receipt.slot))
 
 
-def new_receipts(known: tuple[Receipt, ...], told: Sequence[Receipt]) -> tuple[Receipt, ...]:
+def new_receipts(saved: tuple[Receipt, ...], added: Sequence[Receipt]) -> tuple[Receipt, ...]:
     """Those of a slot that is not noted yet; taking a copy away and making one are two things."""
-    noted = {(receipt.slot, receipt.deleted) for receipt in known}
-    return tuple(receipt for receipt in told if (receipt.slot, receipt.deleted) not in noted)
+    noted = {(receipt.slot, receipt.deleted) for receipt in saved}
+    return tuple(receipt for receipt in added if (receipt.slot, receipt.deleted) not in noted)

@@ -20,10 +20,10 @@ def note_orphan(db: sqlite3.Connection, orphan: Orphan, now: float) -> None:
 
 
 def orphans(db: sqlite3.Connection, since: float, limit: int) -> Sequence[Orphan]:
-    found = db.execute(SQL["orphans"], (since, limit)).fetchall()
+    rows = db.execute(SQL["orphans"], (since, limit)).fetchall()
     return [
         Orphan(channel_of_key(channel), native_id, row, bool(deletion))
-        for channel, native_id, row, deletion in found
+        for channel, native_id, row, deletion in rows
     ]
 
 
@@ -34,25 +34,25 @@ def forget_orphans(db: sqlite3.Connection, before: float) -> None:
 def expected_messages(
     db: sqlite3.Connection, channel: ChannelRef, since: float, limit: int, thread: str | None
 ) -> Sequence[ExpectedMessage]:
-    found = db.execute(
+    rows = db.execute(
         SQL["expected_messages"], (channel.key, since, thread, thread, limit)
     ).fetchall()
     return [
         ExpectedMessage(
             native_id, thread, message, is_original=kind == 0, at=at, changed=changed or 0.0
         )
-        for native_id, thread, kind, at, changed, message in found
+        for native_id, thread, kind, at, changed, message in rows
     ]
 
 
 def pins(db: sqlite3.Connection, channel: ChannelRef) -> Sequence[ExpectedPin]:
-    found = sorted(db.execute(SQL["pins"], (channel.key,)).fetchall())
+    rows = sorted(db.execute(SQL["pins"], (channel.key,)).fetchall())
     return [
         ExpectedPin(native_id, thread, message, bool(pinned), ActorId(actor), at)
-        for native_id, thread, message, pinned, actor, at in found
+        for native_id, thread, message, pinned, actor, at in rows
     ]
 
 
 def inbox_row(db: sqlite3.Connection, row: int) -> InboxRow | None:
-    found = db.execute(SQL["row"], (row,)).fetchone()
-    return None if found is None else row_of(found)
+    columns = db.execute(SQL["row"], (row,)).fetchone()
+    return None if columns is None else row_of(columns)

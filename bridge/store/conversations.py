@@ -16,7 +16,7 @@ _EXCERPT = 100  # characters of an excerpt
 _LOOKED_AT = 1000  # characters of source that are read for it
 
 
-Described = Mapping[str, JsonValue]
+ToolDescription = Mapping[str, JsonValue]
 """A tool as a Conversation describes it: `{"name", "description", "parameters"}`."""
 
 
@@ -25,7 +25,7 @@ def conversation_of(
     created: float,
     updated: float,
     messages: Sequence[Message],
-    tools: Mapping[str, Sequence[Described]] | None = None,
+    tools: Mapping[str, Sequence[ToolDescription]] | None = None,
 ) -> Conversation:
     """What UACS has no field for stands in `metadata.uacs_bridge`; `tools`, by agent, in
     `metadata.tools`."""
@@ -39,13 +39,13 @@ def conversation_of(
         created_at=to_timestamp(datetime_of(created)),
         updated_at=to_timestamp(datetime_of(updated)),
         messages=tuple(messages),
-        metadata={"uacs_bridge": about, **({"tools": _listed(tools)} if tools else {})},
+        metadata={"uacs_bridge": about, **({"tools": _with_agents(tools)} if tools else {})},
     )
 
 
 def own_tools(
-    tools: Mapping[str, Sequence[Described]], view: View
-) -> Mapping[str, Sequence[Described]]:
+    tools: Mapping[str, Sequence[ToolDescription]], view: View
+) -> Mapping[str, Sequence[ToolDescription]]:
     """Those of all agents; an agent is shown its own alone."""
     name = (view.member or "").removeprefix("agent:")
     if name == (view.member or ""):
@@ -53,23 +53,23 @@ def own_tools(
     return {agent: tools[agent] for agent in tools if agent == name}
 
 
-def _listed(tools: Mapping[str, Sequence[Described]]) -> list[JsonValue]:
+def _with_agents(tools: Mapping[str, Sequence[ToolDescription]]) -> list[JsonValue]:
     """Each once, with the `agents` that may call it."""
-    found: dict[str, dict[str, JsonValue]] = {}
+    tools_by_key: dict[str, dict[str, JsonValue]] = {}
     who: dict[str, list[JsonValue]] = {}
     for agent, described in tools.items():
-        for one in described:
-            key = json.dumps(one, sort_keys=True)
-            found.setdefault(key, dict(one))
+        for tool in described:
+            key = json.dumps(tool, sort_keys=True)
+            tools_by_key.setdefault(key, dict(tool))
             who.setdefault(key, []).append(agent)
-    return [{**one, "agents": who[key]} for key, one in found.items()]
+    return [{**tool, "agents": who[key]} for key, tool in tools_by_key.items()]
 
 
 def excerpt_of(message: Message) -> str:
     """The first words in one line of plain text, at most 100 characters; `[image]` without any."""
     spoken = [_plain(part) for part in message.content if isinstance(part, TextPart)]
-    shown = spoken or [f"[{part.type}]" for part in message.content]
-    text = " ".join(" ".join(shown).split())
+    texts = spoken or [f"[{part.type}]" for part in message.content]
+    text = " ".join(" ".join(texts).split())
     return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
 

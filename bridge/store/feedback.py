@@ -19,20 +19,21 @@ from bridge.uacs import to_timestamp
 SQL = read_queries("feedback")
 
 
-def give(db: sqlite3.Connection, one: GivenFeedback) -> None:
-    number = standing(db, one.message)
+def give(db: sqlite3.Connection, item: GivenFeedback) -> None:
+    number = standing(db, item.message)
     if number is None:
         return
     columns = (
-        number, one.actor, one.sense, one.comment, one.time, one.channel.key, one.room, one.tells,
+        number, item.actor, item.sense, item.comment, item.time, item.channel.key, item.room,
+        item.tells,
     )  # fmt: skip
     if db.execute(SQL["give"], columns).rowcount:
-        shown = as_metadata(db.execute(SQL["of_message"], (number,)).fetchall())
-        db.execute(SQL["show"], (json.dumps(shown), number))
-        changes.note_change(db, one.message, "rated")
+        metadata = as_metadata(db.execute(SQL["of_message"], (number,)).fetchall())
+        db.execute(SQL["show"], (json.dumps(metadata), number))
+        changes.note_change(db, item.message, "rated")
 
 
-def as_metadata(given: Iterable[tuple[str, str, str, float]]) -> list[JsonValue]:
+def as_metadata(rows: Iterable[tuple[str, str, str, float]]) -> list[JsonValue]:
     """Actor, sense, comment and time of each, in order -> what the message's metadata says."""
     return [
         {
@@ -41,15 +42,15 @@ def as_metadata(given: Iterable[tuple[str, str, str, float]]) -> list[JsonValue]
             **({"comment": comment} if comment else {}),
             "at": to_timestamp(datetime_of(at)),
         }
-        for actor, sense, comment, at in given
+        for actor, sense, comment, at in rows
     ]
 
 
-def untold(db: sqlite3.Connection) -> Sequence[GivenFeedback]:
-    return [_given(*columns) for columns in db.execute(SQL["untold"]).fetchall()]
+def undelivered(db: sqlite3.Connection) -> Sequence[GivenFeedback]:
+    return [_feedback(*columns) for columns in db.execute(SQL["undelivered"]).fetchall()]
 
 
-def _given(
+def _feedback(
     message: str, actor: str, sense: Sense, comment: str, at: float, channel: str, room: str,
     tells: str,
 ) -> GivenFeedback:  # fmt: skip
@@ -59,5 +60,5 @@ def _given(
     )  # fmt: skip
 
 
-def told(db: sqlite3.Connection, one: GivenFeedback) -> None:
-    db.execute(SQL["told"], (one.message, one.actor, one.time))
+def set_delivered(db: sqlite3.Connection, item: GivenFeedback) -> None:
+    db.execute(SQL["set_delivered"], (item.message, item.actor, item.time))

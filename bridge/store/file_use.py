@@ -22,18 +22,18 @@ def files_in_use(path: Path) -> frozenset[str]:
     forgotten; only what a deleted message names does not count."""
     with translated(path), closing(open_to_read(path)) as db:
         return frozenset(
-            found.group().decode()
+            match.group().decode()
             for table in _tables(db)
             for text in _naming(db, table)
-            for found in _FILE_ID.finditer(text)
+            for match in _FILE_ID.finditer(text)
         )
 
 
 def _tables(db: sqlite3.Connection) -> list[str]:
-    found = db.execute(
+    tables = db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
     )
-    return [name for (name,) in found if name not in _WITHOUT]
+    return [name for (name,) in tables if name not in _WITHOUT]
 
 
 def _naming(db: sqlite3.Connection, table: str) -> Iterator[bytes]:

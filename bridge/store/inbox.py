@@ -27,13 +27,13 @@ def keep(
     channel = None if raw.channel is None else raw.channel.key
     if advance and channel is not None:
         move_cursor(db, raw.account, channel, raw.order_key)
-    kept = db.execute(
+    inserted = db.execute(
         SQL["keep_row"],
         (raw.account, raw.dedupe_key, raw.kind, raw.order_key, channel, now),
     )
-    if kept.rowcount == 0:
+    if inserted.rowcount == 0:
         return None
-    row = int(kept.lastrowid or 0)
+    row = int(inserted.lastrowid or 0)
     db.execute(SQL["keep_payload"], (row, raw.payload))
     if raw.credentials:
         _keep_credentials(db, row, raw, seal, now)
@@ -60,10 +60,10 @@ def _keep_credentials(db: sqlite3.Connection, row: int, raw: Raw, seal: Seal, no
 
 
 def credentials(db: sqlite3.Connection, row: int, seal: Seal, now: float) -> Mapping[str, str]:
-    found = db.execute(SQL["credentials_of_row"], (row, now)).fetchone()
-    if found is None:
+    columns = db.execute(SQL["credentials_of_row"], (row, now)).fetchone()
+    if columns is None:
         return {}
-    return _CREDENTIALS.validate_json(seal.open(found[0], _credentials_of(row)))
+    return _CREDENTIALS.validate_json(seal.open(columns[0], _credentials_of(row)))
 
 
 def _credentials_of(row: int) -> str:
@@ -79,17 +79,17 @@ def move_cursor(db: sqlite3.Connection, account: AccountId, channel: str, value:
 
 
 def cursor(db: sqlite3.Connection, account: AccountId, channel: ChannelRef) -> str | None:
-    found = db.execute(SQL["cursor"], (account, channel.key)).fetchone()
-    return None if found is None else found[0]
+    row = db.execute(SQL["cursor"], (account, channel.key)).fetchone()
+    return None if row is None else row[0]
 
 
 def waiting_rows(db: sqlite3.Connection) -> Sequence[InboxRow]:
-    return [row_of(found) for found in db.execute(SQL["waiting_rows"]).fetchall()]
+    return [row_of(columns) for columns in db.execute(SQL["waiting_rows"]).fetchall()]
 
 
 def failed_rows(db: sqlite3.Connection, limit: int) -> Sequence[tuple[InboxRow, str]]:
-    found = db.execute(SQL["failed_rows"], (limit,)).fetchall()
-    return [(row_of(columns[:-1]), columns[-1]) for columns in found]
+    rows = db.execute(SQL["failed_rows"], (limit,)).fetchall()
+    return [(row_of(columns[:-1]), columns[-1]) for columns in rows]
 
 
 def row_of(columns: Sequence[Any]) -> InboxRow:
@@ -109,11 +109,11 @@ def row_of(columns: Sequence[Any]) -> InboxRow:
 
 def raw_of_row(db: sqlite3.Connection, row: int | None) -> tuple[Raw, float, str] | None:
     """A kept payload, when it was kept, and what became of it."""
-    found = db.execute(SQL["row"], (row,)).fetchone()
-    if found is None:
+    values = db.execute(SQL["row"], (row,)).fetchone()
+    if values is None:
         return None
-    *columns, kept, outcome = found
-    return row_of(columns).raw, kept, outcome
+    *columns, processed, outcome = values
+    return row_of(columns).raw, processed, outcome
 
 
 def retry_failed_rows(db: sqlite3.Connection) -> int:

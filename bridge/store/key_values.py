@@ -12,10 +12,10 @@ SQL = read_queries("key_values")
 
 
 def get(db: sqlite3.Connection, account: AccountId, key: str, seal: Seal) -> str | None:
-    found = db.execute(SQL["get"], (account, key)).fetchone()
-    if found is None:
+    row = db.execute(SQL["get"], (account, key)).fetchone()
+    if row is None:
         return None
-    value, sealed = found
+    value, sealed = row
     return value if sealed is None else seal.open(sealed, value_name(account, key))
 
 
@@ -31,8 +31,8 @@ def remove(db: sqlite3.Connection, account: AccountId, key: str) -> None:
 
 
 def credential(db: sqlite3.Connection, name: str, seal: Seal) -> str | None:
-    found = db.execute(SQL["credential"], (name,)).fetchone()
-    return None if found is None else seal.open(found[0], credential_name(name))
+    row = db.execute(SQL["credential"], (name,)).fetchone()
+    return None if row is None else seal.open(row[0], credential_name(name))
 
 
 def put_credential(db: sqlite3.Connection, name: str, value: str, seal: Seal) -> None:

@@ -49,7 +49,7 @@ class LateCheck:
         except (StoreCorrupt, sqlite3.Error) as error:
             if self._closing.is_set():
                 return
-            found = store_error(error, self._path)
-            log.error("store_check_failed", error=str(found))  # noqa: TRY400  # it says what to do
-            if isinstance(found, StoreCorrupt):
-                self.damage = found
+            failure = store_error(error, self._path)
+            log.error("store_check_failed", error=str(failure))  # noqa: TRY400  # it says what to do
+            if isinstance(failure, StoreCorrupt):
+                self.damage = failure

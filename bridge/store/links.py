@@ -48,10 +48,10 @@ def note_gone(db: sqlite3.Connection, channel: str, native_id: str) -> None:
     db.execute(SQL["note_gone"], (channel, native_id))
 
 
-def took_away(db: sqlite3.Connection, message: MessageId, channel: str, native_id: str) -> bool:
+def removed_by_us(db: sqlite3.Connection, message: MessageId, channel: str, native_id: str) -> bool:
     """Whether a copy's end is our own doing."""
     columns = (channel, native_id, message, channel)
-    return db.execute(SQL["took_away"], columns).fetchone() is not None
+    return db.execute(SQL["removed_by_us"], columns).fetchone() is not None
 
 
 def link_stand_in(
@@ -64,17 +64,17 @@ def link_stand_in(
 def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
     """The message that this native id shows: said there, or our copy, or a root's stand-in."""
     for query in ("resolve", "resolve_stand_in"):
-        found = db.execute(SQL[query], (channel, native_id)).fetchone()
-        if found is not None:
-            return found[0]
+        row = db.execute(SQL[query], (channel, native_id)).fetchone()
+        if row is not None:
+            return row[0]
     return None
 
 
 def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Receipt, ...]:
     """The native copies that stand, the original among them, by rising slot."""
-    found = db.execute(SQL["copies"], (message, channel)).fetchall()
+    rows = db.execute(SQL["copies"], (message, channel)).fetchall()
     return tuple(
-        Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in found
+        Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in rows
     )
 
 
@@ -82,18 +82,18 @@ def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> st
     """The native id below which the root's thread goes on: what stands instead of a root that is
     gone, else the root itself or a copy of it, else what stands for it, else where a copy was. A
     root that was never archived has its native id in the channel in which it was said."""
-    found = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
-    return native_id_in(channel, root) if found is None else found[0]
+    row = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
+    return native_id_in(channel, root) if row is None else row[0]
 
 
 def live_threads(db: sqlite3.Connection, channel: str, since: float) -> Sequence[str]:
-    found = db.execute(SQL["live_threads"], (channel, since)).fetchall()
-    return [thread for (thread,) in found]
+    rows = db.execute(SQL["live_threads"], (channel, since)).fetchall()
+    return [thread for (thread,) in rows]
 
 
 def _number_of(db: sqlite3.Connection, channel: str) -> int:
     """The channel's number; given at its first link."""
-    found = db.execute(SQL["channel"], (channel,)).fetchone()
-    if found is None:
-        (found,) = db.execute(SQL["make_channel"], (channel,)).fetchall()
-    return found[0]
+    row = db.execute(SQL["channel"], (channel,)).fetchone()
+    if row is None:
+        (row,) = db.execute(SQL["make_channel"], (channel,)).fetchall()
+    return row[0]

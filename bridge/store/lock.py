@@ -66,5 +66,5 @@ def _locked(path: Path, where: Path) -> IO[str]:
 
 
 def _identity(file: IO[str]) -> Identity:
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino

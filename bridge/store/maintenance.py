@@ -28,8 +28,8 @@ def credential_names(path: Path) -> list[str]:
     with translated(path):
         _must_exist(path)
         with closing(schema.open_to_read(path)) as db:
-            found = db.execute("SELECT name FROM credentials ORDER BY name").fetchall()
-    return [name for (name,) in found]
+            rows = db.execute("SELECT name FROM credentials ORDER BY name").fetchall()
+    return [name for (name,) in rows]
 
 
 def migrate(path: Path) -> tuple[int, int]:

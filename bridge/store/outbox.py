@@ -86,9 +86,9 @@ def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> No
 
 
 def posts_of(db: sqlite3.Connection, message: MessageId) -> Sequence[PostMessage]:
-    found = db.execute(SQL["posts_of"], (message,)).fetchall()
-    posts = [OPERATIONS.read(body) for (body,) in found]
-    return [one for one in posts if isinstance(one, PostMessage)]
+    rows = db.execute(SQL["posts_of"], (message,)).fetchall()
+    posts = [OPERATIONS.read(body) for (body,) in rows]
+    return [post for post in posts if isinstance(post, PostMessage)]
 
 
 def open_lanes(db: sqlite3.Connection) -> Sequence[LaneId]:
@@ -99,19 +99,19 @@ def head(
     db: sqlite3.Connection, lane: LaneId, besides: Sequence[MessageId] = ()
 ) -> OutboxItem | None:
     if besides:
-        found = db.execute(SQL["head_besides"], (lane, json.dumps(besides))).fetchone()
+        columns = db.execute(SQL["head_besides"], (lane, json.dumps(besides))).fetchone()
     else:
-        found = db.execute(SQL["head"], (lane,)).fetchone()
-    return None if found is None else _item(db, lane, found)
+        columns = db.execute(SQL["head"], (lane,)).fetchone()
+    return None if columns is None else _item(db, lane, columns)
 
 
 def notice(db: sqlite3.Connection, lane: LaneId) -> OutboxItem | None:
-    found = db.execute(SQL["notice"], (lane,)).fetchone()
-    return None if found is None else _item(db, lane, found)
+    columns = db.execute(SQL["notice"], (lane,)).fetchone()
+    return None if columns is None else _item(db, lane, columns)
 
 
-def _item(db: sqlite3.Connection, lane: LaneId, found: sqlite3.Row | Sequence[Any]) -> OutboxItem:
-    body, state, attempts, due, created, began, message, message_state, after = found
+def _item(db: sqlite3.Connection, lane: LaneId, columns: sqlite3.Row | Sequence[Any]) -> OutboxItem:
+    body, state, attempts, due, created, began, message, message_state, after = columns
     operation = OPERATIONS.read(body)
     channel = operation.channel.lane
     root = operation.root if isinstance(operation, PostMessage | EditMessage) else None
@@ -139,23 +139,23 @@ def _item(db: sqlite3.Connection, lane: LaneId, found: sqlite3.Row | Sequence[An
 
 
 def _is_to_be_posted(db: sqlite3.Connection, operation: Operation) -> bool:
-    wanted = (operation.message, operation.channel.lane)
-    return db.execute(_POST_IS_OPEN, wanted).fetchone() is not None
+    key = (operation.message, operation.channel.lane)
+    return db.execute(_POST_IS_OPEN, key).fetchone() is not None
 
 
 def _quoted(db: sqlite3.Connection, operation: Operation, lane: LaneId) -> Quoted | None:
     """The answered message; its words only where they still stand and everybody may read them."""
     if not isinstance(operation, PostMessage | EditMessage) or operation.reply_to is None:
         return None
-    found = db.execute(_QUOTED, (operation.reply_to,)).fetchone()
-    if found is None:
+    row = db.execute(_QUOTED, (operation.reply_to,)).fetchone()
+    if row is None:
         return None
-    body, author, state, audience = found
-    shown = state != "deleted" and audience is None
+    body, author, state, audience = row
+    is_visible = state != "deleted" and audience is None
     standing = links.copies(db, operation.reply_to, lane)
     return Quoted(
         author=PEOPLE.read(author).name,
-        excerpt=excerpt_of(MESSAGES.read(body)) if shown else "",
+        excerpt=excerpt_of(MESSAGES.read(body)) if is_visible else "",
         native_id=standing[0].native_id if standing else None,
     )
 
@@ -172,28 +172,28 @@ def postpone(db: sqlite3.Connection, operation: OperationId, until: float, error
 def record(
     db: sqlite3.Connection, operation: OperationId, receipts: Sequence[Receipt], now: float
 ) -> None:
-    found = db.execute(SQL["operation"], (operation,)).fetchone()
-    if found is None:
+    saved = db.execute(SQL["operation"], (operation,)).fetchone()
+    if saved is None:
         return
-    state, lane, _type, message, text = found
-    known = read_receipts(text)
-    fresh = new_receipts(known, receipts)
+    state, lane, _type, message, text = saved
+    saved_receipts = read_receipts(text)
+    fresh = new_receipts(saved_receipts, receipts)
     if state in _OPEN and fresh:
         links.link_copies(db, lane, message, fresh, now)
-        db.execute(SQL["note_receipts"], (write_receipts(known + fresh), operation))
+        db.execute(SQL["note_receipts"], (write_receipts(saved_receipts + fresh), operation))
 
 
 def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
     """False when nothing was open under this id: then nothing changes."""
-    found = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
-    if found is None:
+    saved = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
+    if saved is None:
         return False
-    state, lane, kind, message, text = found
+    state, lane, kind, message, text = saved
     if not _may_end(state, settlement):
         return False
-    known = read_receipts(text)
+    saved_receipts = read_receipts(text)
     links.link_copies(db, lane, message, settlement.receipts, now)
-    receipts = merge_receipts(known, settlement.receipts)
+    receipts = merge_receipts(saved_receipts, settlement.receipts)
     db.execute(
         SQL["settle"],
         (
@@ -240,12 +240,12 @@ def held_up(db: sqlite3.Connection, now: float) -> Sequence[DeadLetter]:
 
 
 def hasten(db: sqlite3.Connection, operation: OperationId) -> LaneId:
-    found = db.execute(SQL["hasten"], (operation,)).fetchall()
-    if not found:
+    rows = db.execute(SQL["hasten"], (operation,)).fetchall()
+    if not rows:
         raise StoreError(
             f"Operation {operation!r} does not wait; see `uacs-bridge dead-letters list`"
         )
-    return found[0][0]
+    return rows[0][0]
 
 
 def _excerpt(body: bytes) -> str:
@@ -253,12 +253,12 @@ def _excerpt(body: bytes) -> str:
 
 
 def replay(db: sqlite3.Connection, operation: OperationId, now: float) -> LaneId:
-    found = db.execute(SQL["replay"], (now, now, operation)).fetchall()
-    if not found:
+    rows = db.execute(SQL["replay"], (now, now, operation)).fetchall()
+    if not rows:
         raise StoreError(
             f"There is no dead letter {operation!r}; see `uacs-bridge dead-letters list`"
         )
-    return found[0][0]
+    return rows[0][0]
 
 
 def records(db: sqlite3.Connection, message: int) -> Sequence[OperationRecord]:

@@ -30,25 +30,32 @@ def note_name(db: sqlite3.Connection, who: Person) -> None:
 
 
 def people_named(db: sqlite3.Connection, name: str) -> Sequence[Person]:
-    found = db.execute(SQL["people_named"], (skeleton(name),)).fetchall()
-    return [PEOPLE.read(body) for (body,) in found]
+    rows = db.execute(SQL["people_named"], (skeleton(name),)).fetchall()
+    return [PEOPLE.read(body) for (body,) in rows]
 
 
 def shown_name(db: sqlite3.Connection, room: RoomId, actor: ActorId) -> ShownName | None:
-    found = db.execute(SQL["shown_name"], (room, actor)).fetchone()
-    return None if found is None else ShownName(*found)
+    row = db.execute(SQL["shown_name"], (room, actor)).fetchone()
+    return None if row is None else ShownName(*row)
 
 
 def names_like(db: sqlite3.Connection, room: RoomId, name: str) -> Sequence[ShownName]:
-    wanted = (room, skeleton(name))
-    rows = [*db.execute(SQL["alike_by_name"], wanted), *db.execute(SQL["alike_as_shown"], wanted)]
+    key = (room, skeleton(name))
+    rows = [*db.execute(SQL["alike_by_name"], key), *db.execute(SQL["alike_as_shown"], key)]
     return list({row[1]: ShownName(*row) for row in rows}.values())
 
 
 def save_names(db: sqlite3.Connection, names: Sequence[ShownName]) -> None:
     columns = [
-        (one.room, one.actor, one.name, skeleton(one.name), one.shown, skeleton(one.shown))
-        for one in names
+        (
+            entry.room,
+            entry.actor,
+            entry.name,
+            skeleton(entry.name),
+            entry.shown,
+            skeleton(entry.shown),
+        )
+        for entry in names
     ]
     db.executemany(SQL["save_shown_name"], columns)
 
@@ -60,8 +67,8 @@ def accounts_of(db: sqlite3.Connection, actor: ActorId) -> Sequence[LinkedAccoun
     person = _person_of(db, actor)
     if person is None:
         return ()
-    found = db.execute(SQL["accounts_of_person"], (person,)).fetchall()
-    return [LinkedAccount(*columns) for columns in found]
+    rows = db.execute(SQL["accounts_of_person"], (person,)).fetchall()
+    return [LinkedAccount(*columns) for columns in rows]
 
 
 def linked_accounts(db: sqlite3.Connection) -> Sequence[LinkedAccount]:
@@ -69,13 +76,13 @@ def linked_accounts(db: sqlite3.Connection) -> Sequence[LinkedAccount]:
 
 
 def link_people(
-    db: sqlite3.Connection, one: ActorId, other: ActorId, how: HowLinked, now: float
+    db: sqlite3.Connection, first: ActorId, other: ActorId, how: HowLinked, now: float
 ) -> PersonId:
-    known, theirs = _person_of(db, one), _person_of(db, other)
-    person = known or theirs or PersonId(uuid4().hex)
+    first_person, theirs = _person_of(db, first), _person_of(db, other)
+    person = first_person or theirs or PersonId(uuid4().hex)
     if theirs is not None and theirs != person:
         db.execute(SQL["move_accounts"], (person, theirs))
-    for actor, before in ((one, known), (other, theirs)):
+    for actor, before in ((first, first_person), (other, theirs)):
         if before is None:
             db.execute(SQL["save_account"], (actor, person, how, now))
     _decide_names_anew(db, person)
@@ -99,13 +106,13 @@ def same_email(db: sqlite3.Connection, actor: ActorId, digest: str) -> Sequence[
     if db.execute(SQL["email"], (actor,)).fetchone() == (digest,):
         return []
     db.execute(SQL["save_email"], (actor, digest))
-    found = db.execute(SQL["same_email"], (digest,)).fetchall()
-    return [one for (one,) in found if one != actor]
+    rows = db.execute(SQL["same_email"], (digest,)).fetchall()
+    return [same_address for (same_address,) in rows if same_address != actor]
 
 
 def _person_of(db: sqlite3.Connection, actor: ActorId) -> PersonId | None:
-    found = db.execute(SQL["person_of"], (actor,)).fetchone()
-    return None if found is None else PersonId(found[0])
+    row = db.execute(SQL["person_of"], (actor,)).fetchone()
+    return None if row is None else PersonId(row[0])
 
 
 def _decide_names_anew(db: sqlite3.Connection, person: PersonId) -> None:
@@ -126,13 +133,13 @@ def use_link_code(db: sqlite3.Connection, digest: str, actor: ActorId, now: floa
         failures, since = 0, now
     if failures >= CODE_TRIES:
         return "too_many"
-    found = db.execute(SQL["code"], (digest, now)).fetchone()
-    if found is None:
+    row = db.execute(SQL["code"], (digest, now)).fetchone()
+    if row is None:
         db.execute(SQL["save_attempts"], (actor, failures + 1, since))
         return "wrong"
-    if found[0] == actor:
+    if row[0] == actor:
         return "own"
     db.execute(SQL["remove_code"], (digest,))
     db.execute(SQL["remove_attempts"], (actor,))
-    link_people(db, ActorId(found[0]), actor, "code", now)
+    link_people(db, ActorId(row[0]), actor, "code", now)
     return "linked"

@@ -30,8 +30,8 @@ def make_folder(folder: Path) -> None:
     while not folder.exists():
         missing.append(folder)
         folder = folder.parent
-    for one in reversed(missing):
-        one.mkdir(mode=0o700, exist_ok=True)
+    for directory in reversed(missing):
+        directory.mkdir(mode=0o700, exist_ok=True)
 
 
 def begin(path: Path) -> None:
@@ -52,15 +52,15 @@ def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing
     whose first bytes are damaged.
     """
     _check_names(path)
-    found = _stat(path)
-    if found is None:
+    status = _stat(path)
+    if status is None:
         return "nothing"
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         example = path / "bridge.sqlite3"
         raise StoreError(f"{str(path)!r} is a folder; name a file in it, such as {str(example)!r}")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise StoreError(f"{str(path)!r} is no plain file; name one")
-    if found.st_size == 0:
+    if status.st_size == 0:
         return "empty"
     _check_header(path, what)
     return "store"
@@ -69,7 +69,7 @@ def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing
 def must_not_be_gone(path: Path) -> None:
     """Raises StoreGone where no file is, but what a store leaves beside it."""
     if left := traces(path):
-        names = ", ".join(repr(one.name) for one in left)
+        names = ", ".join(repr(file.name) for file in left)
         raise StoreGone(
             f"The store {str(path)!r} is gone, but {names} of it are still in its folder. Put the "
             "file back, or restore a backup: uacs-bridge db restore BACKUP. To begin with an empty "
@@ -99,18 +99,18 @@ def _left_by_use(path: Path) -> list[Path]:
     lock = path.with_name(f"{path.name}.lock")
     log = path.with_name(f"{path.name}-wal")
     blobs = path.with_suffix(".blobs")
-    return [*(one for one in (lock, log) if _size(one)), *([blobs] if blobs.is_dir() else [])]
+    return [*(file for file in (lock, log) if _size(file)), *([blobs] if blobs.is_dir() else [])]
 
 
 def identity(path: Path) -> Identity | None:
     """Which file it is: another file at the same path has another. None where there is none."""
-    found = _stat(path)
-    return None if found is None else (found.st_dev, found.st_ino)
+    status = _stat(path)
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
-def check_same(path: Path, known: Identity) -> None:
+def check_same(path: Path, expected: Identity) -> None:
     """Raises StoreGone unless the file at the path is still this one."""
-    if identity(path) != known:
+    if identity(path) != expected:
         what = "removed" if _stat(path) is None else "replaced by another"
         raise StoreGone(
             f"The file of the store {str(path)!r} was {what} while the bridge runs: nothing is "
@@ -131,7 +131,7 @@ def _check_names(path: Path) -> None:
                 ".sqlite3"
             )
     for above in reversed(path.parents):
-        if (found := _stat(above)) is not None and not stat.S_ISDIR(found.st_mode):
+        if (status := _stat(above)) is not None and not stat.S_ISDIR(status.st_mode):
             raise StoreError(
                 f"The store {str(path)!r} cannot be there: {str(above)!r} is a file, not a folder; "
                 "change store.path"
@@ -151,11 +151,11 @@ def _stat(path: Path) -> os.stat_result | None:
 
 
 def _size(path: Path) -> int:
-    found = _stat(path)
-    return 0 if found is None else found.st_size
+    status = _stat(path)
+    return 0 if status is None else status.st_size
 
 
-def _check_header(path: Path, wanted: str) -> None:
+def _check_header(path: Path, use: str) -> None:
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER)
@@ -177,11 +177,11 @@ def _check_header(path: Path, wanted: str) -> None:
     what = "an SQLite file" if tables else "a file"
     todo = (
         "Name a backup"
-        if wanted == "backup"
+        if use == "backup"
         else "Change store.path. If a store stood there, move this file away first"
     )
     raise StoreError(
-        f"{str(path)!r} is {what} of another program, and no {wanted} of the bridge; it was not "
+        f"{str(path)!r} is {what} of another program, and no {use} of the bridge; it was not "
         f"touched. {todo}"
     )
 

@@ -49,8 +49,8 @@ def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
 
 def standing(db: sqlite3.Connection, message: MessageId) -> int | None:
     """Its number; None where it is not archived, or was deleted."""
-    found = db.execute(SQL["standing_message"], (message,)).fetchone()
-    return None if found is None else found[0]
+    row = db.execute(SQL["standing_message"], (message,)).fetchone()
+    return None if row is None else row[0]
 
 
 def _happened(db: sqlite3.Connection, number: int, change: ReactionChange) -> bool:
@@ -81,8 +81,8 @@ def _is_news(
 
 def _queue(db: sqlite3.Connection, number: int, operation: Mark, now: float) -> None:
     """Append it, unless one that waits says the opposite, and with it goes; or says the same."""
-    found = db.execute(SQL["waiting_marks"], (number, operation.lane)).fetchall()
-    for own_id, body in found:
+    rows = db.execute(SQL["waiting_marks"], (number, operation.lane)).fetchall()
+    for own_id, body in rows:
         if makes_needless(OPERATIONS.read(body), operation):
             if not isinstance(operation, NoteReactions):
                 db.execute(SQL["cancel_mark"], (now, own_id))
@@ -98,8 +98,8 @@ def makes_needless(waiting: Operation, operation: Mark) -> bool:
 
 
 def _show(db: sqlite3.Connection, number: int) -> None:
-    shown = as_metadata(db.execute(SQL["reactions_of_number"], (number,)).fetchall())
-    db.execute(SQL["show_reactions"], (json.dumps(shown) if shown else None, number))
+    metadata = as_metadata(db.execute(SQL["reactions_of_number"], (number,)).fetchall())
+    db.execute(SQL["show_reactions"], (json.dumps(metadata) if metadata else None, number))
 
 
 def as_metadata(reactions: Iterable[tuple[str, str]]) -> list[JsonValue]:
@@ -128,16 +128,16 @@ def cancel(db: sqlite3.Connection, message: MessageId, now: float) -> None:
 
 
 def reactions(db: sqlite3.Connection, message: MessageId) -> Sequence[Reacted]:
-    found = db.execute(SQL["reactions"], (message,)).fetchall()
+    rows = db.execute(SQL["reactions"], (message,)).fetchall()
     return [
         Reacted(emoji, ActorId(actor), channel_of_key(channel), target, at)
-        for emoji, actor, channel, target, at in found
+        for emoji, actor, channel, target, at in rows
     ]
 
 
 def pinned_by(db: sqlite3.Connection, message: MessageId) -> ActorId | None:
-    found = db.execute(SQL["pinned_by"], (message,)).fetchone()
-    return None if found is None else found[0]
+    row = db.execute(SQL["pinned_by"], (message,)).fetchone()
+    return None if row is None else row[0]
 
 
 def unshown_emoji(

@@ -23,46 +23,46 @@ _BEHIND_ALL = 2**62
 
 
 def position(db: sqlite3.Connection, room: UUID) -> Position:
-    found = db.execute(SQL["position"], (str(room),)).fetchone()
-    return Position() if found is None else Position(*found)
+    row = db.execute(SQL["position"], (str(room),)).fetchone()
+    return Position() if row is None else Position(*row)
 
 
-def happened(
+def events_after(
     db: sqlite3.Connection, room: UUID, after: Position, limit: int, viewer: ActorId
 ) -> Sequence[RoomEvent]:
     """What was said is told first: what is changed is known then."""
-    told: list[RoomEvent] = []
+    events: list[RoomEvent] = []
     at, whom = after, json.dumps(viewer)
-    said = (str(room), after.posted, whom, limit)
-    for seq, what, *columns in db.execute(SQL["said_since"], said).fetchall():
+    values = (str(room), after.posted, whom, limit)
+    for seq, what, *columns in db.execute(SQL["said_since"], values).fetchall():
         at = Position(seq, at.changed)
-        told.append(RoomEvent(at, what, archive.stored(columns)))
-    if len(told) == limit:
-        return told
+        events.append(RoomEvent(at, what, archive.stored(columns)))
+    if len(events) == limit:
+        return events
     changed = (str(room), after.changed, whom, limit)
     for seq, what, *columns in db.execute(SQL["changed_since"], changed).fetchall():
         at = Position(at.posted, seq)
-        told.append(RoomEvent(at, what, archive.stored(columns)))
-    return told
+        events.append(RoomEvent(at, what, archive.stored(columns)))
+    return events
 
 
 def page(
     db: sqlite3.Connection, room: UUID, limit: int, viewer: ActorId, before: int | None
 ) -> Page:
-    known = db.execute(archive.SQL["timeline"], (str(room),)).fetchone()
-    if known is None:
+    timeline = db.execute(archive.SQL["timeline"], (str(room),)).fetchone()
+    if timeline is None:
         raise StoreError(f"There is no conversation {str(room)!r}")
-    _, kind, name, metadata, created, updated = known
+    _, kind, name, metadata, created, updated = timeline
     rows = _newest(db, room, before, viewer, limit + 1).fetchall()
-    shown = [(seq, archive.stored(columns).message) for seq, *columns in reversed(rows[:limit])]
+    entries = [(seq, archive.stored(columns).message) for seq, *columns in reversed(rows[:limit])]
     conversation = conversation_of(
         Timeline(room, kind, name, json.loads(metadata)),
         created,
         updated,
-        [message for _, message in shown],
+        [message for _, message in entries],
         agents.tools(db, room) if before is None and kind == "room" else None,
     )
-    return Page(conversation, shown[0][0] if shown else None, len(rows) > limit)
+    return Page(conversation, entries[0][0] if entries else None, len(rows) > limit)
 
 
 def _newest(
@@ -73,8 +73,8 @@ def _newest(
 
 
 def rooms_of(db: sqlite3.Connection, message: MessageId, viewer: ActorId) -> Sequence[UUID]:
-    found = db.execute(SQL["rooms_of_message"], (message, json.dumps(viewer))).fetchall()
-    return [UUID(room) for (room,) in found]
+    rows = db.execute(SQL["rooms_of_message"], (message, json.dumps(viewer))).fetchall()
+    return [UUID(room) for (room,) in rows]
 
 
 def search(
@@ -85,32 +85,32 @@ def search(
     most: int,
     viewer: ActorId,
 ) -> Search:
-    wanted = [word.casefold() for word in words]
-    found: list[Found] = []
+    folded = [word.casefold() for word in words]
+    results: list[Found] = []
     looked_at, whole = 0, True
     for room in rooms:
         here = 0
         for seq, body, *columns in _newest(db, room, None, viewer, most + 1):
-            if here == most or len(found) == limit:
+            if here == most or len(results) == limit:
                 whole = False
                 break
             here += 1
-            if _may_say(body, wanted):
+            if _may_contain(body, folded):
                 stored = archive.stored([body, *columns])
-                if says(stored.message, wanted):
-                    found.append(Found(room, seq, stored))
+                if contains_words(stored.message, folded):
+                    results.append(Found(room, seq, stored))
         looked_at += here
-    return Search(tuple(found), looked_at, whole)
+    return Search(tuple(results), looked_at, whole)
 
 
-def _may_say(body: bytes, words: Sequence[str]) -> bool:
+def _may_contain(body: bytes, words: Sequence[str]) -> bool:
     """Cheap: to read a message costs ten times as much. Letters and digits stand in JSON as they
     are."""
     text = body.decode().casefold()
     return all(word in text for word in words)
 
 
-def says(message: Message, words: Sequence[str]) -> bool:
+def contains_words(message: Message, words: Sequence[str]) -> bool:
     """Whether all the words (casefolded) are found in its text."""
     text = message_text(message)[0].casefold()
     return all(word in text for word in words)
@@ -123,8 +123,8 @@ def put_token(db: sqlite3.Connection, token: ApiToken) -> None:
 
 
 def token(db: sqlite3.Connection, name: str) -> ApiToken | None:
-    found = db.execute(SQL["token"], (name,)).fetchone()
-    return None if found is None else _token(found)
+    row = db.execute(SQL["token"], (name,)).fetchone()
+    return None if row is None else _token(row)
 
 
 def tokens(db: sqlite3.Connection) -> Sequence[ApiToken]:

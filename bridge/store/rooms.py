@@ -21,12 +21,12 @@ def remove_ban(db: sqlite3.Connection, room: RoomId | None, actor: ActorId, why:
 
 
 def bans(db: sqlite3.Connection) -> Sequence[Ban]:
-    found = db.execute(SQL["bans"]).fetchall()
-    return [Ban(actor, why, by, at, room or None) for room, actor, why, by, at in found]
+    rows = db.execute(SQL["bans"]).fetchall()
+    return [Ban(actor, why, by, at, room or None) for room, actor, why, by, at in rows]
 
 
-def pause(db: sqlite3.Connection, one: Paused) -> None:
-    db.execute(SQL["pause"], (one.room, one.why, one.by, one.at, one.until))
+def pause(db: sqlite3.Connection, paused: Paused) -> None:
+    db.execute(SQL["pause"], (paused.room, paused.why, paused.by, paused.at, paused.until))
 
 
 def resume(db: sqlite3.Connection, room: RoomId) -> bool:
@@ -37,8 +37,15 @@ def paused(db: sqlite3.Connection) -> Sequence[Paused]:
     return [Paused(*columns) for columns in db.execute(SQL["paused"]).fetchall()]
 
 
-def link(db: sqlite3.Connection, one: RoomLink) -> None:
-    columns = (one.room, one.channel.key, one.account, one.linked, one.by, one.at)
+def link(db: sqlite3.Connection, room_link: RoomLink) -> None:
+    columns = (
+        room_link.room,
+        room_link.channel.key,
+        room_link.account,
+        room_link.linked,
+        room_link.by,
+        room_link.at,
+    )
     db.execute(SQL["link"], columns)
 
 
@@ -57,16 +64,16 @@ def stand_all(
 
 def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
     """A room whose configuration is another than before begins a new epoch."""
-    found = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()
-    epoch, digest = found or (0, None)
+    row = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()
+    epoch, digest = row or (0, None)
     if digest != form.digest:
         epoch += 1
         db.execute(SQL["begin_epoch"], (form.room, epoch, form.digest, now))
-    known = dict(db.execute(SQL["members"], (form.room,)).fetchall())
+    joined_before = dict(db.execute(SQL["members"], (form.room,)).fetchall())
     first = db.execute(SQL["had_members"], (form.room,)).fetchone() is None
-    for gone in known.keys() - set(form.members):
+    for gone in joined_before.keys() - set(form.members):
         db.execute(SQL["leave"], (epoch, form.room, gone))
-    joined = {one: known.get(one, 0.0 if first else now) for one in form.members}
-    for new in joined.keys() - known.keys():
+    joined = {member: joined_before.get(member, 0.0 if first else now) for member in form.members}
+    for new in joined.keys() - joined_before.keys():
         db.execute(SQL["enter"], (form.room, new, joined[new], 0 if first else epoch))
     return RoomStanding(epoch, joined)

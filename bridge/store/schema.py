@@ -160,9 +160,9 @@ def _check_not_older(db: sqlite3.Connection, path: Path, newest: int) -> None:
 
 def check_whole(db: sqlite3.Connection, path: Path) -> None:
     """Raises StoreCorrupt when SQLite finds the file damaged."""
-    (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise corrupt(path, found)
+    (result,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise corrupt(path, result)
 
 
 def migrate(db: sqlite3.Connection, steps: Mapping[int, str]) -> int:

@@ -110,8 +110,8 @@ def check_key(db: sqlite3.Connection, seal: Seal) -> None:
     """Raises StoreError unless it is the key that this store has been sealed with so far."""
     if not seal.has_key:
         return
-    found = db.execute("SELECT value FROM meta WHERE key = 'key_check'").fetchone()
-    if found is not None:
-        seal.open(found[0], _CHECK)
+    row = db.execute("SELECT value FROM meta WHERE key = 'key_check'").fetchone()
+    if row is not None:
+        seal.open(row[0], _CHECK)
         return
     db.execute("INSERT INTO meta (key, value) VALUES ('key_check', ?)", (seal.close("", _CHECK),))

@@ -179,8 +179,8 @@ def _open(path: Path, seal: Seal, synchronous: Synchronous) -> _Files:
         files.writing, files.lock = writing, lock
         if not small and not lock.clean:
             files.check = LateCheck(path)
-        if (known := identity(path)) is not None:
-            files.same = partial(check_same, path, known)
+        if (opened := identity(path)) is not None:
+            files.same = partial(check_same, path, opened)
         lock.opened = True
         undo.pop_all()
     return files
@@ -320,7 +320,7 @@ class SqliteStore:
         return self._look(links.resolve, channel.key, native_id)
 
     async def removed_by_us(self, message: MessageId, channel: ChannelRef, native_id: str) -> bool:
-        return self._look(links.took_away, message, channel.key, native_id)
+        return self._look(links.removed_by_us, message, channel.key, native_id)
 
     async def copies(self, message: MessageId, channel: ChannelRef) -> Sequence[Receipt]:
         return self._look(links.copies, message, channel.key)
@@ -350,11 +350,11 @@ class SqliteStore:
     async def relations(self, messages: Collection[MessageId]) -> Mapping[MessageId, Relation]:
         return await self._read(archive.relations, messages)
 
-    async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
-        return await self._read(archive.changed_since, room, known, author)
+    async def changed_since(self, room: UUID, position: Position, author: str) -> bool:
+        return await self._read(archive.changed_since, room, position, author)
 
     async def was_present(self, room: RoomId, member: str, message: MessageId) -> bool:
-        return self._look(archive.came_to, room, member, message)
+        return self._look(archive.was_present, room, member, message)
 
     async def conversations(self) -> Sequence[tuple[Timeline, int]]:
         return await self._read(archive.conversations)
@@ -503,7 +503,7 @@ class SqliteStore:
     async def events_after(
         self, room: UUID, after: Position, *, limit: int, viewer: ActorId
     ) -> Sequence[RoomEvent]:
-        return await self._read(reading.happened, room, after, limit, viewer)
+        return await self._read(reading.events_after, room, after, limit, viewer)
 
     async def page(
         self, room: UUID, *, limit: int, viewer: ActorId, before: int | None = None
@@ -645,10 +645,10 @@ class SqliteStore:
     # --- feedback -----------------------------------------------------------------------------
 
     async def undelivered_feedback(self) -> Sequence[GivenFeedback]:
-        return self._look(feedback.untold)
+        return self._look(feedback.undelivered)
 
-    async def set_feedback_delivered(self, given: GivenFeedback) -> None:
-        await self._write(feedback.told, given)
+    async def set_feedback_delivered(self, entry: GivenFeedback) -> None:
+        await self._write(feedback.set_delivered, entry)
 
     # --- secrets ------------------------------------------------------------------------------
 

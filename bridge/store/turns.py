@@ -38,8 +38,8 @@ def was_called(db: sqlite3.Connection, agent: str, root: MessageId) -> bool:
 
 
 def last_answer(db: sqlite3.Connection, session: str, before: TurnId) -> MessageId | None:
-    found = db.execute(SQL["last_answer"], (session, before)).fetchone()
-    return None if found is None else MessageId(found[0])
+    row = db.execute(SQL["last_answer"], (session, before)).fetchone()
+    return None if row is None else MessageId(row[0])
 
 
 def open_turns(db: sqlite3.Connection) -> Sequence[StoredTurn]:

@@ -24,20 +24,20 @@ def read_request(request: JsonValue, agent: str) -> Conversation:
         raise CodecError("/message", "is missing; this is no message of this protocol")
     message = obj(body["message"])
     rest: Json = patch_of({"role": "ROLE_USER"}, without(message, "parts"))
-    kept: Json = without(body, "message")
+    extras: Json = without(body, "message")
     if rest:
-        kept["message"] = rest
-    return conversation_of([ReadMessage("user", _parts(message))], agent, API, kept, (), ())
+        extras["message"] = rest
+    return conversation_of([ReadMessage("user", _parts(message))], agent, API, extras, (), ())
 
 
 def read_response(response: JsonValue, agent: str) -> Message:
     """What `SendMessage` gave: `{"task": ...}` or `{"message": ...}`."""
     body = obj(response)
     if isinstance(body.get("message"), dict):
-        said = obj(body["message"])
-        parts = said_parts(said)
+        message = obj(body["message"])
+        parts = said_parts(message)
         rest: Json = {"message": {}}
-        own_id = text(said.get("messageId"))
+        own_id = text(message.get("messageId"))
     elif isinstance(body.get("task"), dict):
         task = obj(body["task"])
         parts = task_parts(task)
@@ -53,9 +53,11 @@ def read_response(response: JsonValue, agent: str) -> Message:
 
 def task_parts(task: Json) -> list[ContentPart]:
     """Its artifacts, then what its status says."""
-    parts = [part for one in arr(task.get("artifacts")) for part in artifact_parts(obj(one))]
-    said = obj(task.get("status")).get("message")
-    return [*parts, *said_parts(said)] if isinstance(said, dict) else parts
+    parts = [
+        part for artifact in arr(task.get("artifacts")) for part in artifact_parts(obj(artifact))
+    ]
+    message = obj(task.get("status")).get("message")
+    return [*parts, *said_parts(message)] if isinstance(message, dict) else parts
 
 
 def artifact_parts(artifact: Json) -> list[ContentPart]:
@@ -69,4 +71,4 @@ def said_parts(message: Json) -> list[ContentPart]:
 
 
 def _parts(owner: Json) -> list[ContentPart]:
-    return [part for one in arr(owner.get("parts")) for part in part_parts(one)]
+    return [part for item in arr(owner.get("parts")) for part in part_parts(item)]

@@ -60,7 +60,7 @@ class AgentContract:
                 continue
             events = await _all(agent, _turn(rig.name))
 
-            ends = [one for one in events if isinstance(one, TurnDone | TurnFailed)]
+            ends = [event for event in events if isinstance(event, TurnDone | TurnFailed)]
             assert len(ends) == 1, f"{behaviour}: {events}"
             assert events[-1] is ends[0]
             assert isinstance(ends[0], TurnDone) == (behaviour == "says"), f"{behaviour}: {ends}"
@@ -71,7 +71,7 @@ class AgentContract:
 
         events = await _all(agent, _turn(rig.name))
 
-        assert any(isinstance(one, TextDelta | PartGiven) for one in events)
+        assert any(isinstance(event, TextDelta | PartGiven) for event in events)
 
     async def test_it_has_the_name_it_was_given(self, rig: AgentRig) -> None:
         agent = await rig.agent("says")
@@ -82,8 +82,11 @@ class AgentContract:
         agent = await _first(rig, "hangs", "says")
         before = asyncio.all_tasks()
 
-        async with asyncio.timeout(_SOON), aclosing(agent.run(_turn(rig.name), _nothing())) as said:
-            await anext(said)
+        async with (
+            asyncio.timeout(_SOON),
+            aclosing(agent.run(_turn(rig.name), _nothing())) as answer,
+        ):
+            await anext(answer)
 
         await _gone(before)
 
@@ -93,8 +96,8 @@ class AgentContract:
         begun = asyncio.Event()
 
         async def listen() -> None:
-            async with aclosing(agent.run(_turn(rig.name), _nothing())) as said:
-                async for _ in said:
+            async with aclosing(agent.run(_turn(rig.name), _nothing())) as answer:
+                async for _ in answer:
                     begun.set()
 
         listening = asyncio.create_task(listen())
@@ -115,8 +118,8 @@ class AgentContract:
             yield StopWanted()
 
         events: list[AgentEvent] = []
-        async with asyncio.timeout(_SOON), aclosing(agent.run(_turn(rig.name), inputs())) as said:
-            async for event in said:
+        async with asyncio.timeout(_SOON), aclosing(agent.run(_turn(rig.name), inputs())) as answer:
+            async for event in answer:
                 events.append(event)
                 stop.set()
 
@@ -126,11 +129,11 @@ class AgentContract:
         agent = await rig.agent("says")
         assert agent is not None
         await _all(agent, _turn(rig.name, "The password is swordfish.", room="one"))
-        told = len(rig.received())
+        earlier = len(rig.received())
 
         events = await _all(agent, _turn(rig.name, "Hello?", room="two"))
 
-        assert "swordfish" not in "".join(rig.received()[told:])
+        assert "swordfish" not in "".join(rig.received()[earlier:])
         assert "swordfish" not in str(events)
 
     async def test_a_room_is_read_anew_in_every_turn(self, rig: AgentRig) -> None:
@@ -138,11 +141,11 @@ class AgentContract:
         agent = await rig.agent("says")
         assert agent is not None
         await _all(agent, _turn(rig.name, "The password is swordfish.", "Hello?"))
-        told = len(rig.received())
+        earlier = len(rig.received())
 
         await _all(agent, _turn(rig.name, "Hello?"))
 
-        assert "swordfish" not in "".join(rig.received()[told:])
+        assert "swordfish" not in "".join(rig.received()[earlier:])
 
     @pytest.mark.parametrize("behaviour", ["fails", "breaks"])
     async def test_no_secret_is_in_what_people_are_told(
@@ -159,7 +162,7 @@ class AgentContract:
         assert 0 < len(events[-1].reason) < 400
 
 
-def _turn(agent: str, *said: str, room: str = "one") -> Turn:
+def _turn(agent: str, *texts: str, room: str = "one") -> Turn:
     messages = tuple(
         Message(
             message_id=f"local:w:{room}:{number}",
@@ -167,7 +170,7 @@ def _turn(agent: str, *said: str, room: str = "one") -> Turn:
             actor=Actor(id="local:w:u1", role="human", name="Alice Smith"),
             content=(TextPart(text=text),),
         )
-        for number, text in enumerate(said or ("Hello?",))
+        for number, text in enumerate(texts or ("Hello?",))
     )
     conversation = Conversation(
         conversation_id="0b0f5c9e-8f5e-5c6e-9d0e-2f6f3f1f7a11",
@@ -186,21 +189,21 @@ def _turn(agent: str, *said: str, room: str = "one") -> Turn:
 
 
 async def _first(rig: AgentRig, *behaviours: Behaviour) -> Agent:
-    for one in behaviours:
-        if (agent := await rig.agent(one)) is not None:
+    for behaviour in behaviours:
+        if (agent := await rig.agent(behaviour)) is not None:
             return agent
     raise AssertionError(f"the rig has none of {behaviours}")
 
 
 async def _all(agent: Agent, turn: Turn) -> list[AgentEvent]:
-    async with asyncio.timeout(6 * _SOON), aclosing(agent.run(turn, _nothing())) as said:
-        return [event async for event in said]
+    async with asyncio.timeout(6 * _SOON), aclosing(agent.run(turn, _nothing())) as answer:
+        return [event async for event in answer]
 
 
 async def _nothing() -> AsyncIterator[AgentInput]:
     await asyncio.Event().wait()
-    for one in ():
-        yield one
+    for event in ():
+        yield event
 
 
 async def _gone(before: set[asyncio.Task[object]]) -> None:

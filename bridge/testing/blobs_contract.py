@@ -198,8 +198,8 @@ class BlobsContract:
 
         assert swept == 1
         assert await blobs.stat(unused.file_id) is None
-        for kept in (used, again, young):
-            assert await blobs.stat(kept.file_id) == kept
+        for ref in (used, again, young):
+            assert await blobs.stat(ref.file_id) == ref
 
     async def test_the_type_is_what_the_bytes_say(self, blobs: Blobs) -> None:
         words = (b"Hello", b"<html><p>Hello", b"", b"\x00\x01", b"GIF89a\x01\x00\x01\x00\x00")

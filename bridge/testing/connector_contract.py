@@ -190,31 +190,33 @@ class ConnectorContract:
     async def test_posts_of_one_channel_come_in_the_order_they_were_said(
         self, rig: ConnectorRig
     ) -> None:
-        said = [f"number {n}" for n in range(20)]
-        for text in said:
+        texts = [f"number {n}" for n in range(20)]
+        for text in texts:
             await rig.say(text, None)
-        await rig.inbox.until(lambda: len(posted_messages(rig)) == len(said))
+        await rig.inbox.until(lambda: len(posted_messages(rig)) == len(texts))
 
-        assert [text_of(event) for event in posted_messages(rig)] == said
+        assert [text_of(event) for event in posted_messages(rig)] == texts
         keys = [raw.order_key for raw in rig.inbox.raws if rig.connector.decode(raw)]
         assert keys == sorted(keys)
 
     async def test_a_post_stands_there_under_the_authors_name(self, rig: ConnectorRig) -> None:
         (receipt,) = await send_all(rig, post_of(rig, "hello from elsewhere", name="Ann"))
 
-        shown = rig.standing()[-1]
+        message = rig.standing()[-1]
 
-        assert shown.id == receipt.native_id
-        assert "hello from elsewhere" in shown.text
-        assert "Ann" in shown.author + shown.text
+        assert message.id == receipt.native_id
+        assert "hello from elsewhere" in message.text
+        assert "Ann" in message.author + message.text
 
     async def test_a_post_into_a_thread_stands_in_that_thread(self, rig: ConnectorRig) -> None:
         root = await rig.say("lunch?", None)
 
         (receipt,) = await send_all(rig, post_of(rig, "yes please", thread=root))
 
-        shown = next(shown for shown in rig.standing() if shown.id == receipt.native_id)
-        assert shown.thread == root
+        message = next(
+            candidate for candidate in rig.standing() if candidate.id == receipt.native_id
+        )
+        assert message.thread == root
 
     async def test_ids_survive_the_way_out_and_back(self, rig: ConnectorRig) -> None:
         if not rig.connector.capabilities.echo:
@@ -268,8 +270,8 @@ class ConnectorContract:
 
         assert len(receipts) > 1
         assert [receipt.slot for receipt in receipts] == list(range(len(receipts)))
-        shown = {message.id: message.text for message in rig.standing()}
-        text = " ".join(shown[receipt.native_id] for receipt in receipts)
+        texts = {message.id: message.text for message in rig.standing()}
+        text = " ".join(texts[receipt.native_id] for receipt in receipts)
         assert [word for word in text.split() if word.startswith("word")] == words
 
     async def test_a_broken_post_goes_on_where_it_stopped(self, rig: ConnectorRig) -> None:
@@ -292,21 +294,23 @@ class ConnectorContract:
 
         await send_all(rig, edit_of(post, "typo", receipts))
 
-        shown = next(shown for shown in rig.standing() if shown.id == receipts[0].native_id)
-        assert "typo" in shown.text
-        assert "tpyo" not in shown.text
+        message = next(
+            candidate for candidate in rig.standing() if candidate.id == receipts[0].native_id
+        )
+        assert "typo" in message.text
+        assert "tpyo" not in message.text
 
     async def test_a_longer_edit_adds_copies_and_a_shorter_one_takes_them_away(
         self, rig: ConnectorRig
     ) -> None:
         post = post_of(rig, "short")
-        one = await send_all(rig, post)
+        first = await send_all(rig, post)
         long = "many words " * (rig.connector.capabilities.text_limit // 8)
 
-        more = await send_all(rig, edit_of(post, long, one))
+        more = await send_all(rig, edit_of(post, long, first))
         count_when_long = len(rig.standing())
-        kept = {receipt.slot: receipt for receipt in [*one, *more]}
-        await send_all(rig, edit_of(post, "short again", [kept[slot] for slot in sorted(kept)]))
+        copies = {receipt.slot: receipt for receipt in [*first, *more]}
+        await send_all(rig, edit_of(post, "short again", [copies[slot] for slot in sorted(copies)]))
 
         assert count_when_long > 1
         assert len(rig.standing()) == 1

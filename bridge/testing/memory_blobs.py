@@ -44,34 +44,34 @@ class MemoryBlobs:
     async def open(
         self, file_id: str, *, start: int = 0, end: int | None = None
     ) -> AsyncGenerator[AsyncIterator[bytes]]:
-        kept = self._kept.get(file_id)
-        if kept is None:
+        blob = self._kept.get(file_id)
+        if blob is None:
             raise FileMissing(f"No file {file_id[:40]!r} is kept")
-        yield _pieces(file_id, kept.content, start, end)
+        yield _pieces(file_id, blob.content, start, end)
 
     async def stat(self, file_id: str) -> BlobRef | None:
-        kept = self._kept.get(file_id)
-        return None if kept is None else _ref(file_id, kept.content)
+        blob = self._kept.get(file_id)
+        return None if blob is None else _ref(file_id, blob.content)
 
     async def remove(self, file_id: str) -> bool:
         return self._kept.pop(file_id, None) is not None
 
     async def sweep(self, used: Container[str], before: float) -> int:
-        old = [name for name, kept in self._kept.items() if kept.put < before and name not in used]
+        old = [name for name, blob in self._kept.items() if blob.put < before and name not in used]
         for file_id in old:
             del self._kept[file_id]
         return len(old)
 
     async def total(self) -> BlobTotal:
-        return BlobTotal(len(self._kept), sum(len(kept.content) for kept in self._kept.values()))
+        return BlobTotal(len(self._kept), sum(len(blob.content) for blob in self._kept.values()))
 
     async def close(self) -> None:
         return
 
     def damage(self, file_id: str) -> None:
         """For tests: as a failing disk does, one bit of the last byte turns."""
-        kept = self._kept[file_id]
-        kept.content = kept.content[:-1] + bytes([kept.content[-1] ^ 1])
+        blob = self._kept[file_id]
+        blob.content = blob.content[:-1] + bytes([blob.content[-1] ^ 1])
 
 
 async def _pieces(

@@ -236,11 +236,11 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await store.accept(raw(1, account=AccountId("other")), advance=False) is not None
 
     async def test_rows_come_back_in_the_order_they_were_kept(self, store: Store) -> None:
-        kept = [await store.accept(raw(number), advance=False) for number in (5, 3, 4)]
+        rows_kept = [await store.accept(raw(number), advance=False) for number in (5, 3, 4)]
 
         rows = await store.waiting_rows()
 
-        assert list(rows) == kept
+        assert list(rows) == rows_kept
         assert [row.id for row in rows] == sorted(row.id for row in rows)
 
     async def test_rows_handed_over_at_once_are_all_kept(self, store: Store) -> None:
@@ -379,9 +379,9 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
 
         await admit(store, NewMessage(odd, ANN, START))
 
-        found = await store.message(MessageId(odd.message_id))
-        assert found is not None
-        assert found.message == odd
+        saved = await store.message(MessageId(odd.message_id))
+        assert saved is not None
+        assert saved.message == odd
 
     async def test_a_repeat_changes_nothing_but_its_row(self, store: Store) -> None:
         first = new_message("m1", "first")
@@ -538,14 +538,14 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await admit(store, new_message("m2", thread="m1", root="m1"), timelines=room)
         by_bob = replace(new_message("m3"), author=bob, place=Place(channel=AWAY))
         await admit(store, by_bob, timelines=room)
-        for number, asked in enumerate(("m2", "m3")):
-            question = message_id_of(HOME, asked)
+        for number, native_id in enumerate(("m2", "m3")):
+            question = message_id_of(HOME, native_id)
             answer = NewMessage(words(f"a{number}"), ANN, START, reply_to=question)
             await admit(store, answer, timelines=room)
 
         async def shown(view: View, newest: int | None = None) -> list[str]:
-            found = await store.conversation(ROOM_TIMELINE.id, newest=newest, view=view)
-            return [split_key(message.message_id)[-1] for message in found.messages]
+            conversation = await store.conversation(ROOM_TIMELINE.id, newest=newest, view=view)
+            return [split_key(message.message_id)[-1] for message in conversation.messages]
 
         assert await shown(View()) == ["m1", "m2", "m3", "a0", "a1"]
         assert await shown(View(channel=AWAY)) == ["m3", "a1"]
@@ -686,11 +686,11 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert await waiting_names(store) == ["e1", "e2"]
 
     async def test_edits_of_other_lanes_and_messages_stay_apart(self, store: Store) -> None:
-        one, two = new_message("m1"), new_message("m2")
-        await admit(store, one, post("p1", one, AWAY))
+        first, two = new_message("m1"), new_message("m2")
+        await admit(store, first, post("p1", first, AWAY))
         await admit(store, two)
 
-        await store.change_message(words("m1", "x"), "edited", [edit("e1", one, FAR)])
+        await store.change_message(words("m1", "x"), "edited", [edit("e1", first, FAR)])
         await store.change_message(words("m2", "x"), "edited", [edit("e2", two, AWAY)])
 
         assert await waiting_names(store, AWAY) == ["p1", "e2"]
@@ -839,12 +839,12 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_the_oldest_open_notice_of_a_lane_is_found_behind_others(
         self, store: Store
     ) -> None:
-        new, told = new_message("m1"), new_message("n1")
-        notice = told.message.model_copy(update={"message_id": "bridge:late"})
-        told = replace(told, message=notice, native_id=None)
+        new, new_notice = new_message("m1"), new_message("n1")
+        notice = new_notice.message.model_copy(update={"message_id": "bridge:late"})
+        new_notice = replace(new_notice, message=notice, native_id=None)
         await admit(store, new, post("p1", new))
         assert await store.notice(AWAY.lane) is None
-        await admit(store, told, post("p2", told))
+        await admit(store, new_notice, post("p2", new_notice))
 
         item = await store.notice(AWAY.lane)
         assert item is not None
@@ -1142,12 +1142,14 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         assert (await head(store)).delivery.thread == "x0"
 
     async def test_a_reply_quotes_the_message_that_it_answers(self, store: Store) -> None:
-        asked, answer = new_message("m0", "Who is **there**?\n\nSay so"), new_message("m1", "Me")
-        await admit(store, asked, post("p0", asked))
+        question, answer = new_message("m0", "Who is **there**?\n\nSay so"), new_message("m1", "Me")
+        await admit(store, question, post("p0", question))
         await carry(store, "p0", copy("x0"))
 
-        await admit(store, answer, post("p1", answer, reply_to=asked.id))
-        await admit(store, new_message("m2"), post("p2", new_message("m2"), FAR, reply_to=asked.id))
+        await admit(store, answer, post("p1", answer, reply_to=question.id))
+        await admit(
+            store, new_message("m2"), post("p2", new_message("m2"), FAR, reply_to=question.id)
+        )
 
         assert (await head(store)).delivery.quoted == Quoted(
             author="Ann", excerpt="Who is there? Say so", native_id="x0"
@@ -1157,21 +1159,21 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         )
 
     async def test_an_edited_reply_still_quotes(self, store: Store) -> None:
-        asked, answer = new_message("m0", "Who is there?"), new_message("m1", "Me")
-        await admit(store, asked)
-        await admit(store, answer, post("p1", answer, reply_to=asked.id))
+        question, answer = new_message("m0", "Who is there?"), new_message("m1", "Me")
+        await admit(store, question)
+        await admit(store, answer, post("p1", answer, reply_to=question.id))
         await carry(store, "p1", copy("x1"))
 
-        change = edit("e1", answer).model_copy(update={"reply_to": asked.id})
+        change = edit("e1", answer).model_copy(update={"reply_to": question.id})
         await store.change_message(answer.message, "edited", [change])
 
         assert (await head(store)).delivery.quoted == Quoted(author="Ann", excerpt="Who is there?")
 
     async def test_a_quoted_excerpt_is_short(self, store: Store) -> None:
-        asked, answer = new_message("m0", "word " * 5000), new_message("m1")
+        question, answer = new_message("m0", "word " * 5000), new_message("m1")
 
-        await admit(store, asked)
-        await admit(store, answer, post("p1", answer, reply_to=asked.id))
+        await admit(store, question)
+        await admit(store, answer, post("p1", answer, reply_to=question.id))
 
         quoted = (await head(store)).delivery.quoted
         assert quoted is not None
@@ -1207,8 +1209,8 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
     async def test_dead_letters_are_listed_with_their_reason(
         self, store: Store, clock: ManualClock
     ) -> None:
-        one, two = new_message("m1", "Hello **you**"), new_message("m2")
-        await admit(store, one, post("p1", one), post("p2", one, FAR))
+        first, two = new_message("m1", "Hello **you**"), new_message("m2")
+        await admit(store, first, post("p1", first), post("p2", first, FAR))
         await admit(store, two, post("p3", two))
         await store.begin(OperationId("p1"))
         clock.now += 5
@@ -1218,10 +1220,10 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
         await store.settle(Settlement(OperationId("p3"), "cancelled"))
 
         assert await store.dead_letters() == [
-            DeadLetter(post("p1", one), "dead", "no such channel", 1, START + 5, "Hello you"),
-            DeadLetter(post("p2", one, FAR), "unproved", "no answer", 0, START + 10, "Hello you"),
+            DeadLetter(post("p1", first), "dead", "no such channel", 1, START + 5, "Hello you"),
+            DeadLetter(post("p2", first, FAR), "unproved", "no answer", 0, START + 10, "Hello you"),
         ]
-        await store.change_message(one.message, "deleted")
+        await store.change_message(first.message, "deleted")
         assert {letter.message_state for letter in await store.dead_letters()} == {"deleted"}
 
     async def test_a_replayed_letter_begins_anew_at_the_end_of_its_lane(
@@ -1253,7 +1255,7 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             await store.begin(OperationId(name))
         await store.postpone(OperationId("p1"), START + 60, "HTTP 503")
         await store.settle(Settlement(OperationId("p3"), "dead", error="refused"))
-        assert [one.operation.id for one in await store.held_up()] == ["p1"]
+        assert [letter.operation.id for letter in await store.held_up()] == ["p1"]
 
         clock.now += 60
 

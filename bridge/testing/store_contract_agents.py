@@ -49,8 +49,8 @@ class AgentsContract:
         await store.admit(Admission("made", timelines=(lobby,)))
 
         async def described(view: View | None = None) -> object:
-            found = await store.conversation(lobby.id, view=view)
-            return (found.metadata or {}).get("tools")
+            conversation = await store.conversation(lobby.id, view=view)
+            return (conversation.metadata or {}).get("tools")
 
         assert await described() is None
         listed: Any = {"name": "list", "parameters": {"type": "object"}}
@@ -76,9 +76,12 @@ class AgentsContract:
         await store.spend(["room:lobby"], Spent(now, tokens=70, micros=5))
         await store.spend(["room:lobby"], Spent(now + BUCKET, messages=1))
 
-        found = await store.spent("room:lobby", now)
-        assert [(one.messages, one.tokens, one.micros) for one in found] == [(1, 70, 5), (1, 0, 0)]
-        assert [one.messages for one in await store.spent("room:lobby", now + BUCKET)] == [1]
+        sums = await store.spent("room:lobby", now)
+        assert [(total.messages, total.tokens, total.micros) for total in sums] == [
+            (1, 70, 5),
+            (1, 0, 0),
+        ]
+        assert [total.messages for total in await store.spent("room:lobby", now + BUCKET)] == [1]
         assert [quota for quota, _ in await store.spending(now)] == ["agent:x", "room:lobby"]
         assert (await store.spending(now))[1][1].messages == 2
         await store.forget_spending("room:lobby")
@@ -100,8 +103,8 @@ class AgentsContract:
         turn = NewTurn(TurnId("t1"), "other", _LOBBY, trigger, "s", origin, "agent")
         await store.admit(Admission(outcome="test", turns=(turn,)))
 
-        (found,) = await store.open_turns()
-        assert (found.origin, found.called_by, found.session) == (origin, "agent", "s")
+        (open_turn,) = await store.open_turns()
+        assert (open_turn.origin, open_turn.called_by, open_turn.session) == (origin, "agent", "s")
         assert await store.was_called("other", origin)
 
     async def test_a_pairing_code_is_good_once(self, store: Store, clock: ManualClock) -> None:

@@ -40,7 +40,7 @@ class ApprovalsContract:
 
         assert await store.approval("a1") == _asked()
         assert await store.approval("a2") is None
-        assert [one.id for one in await store.approvals()] == ["a3", "a1"]
+        assert [approval.id for approval in await store.approvals()] == ["a3", "a1"]
         assert await store.approvals(turn=TurnId("t2")) == []
 
     async def test_of_two_decisions_at_one_moment_the_first_holds(
@@ -53,12 +53,12 @@ class ApprovalsContract:
             store.decide("a1", _yes(_ANN), (_ANN,)), store.decide("a1", no, (_BOB,))
         )
 
-        assert sorted(one for one, _ in counted) == ["counted", "over"]
-        known = await store.approval("a1")
-        assert known is not None
-        assert len(known.decisions) == 1
-        assert known.state == ("allowed" if known.decisions[0].allowed else "refused")
-        assert known.ended == _START + 1
+        assert sorted(outcome for outcome, _ in counted) == ["counted", "over"]
+        saved = await store.approval("a1")
+        assert saved is not None
+        assert len(saved.decisions) == 1
+        assert saved.state == ("allowed" if saved.decisions[0].allowed else "refused")
+        assert saved.ended == _START + 1
         assert await store.approvals(open_only=True) == []
 
     async def test_a_quorum_is_of_people_and_one_who_refuses_is_enough(
@@ -80,7 +80,7 @@ class ApprovalsContract:
         assert half.missing == 1
         assert whole is not None
         assert whole.state == "allowed"
-        assert [one.actor for one in whole.decisions] == [_ANN, _BOB]
+        assert [decision.actor for decision in whole.decisions] == [_ANN, _BOB]
         assert other is not None
         assert other.state == "refused"
 
@@ -90,15 +90,15 @@ class ApprovalsContract:
         await store.ask_approval(_asked())
         await store.ask_approval(_asked("a2", call="c2"))
 
-        late, known = await store.decide("a1", _yes(_ANN, at=600), (_ANN,))
+        late, saved = await store.decide("a1", _yes(_ANN, at=600), (_ANN,))
         assert await store.end_approval("a2", "withdrawn", _START + 5)
         assert not await store.end_approval("a2", "expired", _START + 6)
         over, other = await store.decide("a2", _yes(_ANN), (_ANN,))
         nobody = await store.decide("a9", _yes(_ANN), (_ANN,))
 
         assert (late, over) == ("over", "over")
-        assert known is not None
-        assert (known.state, known.decisions) == ("expired", ())
+        assert saved is not None
+        assert (saved.state, saved.decisions) == ("expired", ())
         assert other is not None
         assert (other.state, other.ended) == ("withdrawn", _START + 5)
         assert nobody == ("unknown", None)

@@ -30,24 +30,24 @@ class CatchUpContract:
     ) -> None:
         old, root = new_message("m1", time=START - 50), new_message("m2", time=START)
         answer = new_message("m3", time=START + 5, thread="m2", root="m2")
-        for one in (old, root, answer):
-            await admit(store, one)
+        for new in (old, root, answer):
+            await admit(store, new)
         await store.admit(later(root, "changed", START + 7))
 
         assert await store.expected_messages(HOME, START - 10, limit=9) == [
             ExpectedMessage("m3", "m2", answer.id, is_original=True, at=START + 5),
             ExpectedMessage("m2", None, root.id, is_original=True, at=START, changed=START + 7),
         ]
-        assert [one.native_id for one in await store.expected_messages(HOME, 0.0, limit=1)] == [
-            "m3"
-        ]
+        assert [
+            message.native_id for message in await store.expected_messages(HOME, 0.0, limit=1)
+        ] == ["m3"]
         assert await store.expected_messages(FAR, 0.0, limit=9) == []
         in_thread = await store.expected_messages(HOME, 0.0, limit=9, thread="m2")
-        assert [one.native_id for one in in_thread] == ["m3"]
+        assert [message.native_id for message in in_thread] == ["m3"]
 
     async def test_copies_are_held_and_what_is_gone_is_not(self, store: Store) -> None:
-        one, two = new_message("m1"), new_message("m2")
-        await admit(store, one, post("p1", one))
+        first, two = new_message("m1"), new_message("m2")
+        await admit(store, first, post("p1", first))
         await carry(store, "p1", copy("x1"), copy("x2", 1))
         await admit(store, two, post("p2", two))
         await carry(store, "p2", copy("x3"))
@@ -55,7 +55,7 @@ class CatchUpContract:
 
         held = await store.expected_messages(AWAY, 0.0, limit=9)
 
-        assert sorted((one.native_id, one.is_original) for one in held) == [
+        assert sorted((message.native_id, message.is_original) for message in held) == [
             ("x1", False),
             ("x2", False),
         ]
@@ -65,10 +65,10 @@ class CatchUpContract:
         await admit(store, new)
         await store.admit(later(new, "older", START + 4))
 
-        kept = await store.message(new.id)
+        saved = await store.message(new.id)
 
-        assert kept is not None
-        assert (kept.message, kept.changed, kept.state) == (new.message, START + 5, "edited")
+        assert saved is not None
+        assert (saved.message, saved.changed, saved.state) == (new.message, START + 5, "edited")
 
     async def test_an_edit_that_changes_files_waits_for_itself(self, store: Store) -> None:
         new = new_message("m1")
@@ -85,10 +85,10 @@ class CatchUpContract:
         await store.admit(later(new, "changed", START + 9))
         await store.admit(Admission("deleted", changes=(Change(new.message, "deleted", START),)))
 
-        kept = await store.message(new.id)
+        saved = await store.message(new.id)
 
-        assert kept is not None
-        assert kept.state == "deleted"
+        assert saved is not None
+        assert saved.state == "deleted"
 
     async def test_orphans_are_noted_with_their_row_once_newest_first_and_forgotten(
         self, store: Store, clock: ManualClock

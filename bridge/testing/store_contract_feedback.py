@@ -17,17 +17,17 @@ _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
 
 
 def _given(new: NewMessage, time: float, sense: str = "good", actor: ActorId = _ANN) -> Admission:
-    one = GivenFeedback(new.id, actor, "good", "", START + time, HOME, ROOM, tells="bot")
+    feedback = GivenFeedback(new.id, actor, "good", "", START + time, HOME, ROOM, tells="bot")
     if sense == "bad":
-        one = replace(one, sense="bad", comment="too long")
-    return Admission("feedback", feedback=(one,))
+        feedback = replace(feedback, sense="bad", comment="too long")
+    return Admission("feedback", feedback=(feedback,))
 
 
 async def _shown(store: Store, new: NewMessage) -> list[tuple[str, str, str]]:
     stored = await store.message(new.id)
     assert stored
-    given = read_bridge_metadata(stored.message)[0].feedback
-    return [(one.actor, one.sense, one.comment) for one in given]
+    entries = read_bridge_metadata(stored.message)[0].feedback
+    return [(entry.actor, entry.sense, entry.comment) for entry in entries]
 
 
 class FeedbackContract:

@@ -16,8 +16,8 @@ _LOBBY = RoomId("lobby")
 
 async def _persons(store: Store) -> list[set[str]]:
     persons: dict[str, set[str]] = {}
-    for one in await store.linked_accounts():
-        persons.setdefault(one.person, set()).add(one.actor)
+    for account in await store.linked_accounts():
+        persons.setdefault(account.person, set()).add(account.actor)
     return list(persons.values())
 
 
@@ -30,8 +30,8 @@ class PeopleContract:
         person = await store.link_people(_TIN, _WIRE, "command")
 
         for actor in (_TIN, _WIRE):
-            found = await store.accounts_of(actor)
-            assert [(one.actor, one.person, one.how) for one in found] == [
+            accounts = await store.accounts_of(actor)
+            assert [(account.actor, account.person, account.how) for account in accounts] == [
                 (_TIN, person, "command"),
                 (_WIRE, person, "command"),
             ]
@@ -44,7 +44,7 @@ class PeopleContract:
         await store.link_people(_WIRE, other, "code")
 
         assert await _persons(store) == [{_TIN, _WIRE, _GLASS, other}]
-        hows = {one.actor: one.how for one in await store.linked_accounts()}
+        hows = {account.actor: account.how for account in await store.linked_accounts()}
         assert hows == {_TIN: "command", _WIRE: "command", _GLASS: "email", other: "email"}
 
     async def test_linking_twice_changes_nothing(self, store: Store) -> None:
@@ -112,7 +112,7 @@ class PeopleContract:
 
         await store.save_names([ann, fake, bob, elsewhere])
 
-        assert {one.actor for one in await store.names_like(_LOBBY, "ANN")} == {_TIN, _WIRE}
+        assert {entry.actor for entry in await store.names_like(_LOBBY, "ANN")} == {_TIN, _WIRE}
         assert await store.names_like(_LOBBY, "ann (tin)") == [ann]
         assert await store.shown_name(_LOBBY, _GLASS) == bob
         assert await store.shown_name(_LOBBY, _STRANGER) is None
@@ -135,7 +135,7 @@ class PeopleContract:
 
         await store.link_people(_TIN, _WIRE, "code")
 
-        assert [one.actor for one in await store.names_like(_LOBBY, "Ann")] == [_GLASS]
+        assert [entry.actor for entry in await store.names_like(_LOBBY, "Ann")] == [_GLASS]
 
     async def test_known_people_are_found_by_what_their_names_look_like(self, store: Store) -> None:
         ann = Person(id=_TIN, name="Ann")

@@ -99,7 +99,10 @@ async def waiting_marks(store: Store) -> list[str]:
 async def shown(store: Store, new: NewMessage) -> list[tuple[str, tuple[str, ...]]]:
     stored = await store.message(new.id)
     assert stored
-    return [(one.emoji, one.actors) for one in read_bridge_metadata(stored.message)[0].reactions]
+    return [
+        (reaction.emoji, reaction.actors)
+        for reaction in read_bridge_metadata(stored.message)[0].reactions
+    ]
 
 
 class ReactionsContract:

@@ -108,57 +108,57 @@ class ReadingContract:
 
     async def test_it_is_known_whether_what_somebody_knew_still_stands(self, store: Store) -> None:
         await _say(store, "m1", "m2")
-        known = await store.position(LOBBY)
+        position = await store.position(LOBBY)
         (own,) = await _say(store, "m3", author=Person(id=ActorId("agent:bot"), name="bot"))
         await store.change_message(own.message, "complete")
         await store.admit(_reaction(new_message("m1"), START + 5))
 
-        assert not await store.changed_since(LOBBY, known, "agent:bot")
+        assert not await store.changed_since(LOBBY, position, "agent:bot")
         await _say(store, "m4")
         await store.change_message(words("m4", "a later one"), "edited")
-        assert not await store.changed_since(LOBBY, known, "agent:bot")
+        assert not await store.changed_since(LOBBY, position, "agent:bot")
         await store.change_message(words("m1"), "deleted")
-        assert await store.changed_since(LOBBY, known, "agent:bot")
-        known = await store.position(LOBBY)
-        assert not await store.changed_since(LOBBY, known, "agent:bot")
+        assert await store.changed_since(LOBBY, position, "agent:bot")
+        position = await store.position(LOBBY)
+        assert not await store.changed_since(LOBBY, position, "agent:bot")
         await store.change_message(own.message, "deleted")
-        assert await store.changed_since(LOBBY, replace(known, posted=2), "agent:bot")
-        assert not await store.changed_since(LOBBY, replace(known, posted=2), "agent:other")
+        assert await store.changed_since(LOBBY, replace(position, posted=2), "agent:bot")
+        assert not await store.changed_since(LOBBY, replace(position, posted=2), "agent:other")
 
     async def test_whoever_has_read_everything_stands_at_the_newest(self, store: Store) -> None:
         assert await store.position(LOBBY) == Position()
 
-        one, _ = await _say(store, "m1", "m2")
-        await store.admit(later(one, "other words", START + 5))
+        first, _ = await _say(store, "m1", "m2")
+        await store.admit(later(first, "other words", START + 5))
 
         assert await store.position(LOBBY) == Position(2, 1)
         assert await store.events_after(LOBBY, Position(2, 1), limit=9, viewer=ROBOT) == []
 
     async def test_what_happened_since_is_told_in_order(self, store: Store) -> None:
-        one, two = await _say(store, "m1", "m2")
-        await store.admit(later(one, "other words", START + 5))
+        first, two = await _say(store, "m1", "m2")
+        await store.admit(later(first, "other words", START + 5))
         await store.admit(_reaction(two, START + 6))
         await store.admit(_reaction(two, START + 6))  # again: nothing happened
         await store.change_message(two.message, "deleted")
 
-        told = await store.events_after(LOBBY, Position(1, 0), limit=9, viewer=ROBOT)
+        events = await store.events_after(LOBBY, Position(1, 0), limit=9, viewer=ROBOT)
 
-        assert [(one.what, one.position, one.stored.state) for one in told] == [
+        assert [(event.what, event.position, event.stored.state) for event in events] == [
             ("said", Position(2, 0), "deleted"),
             ("changed", Position(2, 1), "edited"),
             ("reacted", Position(2, 2), "deleted"),
             ("changed", Position(2, 3), "deleted"),
         ]
-        assert told[1].stored.message.content == words("m1", "other words").content
+        assert events[1].stored.message.content == words("m1", "other words").content
 
     async def test_a_reader_far_behind_is_told_in_pieces(self, store: Store) -> None:
-        one, *_ = await _say(store, "m1", "m2", "m3")
-        await store.admit(later(one, "other words", START + 5))
+        first, *_ = await _say(store, "m1", "m2", "m3")
+        await store.admit(later(first, "other words", START + 5))
         at, pieces = Position(), list[list[str]]()
 
-        while told := await store.events_after(LOBBY, at, limit=2, viewer=ROBOT):
-            pieces.append([f"{one.what} {one.stored.native_id}" for one in told])
-            at = told[-1].position
+        while events := await store.events_after(LOBBY, at, limit=2, viewer=ROBOT):
+            pieces.append([f"{event.what} {event.stored.native_id}" for event in events])
+            at = events[-1].position
 
         assert pieces == [["said m1", "said m2"], ["said m3", "changed m1"]]
 
@@ -166,22 +166,22 @@ class ReadingContract:
         await _say(store, "m1")
         (whisper,) = await _say(store, "m2", audience=(ANN.id,))
 
-        for viewer, seen in ((ROBOT, [1]), (ANN.id, [1, 2])):
+        for viewer, numbers in ((ROBOT, [1]), (ANN.id, [1, 2])):
             page = await store.page(LOBBY, limit=9, viewer=viewer)
-            told = await store.events_after(LOBBY, Position(), limit=9, viewer=viewer)
-            found = await store.search([LOBBY], ["words"], limit=9, most=9, viewer=viewer)
+            events = await store.events_after(LOBBY, Position(), limit=9, viewer=viewer)
+            results = await store.search([LOBBY], ["words"], limit=9, most=9, viewer=viewer)
             rooms = await store.rooms_of(whisper.id, viewer=viewer)
-            assert len(page.conversation.messages) == len(seen)
-            assert [one.position.posted for one in told] == seen
-            assert sorted(one.number for one in found.found) == seen
-            assert list(rooms) == ([LOBBY] if len(seen) == 2 else [])
+            assert len(page.conversation.messages) == len(numbers)
+            assert [event.position.posted for event in events] == numbers
+            assert sorted(result.number for result in results.found) == numbers
+            assert list(rooms) == ([LOBBY] if len(numbers) == 2 else [])
 
     async def test_a_message_is_in_the_rooms_that_it_was_placed_in(self, store: Store) -> None:
-        (one,) = await _say(store, "m1")
+        (message,) = await _say(store, "m1")
         elsewhere = new_message("m9")
         await store.admit(Admission("routed", message=elsewhere, timelines=(HOME_TIMELINE,)))
 
-        assert list(await store.rooms_of(one.id, viewer=ROBOT)) == [LOBBY]
+        assert list(await store.rooms_of(message.id, viewer=ROBOT)) == [LOBBY]
         assert list(await store.rooms_of(elsewhere.id, viewer=ROBOT)) == []
         assert list(await store.rooms_of(new_message("m8").id, viewer=ROBOT)) == []
 
@@ -191,14 +191,14 @@ class ReadingContract:
             new = new_message(name, text)
             await store.admit(Admission("routed", message=new, timelines=(ROOM_TIMELINE,)))
 
-        found = await store.search([LOBBY], ["größe", "SHIP"], limit=9, most=9, viewer=ROBOT)
+        results = await store.search([LOBBY], ["größe", "SHIP"], limit=9, most=9, viewer=ROBOT)
         short = await store.search([LOBBY], ["ship"], limit=1, most=9, viewer=ROBOT)
         narrow = await store.search([LOBBY], ["ship"], limit=9, most=2, viewer=ROBOT)
 
-        assert [one.stored.native_id for one in found.found] == ["m3", "m1"]
-        assert (found.looked_at, found.whole) == (4, True)
-        assert ([one.number for one in short.found], short.whole) == ([3], False)
-        assert ([one.number for one in narrow.found], narrow.looked_at) == ([3], 2)
+        assert [result.stored.native_id for result in results.found] == ["m3", "m1"]
+        assert (results.looked_at, results.whole) == (4, True)
+        assert ([result.number for result in short.found], short.whole) == ([3], False)
+        assert ([result.number for result in narrow.found], narrow.looked_at) == ([3], 2)
         assert not narrow.whole
 
     async def test_tokens_are_kept_replaced_and_revoked(self, store: Store) -> None:
@@ -207,7 +207,7 @@ class ReadingContract:
         await store.put_token(replace(TOKEN, name="another"))
 
         assert await store.token("robot") == replace(TOKEN, digest="d2", expires=None)
-        assert [one.name for one in await store.tokens()] == ["another", "robot"]
+        assert [token.name for token in await store.tokens()] == ["another", "robot"]
         assert await store.revoke_token("robot")
         assert not await store.revoke_token("robot")
         assert await store.token("robot") is None

@@ -70,7 +70,7 @@ async def _carried(store: Store, new: NewMessage, *native_ids: str) -> None:
     name = OperationId(f"post {new.native_id}")
     await store.admit(Admission("routed", message=new, operations=(_post(name, new),)))
     await store.begin(name)
-    receipts = tuple(Receipt(slot=n, native_id=one) for n, one in enumerate(native_ids))
+    receipts = tuple(Receipt(slot=n, native_id=native_id) for n, native_id in enumerate(native_ids))
     await store.settle(Settlement(name, "done", receipts))
 
 
@@ -100,14 +100,14 @@ class RoomsContract:
         ]
         assert await store.resume_room(_ATTIC)
         assert not await store.resume_room(_ATTIC)
-        assert [one.room for one in await store.paused_rooms()] == [_LOBBY]
+        assert [paused.room for paused in await store.paused_rooms()] == [_LOBBY]
 
     async def test_the_last_word_on_a_channel_of_a_room_counts(self, store: Store) -> None:
         first = RoomLink(_LOBBY, _ACCOUNT, _HOME, True, "cli", 5.0)
         other = RoomLink(_LOBBY, _ACCOUNT, _AWAY, True, "cli", 6.0)
         last = RoomLink(_LOBBY, _ACCOUNT, _HOME, False, "cli", 7.0)
-        for one in (first, other, last):
-            await store.link_channel(one)
+        for decision in (first, other, last):
+            await store.link_channel(decision)
 
         assert await store.room_links() == [other, last]
 
@@ -115,8 +115,8 @@ class RoomsContract:
         self, store: Store, clock: ManualClock
     ) -> None:
         async def stand(digest: str, *members: str) -> RoomStanding:
-            (found,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
-            return found
+            (standing,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
+            return standing
 
         assert await stand("a", "x", "y") == RoomStanding(1, {"x": 0.0, "y": 0.0})
         clock.now += 10
@@ -132,19 +132,19 @@ class RoomsContract:
         """Everything for those who were there first; nothing of a time in between."""
 
         async def come(digest: str, native_id: str, *members: str) -> None:
-            (found,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
-            lobby = Timeline(UUID(int=5), "room", "lobby", epoch=found.epoch)
+            (standing,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
+            lobby = Timeline(UUID(int=5), "room", "lobby", epoch=standing.epoch)
             await store.admit(Admission("routed", message=_said(native_id), timelines=(lobby,)))
 
         async def shown(member: str) -> list[str]:
             view = View(member=member)
-            found = await store.conversation(UUID(int=5), view=view)
-            ids = [message.message_id for message in found.messages]
+            conversation = await store.conversation(UUID(int=5), view=view)
+            ids = [message.message_id for message in conversation.messages]
             for native_id in "0123":
                 message = _said(native_id).id
                 assert await store.was_present(_LOBBY, member, message) == (message in ids)
                 assert not await store.was_present(_ATTIC, member, message)
-            return [split_key(one)[-1] for one in ids]
+            return [split_key(own_id)[-1] for own_id in ids]
 
         old = Timeline(UUID(int=5), "room", "lobby")  # of a store without epochs
         await store.admit(Admission("routed", message=_said("0"), timelines=(old,)))
@@ -164,8 +164,8 @@ class RoomsContract:
             await store.admit(Admission("routed", message=new, timelines=(channel,)))
 
         async def shown(*readers: ActorId) -> list[str]:
-            found = await store.conversation(channel.id, view=View(readers=readers))
-            return [split_key(message.message_id)[-1] for message in found.messages]
+            conversation = await store.conversation(channel.id, view=View(readers=readers))
+            return [split_key(message.message_id)[-1] for message in conversation.messages]
 
         assert await shown() == ["1"]
         assert await shown(_BOB) == ["1", "3"]
@@ -178,10 +178,13 @@ class RoomsContract:
 
         await store.admit(Admission("routed", message=_said("1"), timelines=(room, other)))
 
-        found = await store.explain(_said("1").id)
-        assert found is not None
-        assert sorted(found.timelines, key=lambda one: one[0].name) == [(other, 1), (room, 1)]
-        assert [one.epoch for one, _ in await store.conversations()] == [None, None]
+        explanation = await store.explain(_said("1").id)
+        assert explanation is not None
+        assert sorted(explanation.timelines, key=lambda entry: entry[0].name) == [
+            (other, 1),
+            (room, 1),
+        ]
+        assert [timeline.epoch for timeline, _ in await store.conversations()] == [None, None]
 
     async def test_a_copy_that_a_person_took_away_stands_no_more(self, store: Store) -> None:
         new = _said("1")
@@ -190,7 +193,7 @@ class RoomsContract:
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
         await store.admit(Admission("moderated", gone=(Gone(_AWAY, "c1"),)))
 
-        assert [one.native_id for one in await store.copies(new.id, _AWAY)] == ["c2"]
+        assert [copy.native_id for copy in await store.copies(new.id, _AWAY)] == ["c2"]
         assert await store.removed_by_us(new.id, _AWAY, "c1")
         assert not await store.removed_by_us(new.id, _AWAY, "c2")
         assert await store.resolve(_AWAY, "c1") == new.id
@@ -201,7 +204,7 @@ class RoomsContract:
 
         await store.admit(Admission("moderated", gone=(Gone(_HOME, "1"), Gone(_AWAY, "unknown"))))
 
-        assert [one.native_id for one in await store.copies(new.id, _HOME)] == ["1"]
+        assert [copy.native_id for copy in await store.copies(new.id, _HOME)] == ["1"]
 
     async def test_our_own_deletion_is_known_from_when_it_is_queued(self, store: Store) -> None:
         new = _said("1")

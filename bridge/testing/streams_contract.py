@@ -64,7 +64,7 @@ class StreamsContract:
         assert "word" in later
         assert "exam" not in later
         assert "https://a.example/x" in str(standing(growing, copy).raw)
-        assert len([one for one in growing.standing() if "begins" in one.text]) == 1
+        assert len([message for message in growing.standing() if "begins" in message.text]) == 1
 
     async def test_where_no_stream_is_open_there_is_nothing_to_grow_or_end(
         self, rig: ConnectorRig, growing: StreamRig
@@ -83,7 +83,7 @@ class StreamsContract:
         await growing.restarted.send(edit)
 
         assert "https://a.example/x" in str(standing(growing, copy).raw)
-        assert len([one for one in growing.standing() if "begins" in one.text]) == 1
+        assert len([message for message in growing.standing() if "begins" in message.text]) == 1
 
     async def test_an_opening_can_be_an_ordinary_post(
         self, rig: ConnectorRig, growing: StreamRig
@@ -113,8 +113,8 @@ class StreamsContract:
         calls = [*(more_of(rig.connector, growing.post, MORE, copy) or ())]
         calls += end_of(rig.connector, growing.post, WHOLE, copy)
 
-        known = rig.connector.capabilities.budgets
-        assert {key.rule for call in calls for key in call.budgets} <= set(known)
+        limits = rig.connector.capabilities.budgets
+        assert {key.rule for call in calls for key in call.budgets} <= set(limits)
 
 
 def stream_post(rig: ConnectorRig, post: Delivery, asker: str, thread: str | None) -> Delivery:
@@ -157,7 +157,7 @@ def _streams(connector: Connector) -> Streams:
 
 
 def standing(growing: StreamRig, copy: Receipt) -> Shown:
-    return next(one for one in growing.standing() if one.id == copy.native_id)
+    return next(message for message in growing.standing() if message.id == copy.native_id)
 
 
 def shown_text(growing: StreamRig, copy: Receipt) -> str:

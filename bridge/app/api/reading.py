@@ -20,7 +20,7 @@ from bridge.model import MessageId, message_id_of
 from bridge.model.archive_records import Position, StoredMessage
 from bridge.model.times import datetime_of
 from bridge.router.rooms.programs import outside_channel
-from bridge.store.reading import says
+from bridge.store.reading import contains_words
 from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write
 
 MOST_MESSAGES = 200  # of one page
@@ -167,7 +167,7 @@ async def search(
     for one in result.found:
         room = by_id[one.room]
         message = outside_view(one.stored.message, room.tools)
-        if says(message, wanted):  # what is not shown is not found either
+        if contains_words(message, wanted):  # what is not shown is not found either
             shown = orjson.Fragment(write(message))
             hits.append({"room": room.id, "number": one.number, "message": shown})
     return {"hits": hits, "looked_at": result.looked_at, "whole": result.whole}

@@ -54,7 +54,7 @@ class ConversationStore(Protocol):
         """Return the place number of a message, from 1; None when it has no place there."""
         ...
 
-    async def changed_since(self, room: UUID, known: Position, author: str) -> bool:
+    async def changed_since(self, room: UUID, position: Position, author: str) -> bool:
         """Tell whether a message that a reader knows has changed since.
 
         Args:

@@ -16,7 +16,7 @@ class FeedbackStore(Protocol):
         message."""
         ...
 
-    async def set_feedback_delivered(self, given: GivenFeedback) -> None:
+    async def set_feedback_delivered(self, entry: GivenFeedback) -> None:
         """Note that the agent received this feedback. Later feedback of the person stays
         undelivered."""
         ...

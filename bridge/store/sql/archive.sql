@@ -91,7 +91,7 @@ WHERE c.timeline = (SELECT n FROM timelines WHERE id = ?1) AND c.seq > ?2 AND c.
   AND (e.seq <= ?3 OR json_extract(CAST(m.author AS TEXT), '$.id') = ?4)
 LIMIT 1;
 
--- name: came_to
+-- name: was_present
 SELECT 1 FROM messages AS m
 JOIN entries AS e ON e.message = m.n
 JOIN timelines AS t ON t.n = e.timeline

@@ -12,11 +12,11 @@ SELECT actor, sense, comment, at FROM feedback WHERE message = ? ORDER BY at, ac
 -- name: show
 UPDATE messages SET feedback = ? WHERE n = ?;
 
--- name: untold
+-- name: undelivered
 SELECT m.id, f.actor, f.sense, f.comment, f.at, f.channel, f.room, f.pending_agent
 FROM feedback AS f CROSS JOIN messages AS m ON m.n = f.message
 WHERE f.pending_agent IS NOT NULL ORDER BY f.at, m.n, f.actor;
 
--- name: told
+-- name: set_delivered
 UPDATE feedback SET pending_agent = NULL
 WHERE message = (SELECT n FROM messages WHERE id = ?) AND actor = ? AND at = ?;

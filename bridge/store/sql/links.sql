@@ -27,7 +27,7 @@ WHERE message = ? AND channel = ? AND kind = 1 AND slot = ? AND native_id <> ? A
 UPDATE links SET gone = 1
 WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? AND kind = 1;
 
--- name: took_away
+-- name: removed_by_us
 SELECT 1 FROM links
 WHERE channel = (SELECT n FROM channels WHERE key = ?) AND native_id = ? AND kind = 1 AND gone = 1
 UNION ALL
