@@ -32,8 +32,8 @@ class Sandbox:
 
     def account(self, platform: str, app: int = 0) -> dict[str, Any]:
         """The settings of an app of the local platform; its secrets go into the environment."""
-        found = self.platforms[platform].world().apps[app]
-        settings = app_settings(platform, found, self.context.base_url)
+        app_world = self.platforms[platform].world().apps[app]
+        settings = app_settings(platform, app_world, self.context.base_url)
         os.environ.update(settings.pop("environment", {}))
         return {"platform": platform, **settings}
 
@@ -48,10 +48,10 @@ class Sandbox:
 
     def place(self, platform: str, name: str, index: int = 0) -> tuple[str, str]:
         """Workspace and channel id of the `index`th channel of that name."""
-        found = [
+        places = [
             p for p in self.platforms[platform].world().places if p.channel_name.lower() == name
         ]
-        return found[index].workspace, found[index].channel
+        return places[index].workspace, places[index].channel
 
     def person(self, platform: str, workspace: str, index: int = 0) -> str:
         people = [p for p in self.platforms[platform].world().people if p.workspace == workspace]

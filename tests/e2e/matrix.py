@@ -31,7 +31,7 @@ async def _edit(scene: Scene) -> None:
 
 
 def _edited(scene: Scene, platform: str) -> bool:
-    return bool(scene.found(platform, "after the edit")) and not scene.found(
+    return bool(scene.messages_with(platform, "after the edit")) and not scene.messages_with(
         platform, "before the edit"
     )
 
@@ -58,14 +58,14 @@ async def _shorten(scene: Scene) -> None:
 
 def _short(scene: Scene, platform: str) -> bool:
     """The first copy says it, and none is left over."""
-    alone = scene.found(platform, "piece 0, alone")
+    alone = scene.messages_with(platform, "piece 0, alone")
     return (
         len(alone) == 1
         and len(
             [
-                one
-                for one in scene.there(platform)
-                if "piece" in one.text and scene.origin in one.text
+                message
+                for message in scene.there(platform)
+                if "piece" in message.text and scene.origin in message.text
             ]
         )
         == 1
@@ -73,32 +73,34 @@ def _short(scene: Scene, platform: str) -> bool:
 
 
 async def _file(scene: Scene) -> None:
-    given = [FileUpload(name="notes.txt", data=scene.words("in the file").encode())]
+    uploads = [FileUpload(name="notes.txt", data=scene.words("in the file").encode())]
     platform = scene.local.platforms[scene.origin]
     assert isinstance(platform, TakesUserActions)
-    await platform.post_files(*scene.home, scene.person, given, scene.words("see the notes"))
+    await platform.post_files(*scene.home, scene.person, uploads, scene.words("see the notes"))
 
 
 def _with_file(scene: Scene, platform: str) -> bool:
     """The words, and the file beside them or in the next message."""
-    said = bool(scene.found(platform, "see the notes"))
-    return said and any("notes.txt" in f"{one.text} {one.raw}" for one in scene.there(platform))
+    is_shown = bool(scene.messages_with(platform, "see the notes"))
+    return is_shown and any(
+        "notes.txt" in f"{message.text} {message.raw}" for message in scene.there(platform)
+    )
 
 
 async def _picture(scene: Scene) -> None:
-    given = [FileUpload(name="red.gif", data=_GIF)]
+    uploads = [FileUpload(name="red.gif", data=_GIF)]
     platform = scene.local.platforms[scene.origin]
     assert isinstance(platform, TakesUserActions)
-    await platform.post_files(*scene.home, scene.person, given, scene.words("see the picture"))
+    await platform.post_files(*scene.home, scene.person, uploads, scene.words("see the picture"))
 
 
 def _with_picture(scene: Scene, platform: str) -> bool:
     """The words, and the picture beside them or in the next message; in Teams its name."""
-    said = scene.found(platform, "see the picture")
-    if platform == "teams" or not said:
-        return any("\N{FRAME WITH PICTURE}" in str(one.raw) for one in said)
+    messages = scene.messages_with(platform, "see the picture")
+    if platform == "teams" or not messages:
+        return any("\N{FRAME WITH PICTURE}" in str(message.raw) for message in messages)
     key, kind = ("files", "mimetype") if platform == "slack" else ("attachments", "content_type")
-    files = [file for one in scene.there(platform) for file in one.raw.get(key) or ()]
+    files = [file for message in scene.there(platform) for file in message.raw.get(key) or ()]
     return any(file[kind] == "image/gif" for file in files)
 
 
@@ -117,22 +119,26 @@ async def _bulk(scene: Scene) -> None:
 
 
 def _in_thread(scene: Scene, platform: str) -> bool:
-    (root,) = scene.found(platform, "the root of a thread")[:1]
-    return any(one.thread is not None for one in scene.found(platform, "below the root")) and (
-        root.thread is None or root.thread == root.id
-    )
+    (root,) = scene.messages_with(platform, "the root of a thread")[:1]
+    return any(
+        message.thread is not None for message in scene.messages_with(platform, "below the root")
+    ) and (root.thread is None or root.thread == root.id)
 
 
 _ROWS: tuple[Row, ...] = (
-    Row("post", _post, lambda scene, there: len(scene.found(there, "a post of the matrix")) == 1),
+    Row(
+        "post",
+        _post,
+        lambda scene, there: len(scene.messages_with(there, "a post of the matrix")) == 1,
+    ),
     Row("edit", _edit, _edited),
-    Row("delete", _delete, lambda scene, there: not scene.found(there, "soon deleted")),
+    Row("delete", _delete, lambda scene, there: not scene.messages_with(there, "soon deleted")),
     Row("thread", _thread, _in_thread),
     Row("edit to a shorter text", _shorten, _short),
     Row(
         "bulk delete",
         _bulk,
-        lambda scene, there: not scene.found(there, "one of many"),
+        lambda scene, there: not scene.messages_with(there, "one of many"),
         lacks=dict.fromkeys(("slack", "teams"), "messages are deleted one by one"),
     ),
     Row(
@@ -298,20 +304,22 @@ them cover every kind of event that a connector can report.
 
 def page() -> str:
     """The whole page."""
-    heard = _table(
-        "Received from", [[row.name, *(_heard(row, p) for p in PLATFORMS)] for row in ROWS]
+    received = _table(
+        "Received from", [[row.name, *(_received_cell(row, p) for p in PLATFORMS)] for row in ROWS]
     )
-    shown = _table("Shown on", [[row.name, *(_shown(row, p) for p in PLATFORMS)] for row in ROWS])
+    displayed = _table(
+        "Shown on", [[row.name, *(_shown_cell(row, p) for p in PLATFORMS)] for row in ROWS]
+    )
     head = ["Event", "Effect", "Test"]
-    lines = [[f"`{one.event}`", one.becomes, f"`{one.test}`"] for one in ASIDES]
-    others = [[one.event, one.becomes, f"`{one.test}`"] for one in KINDS]
+    lines = [[f"`{aside.event}`", aside.becomes, f"`{aside.test}`"] for aside in ASIDES]
+    others = [[kind.event, kind.becomes, f"`{kind.test}`"] for kind in KINDS]
     return "\n".join(
         (
             _INTRODUCTION,
             "## Received events\n",
-            heard,
+            received,
             "## How it is shown\n",
-            shown,
+            displayed,
             "## Events that are not carried to other channels\n",
             _ruled(head, lines),
             "## Special cases\n",
@@ -320,11 +328,11 @@ def page() -> str:
     )
 
 
-def _heard(row: Row, platform: str) -> str:
+def _received_cell(row: Row, platform: str) -> str:
     return f"no: {row.lacks[platform]}" if platform in row.lacks else "yes"
 
 
-def _shown(row: Row, platform: str) -> str:
+def _shown_cell(row: Row, platform: str) -> str:
     if platform in row.cannot:
         return f"no: {row.cannot[platform]}"
     return row.shown_as.get(platform, "natively")

@@ -22,15 +22,15 @@ def _platform(scene: Scene) -> Any:
 
 
 def _discord(scene: Scene) -> LocalDiscord:
-    found = scene.local.platforms["discord"]
-    assert isinstance(found, LocalDiscord)
-    return found
+    platform = scene.local.platforms["discord"]
+    assert isinstance(platform, LocalDiscord)
+    return platform
 
 
-def _told(words: Callable[[Scene], str]) -> Callable[[Scene, str], bool]:
+def _is_stated(words: Callable[[Scene], str]) -> Callable[[Scene, str], bool]:
     """Whether the destination shows these words, once."""
     return lambda scene, there: (
-        [words(scene) in one.text for one in scene.there(there)].count(True) == 1
+        [words(scene) in message.text for message in scene.there(there)].count(True) == 1
     )
 
 
@@ -72,8 +72,8 @@ async def _name_thread(scene: Scene) -> None:
 
 
 def _thread_is_named(scene: Scene, there: str) -> bool:
-    told = [one for one in scene.there(there) if "Where to eat?" in one.text]
-    return len(told) == 1 and told[0].thread is not None
+    messages = [message for message in scene.there(there) if "Where to eat?" in message.text]
+    return len(messages) == 1 and messages[0].thread is not None
 
 
 async def _delete_thread(scene: Scene) -> None:
@@ -86,8 +86,8 @@ async def _delete_thread(scene: Scene) -> None:
 
 
 def _thread_is_gone(scene: Scene, there: str) -> bool:
-    gone = not scene.found(there, "soon gone with its thread")
-    return gone and len(scene.found(there, "the root that stays")) == 1
+    gone = not scene.messages_with(there, "soon gone with its thread")
+    return gone and len(scene.messages_with(there, "the root that stays")) == 1
 
 
 # --- polls ------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ async def _poll_result(scene: Scene) -> None:
     answers = ["Soup", "Salad", "Pizza"]
     poll = await _discord(scene).poll_as(*scene.home, scene.person, "Which lunch?", answers)
     await scene.local.until(
-        lambda: all(_says("Which lunch?")(scene, there) for there in ("slack", "teams"))
+        lambda: all(_contains("Which lunch?")(scene, there) for there in ("slack", "teams"))
     )
     await _discord(scene).vote_as(*scene.home, scene.person, poll.id, [2])
     await _discord(scene).vote_as(*scene.home, _someone(scene), poll.id, [3])
@@ -109,11 +109,13 @@ async def _poll_result(scene: Scene) -> None:
     await _discord(scene).end_poll_as(*scene.home, scene.person, poll.id)
 
 
-def _says(*words: str) -> Callable[[Scene, str], bool]:
+def _contains(*words: str) -> Callable[[Scene, str], bool]:
     """Whether one message shows all these words, in this order, however it is made."""
 
     def holds(scene: Scene, there: str) -> bool:
-        return any(_in_order(str(one.raw) + one.text, words) for one in scene.there(there))
+        return any(
+            _in_order(str(message.raw) + message.text, words) for message in scene.there(there)
+        )
 
     return holds
 
@@ -142,11 +144,11 @@ async def _broadcast(scene: Scene) -> None:
 
 
 def _is_in_the_channel(scene: Scene, there: str) -> bool:
-    found = scene.found(there, "said to thread and channel")
+    messages = scene.messages_with(there, "said to thread and channel")
     if there == "slack":
-        in_both = [one.raw.get("subtype") == "thread_broadcast" for one in found]
-        return in_both == [True] and found[0].thread is not None
-    return [one.thread for one in found] == [None]
+        in_both = [message.raw.get("subtype") == "thread_broadcast" for message in messages]
+        return in_both == [True] and messages[0].thread is not None
+    return [message.thread for message in messages] == [None]
 
 
 async def _schedule(scene: Scene) -> None:
@@ -157,8 +159,12 @@ async def _schedule(scene: Scene) -> None:
 
 def _planned_comes_last(scene: Scene, there: str) -> bool:
     words = scene.words("planned"), scene.words("said while another waits")
-    shown = [one.text for one in scene.there(there) if any(word in one.text for word in words)]
-    return len(shown) == 2 and words[0] in shown[1]
+    texts = [
+        message.text
+        for message in scene.there(there)
+        if any(word in message.text for word in words)
+    ]
+    return len(texts) == 2 and words[0] in texts[1]
 
 
 async def _reply(scene: Scene) -> None:
@@ -170,9 +176,11 @@ async def _reply(scene: Scene) -> None:
 
 def _says_what_it_answers(scene: Scene, there: str) -> bool:
     """By a quote of it, or its author's name and a link."""
-    found = scene.found(there, "the reply itself")
-    author = next(one.name for one in _platform(scene).world().people if one.id == scene.person)
-    return [author in f"{one.text} {one.raw}" for one in found] == [True]
+    messages = scene.messages_with(there, "the reply itself")
+    author = next(
+        person.name for person in _platform(scene).world().people if person.id == scene.person
+    )
+    return [author in f"{message.text} {message.raw}" for message in messages] == [True]
 
 
 async def _sticker(scene: Scene) -> None:
@@ -180,15 +188,17 @@ async def _sticker(scene: Scene) -> None:
 
 
 async def _forward(scene: Scene) -> None:
-    said = await scene.say("words that are passed on")
+    message = await scene.say("words that are passed on")
     await scene.arrived("words that are passed on")
     workspace, channel = scene.home
-    await _platform(scene).forward_as(workspace, channel, scene.person, said, channel)
+    await _platform(scene).forward_as(workspace, channel, scene.person, message, channel)
 
 
 def _is_said_again(scene: Scene, there: str) -> bool:
     words = scene.words("words that are passed on")
-    return [words in str(one.raw) + one.text for one in scene.there(there)].count(True) == 2
+    return [words in str(message.raw) + message.text for message in scene.there(there)].count(
+        True
+    ) == 2
 
 
 async def _voice(scene: Scene) -> None:
@@ -200,9 +210,9 @@ def _can_be_heard(scene: Scene, there: str) -> bool:
     """A file of sound of the platform's own; in Teams its name, and a link where there is one."""
     name = f"voice-of-{scene.origin}"
     if there == "teams":
-        return _says(name)(scene, there)
+        return _contains(name)(scene, there)
     key, kind = ("files", "mimetype") if there == "slack" else ("attachments", "content_type")
-    files = [file for one in scene.there(there) for file in one.raw.get(key) or ()]
+    files = [file for message in scene.there(there) for file in message.raw.get(key) or ()]
     return [file[kind] for file in files if name in str(file)] == ["audio/ogg"]
 
 
@@ -221,7 +231,7 @@ async def _command(scene: Scene) -> None:
 
 def _whispered(scene: Scene) -> str:
     whispers = _platform(scene).whispers(scene.home[0], scene.person)
-    return "\n".join(one.text for one in whispers)
+    return "\n".join(whisper.text for whisper in whispers)
 
 
 async def _mention_command(scene: Scene) -> None:
@@ -230,7 +240,7 @@ async def _mention_command(scene: Scene) -> None:
     bot = {"slack": "bot_user", "discord": "bot_id"}.get(scene.origin)
     mention = f"<@{app[bot]}>" if bot else "@Bridge"
     await platform.post_as(*scene.home, scene.person, f"{mention} status")
-    at_home = lambda: [one.text for one in platform.messages(*scene.home)]  # noqa: E731
+    at_home = lambda: [message.text for message in platform.messages(*scene.home)]  # noqa: E731
     await scene.local.until(lambda: any("bridged to" in text for text in at_home()))
     await scene.say("said after a mention")
 
@@ -238,8 +248,8 @@ async def _mention_command(scene: Scene) -> None:
 def _nothing_but(words: str) -> Callable[[Scene, str], bool]:
     """Neither the command nor its answer stands there, though what was said after it does."""
     return lambda scene, there: (
-        bool(scene.found(there, words))
-        and not any("bridged to" in one.text for one in scene.there(there))
+        bool(scene.messages_with(there, words))
+        and not any("bridged to" in message.text for message in scene.there(there))
     )
 
 
@@ -283,7 +293,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "member left",
         _leave,
-        _told(lambda scene: f" left ({LABELS[scene.origin]})"),
+        _is_stated(lambda scene: f" left ({LABELS[scene.origin]})"),
         lacks={"discord": "only apps with a privileged intent learn who leaves"},
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
         rooms={"slack": "random", "teams": "general"},
@@ -291,21 +301,21 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "member joined",
         _join,
-        _told(lambda scene: f" joined ({LABELS[scene.origin]})"),
+        _is_stated(lambda scene: f" joined ({LABELS[scene.origin]})"),
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
         rooms={"slack": "random", "discord": "general", "teams": "general"},
     ),
     Row(
         "topic",
         _topic,
-        _told(lambda scene: scene.words("Lunch & plans")),
+        _is_stated(lambda scene: scene.words("Lunch & plans")),
         lacks={"teams": "channels have no topic"},
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
     ),
     Row(
         "rename",
         _rename,
-        _told(lambda scene: f"#plans-of-{scene.origin}"),
+        _is_stated(lambda scene: f"#plans-of-{scene.origin}"),
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
         rooms={"slack": "random"},
     ),
@@ -328,7 +338,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "poll",
         _poll,
-        _says("Which cake?", "Plum", "Nut"),
+        _contains("Which cake?", "Plum", "Nut"),
         lacks=_ONLY_DISCORD_POLLS,
         shown_as=dict.fromkeys(
             ("slack", "discord", "teams"),
@@ -338,14 +348,14 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "poll result",
         _poll_result,
-        _says("Soup: 0", "Salad: 2", "Pizza: 0"),
+        _contains("Soup: 0", "Salad: 2", "Pizza: 0"),
         lacks=_ONLY_DISCORD_POLLS,
         shown_as={"slack": _WORDS, "discord": _WORDS, "teams": _WORDS},
     ),
     Row(
         "/me",
         _me,
-        lambda scene, there: len(scene.found(there, "waves")) == 1,
+        lambda scene, there: len(scene.messages_with(there, "waves")) == 1,
         lacks=_only("slack", "people write it as ordinary text"),
         shown_as=dict.fromkeys(PLATFORMS, "emphasised"),
     ),
@@ -407,7 +417,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "sticker",
         _sticker,
-        _says("Wumpus waves"),
+        _contains("Wumpus waves"),
         lacks={"slack": "it has none", "teams": "stickers are ordinary pictures"},
         shown_as={"slack": "a picture", "discord": "a picture", "teams": "a picture"},
     ),
@@ -432,7 +442,7 @@ HAPPENINGS: tuple[Row, ...] = (
     Row(
         "post of a bot or an app",
         _bot_post,
-        lambda scene, there: len(scene.found(there, "said by a machine")) == 1,
+        lambda scene, there: len(scene.messages_with(there, "said by a machine")) == 1,
         lacks={"teams": "bots do not receive other bots' messages"},
     ),
 )

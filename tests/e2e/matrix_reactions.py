@@ -23,12 +23,12 @@ async def _marked(scene: Scene, words: str) -> str:
     await scene.arrived(words)
     await scene.local.until(
         lambda: any(
-            scene.words(words) in one.text
-            for one in scene.local.platforms[scene.origin].messages(*scene.home)
+            scene.words(words) in message.text
+            for message in scene.local.platforms[scene.origin].messages(*scene.home)
         )
     )
     at_home = scene.local.platforms[scene.origin].messages(*scene.home)
-    return next(one.id for one in at_home if scene.words(words) in one.text)
+    return next(message.id for message in at_home if scene.words(words) in message.text)
 
 
 def _everywhere(scene: Scene, holds: Callable[[Scene, str], bool]) -> Callable[[], bool]:
@@ -50,11 +50,11 @@ async def _unreact(scene: Scene) -> None:
 
 
 def _has(emoji: str, words: str) -> Callable[[Scene, str], bool]:
-    return lambda scene, there: emoji in scene.found(there, words)[0].reactions
+    return lambda scene, there: emoji in scene.messages_with(there, words)[0].reactions
 
 
 def _has_none(words: str) -> Callable[[Scene, str], bool]:
-    return lambda scene, there: not scene.found(there, words)[0].reactions
+    return lambda scene, there: not scene.messages_with(there, words)[0].reactions
 
 
 async def _clear(scene: Scene) -> None:
@@ -86,7 +86,7 @@ def _is_pinned(words: str) -> Callable[[Scene, str], bool]:
     def holds(scene: Scene, there: str) -> bool:
         if there not in _PINNING:
             return len(_pin_notes(scene, there, words)) == 1
-        return scene.found(there, words)[0].pinned
+        return scene.messages_with(there, words)[0].pinned
 
     return holds
 
@@ -94,7 +94,7 @@ def _is_pinned(words: str) -> Callable[[Scene, str], bool]:
 def _is_not_pinned(scene: Scene, there: str) -> bool:
     if there not in _PINNING:
         return not _pin_notes(scene, there, "kept for a moment")
-    return not scene.found(there, "kept for a moment")[0].pinned
+    return not scene.messages_with(there, "kept for a moment")[0].pinned
 
 
 def _pin_notes(scene: Scene, there: str, words: str) -> list[str]:

@@ -72,15 +72,15 @@ class SandboxProcess:
         if file:
             body["files"] = [{"name": file, "data": base64.b64encode(file.encode()).decode()}]
         way = "files" if file else "posts"
-        found = await self.ask("POST", f"/_control/{spot.platform}/{way}", body)
-        return Shown.model_validate(found)
+        posted = await self.ask("POST", f"/_control/{spot.platform}/{way}", body)
+        return Shown.model_validate(posted)
 
     async def standing(self, spot: Spot) -> list[Shown]:
         query = {"workspace": spot.workspace, "channel": spot.channel}
         address = f"{self.url}/_control/{spot.platform}/messages"
         async with self.http.get(address, params=query) as answer:
             answer.raise_for_status()
-            return [Shown.model_validate(shown) for shown in await answer.json()]
+            return [Shown.model_validate(message) for message in await answer.json()]
 
     async def fault(self, kind: str, where: str, **more: Any) -> None:
         await self.ask("POST", "/_control/faults", {"kind": kind, "where": where, **more})

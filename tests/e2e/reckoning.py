@@ -15,7 +15,7 @@ from bridge.model.outbox_records import DeadLetter
 from bridge.runtime.clock import SystemClock
 from bridge.store.sqlite import SqliteStore, open_sqlite_to_read
 from tests.e2e.processes import BridgeProcess, SandboxProcess, Spot
-from tests.e2e.tally import Tally, TeamsLog, Told, Where, tally
+from tests.e2e.tally import IsReported, Tally, TeamsLog, Where, tally
 from tests.e2e.traffic import Traffic, read_tag, text_of
 
 _WRONGS = (
@@ -29,7 +29,7 @@ _RETOLD = 75.0  # seconds after which Slack has told again what was not acknowle
 class Reckoning:
     """What stands at the end, and what the store knows of it."""
 
-    found: Tally
+    tally: Tally
     letters: Sequence[DeadLetter] = ()
     unmapped: list[tuple[str, Spot]] = field(default_factory=list[tuple[str, Spot]])
     seconds: float = 0.0  # until all sides agreed, or nothing more was to come
@@ -38,20 +38,20 @@ class Reckoning:
     @property
     def unproved(self) -> set[Where]:
         """Posts whose copy in a channel of Teams the bridge lists as unproved."""
-        return _listed(self.found, self.letters)
+        return _listed(self.tally, self.letters)
 
     def hold(self, *, unproved_per_lane: int, in_order: bool = True) -> None:
         """Every bar, by name; what is unproved may be missing or stay as it was, and is listed."""
         excused = self.unproved
         assert self.in_time
-        assert self.found.doubled == []
-        assert not in_order or self.found.disordered == []
-        assert [where for where in self.found.lost if where not in excused] == []
-        assert [where for where in self.found.stale if where not in excused] == []
-        assert [where for where in self.found.undeleted if where not in excused] == []
-        assert [where for where in self.found.unlike if where not in excused] == []
-        assert [where for where in self.found.torn if where not in excused] == []
-        assert [where for where in self.found.unfiled if where not in excused] == []
+        assert self.tally.doubled == []
+        assert not in_order or self.tally.disordered == []
+        assert [where for where in self.tally.lost if where not in excused] == []
+        assert [where for where in self.tally.stale if where not in excused] == []
+        assert [where for where in self.tally.undeleted if where not in excused] == []
+        assert [where for where in self.tally.unlike if where not in excused] == []
+        assert [where for where in self.tally.torn if where not in excused] == []
+        assert [where for where in self.tally.unfiled if where not in excused] == []
         assert self.unmapped == []
         assert [letter for letter in self.letters if letter.state != "unproved"] == []
         lanes = [letter.operation.channel for letter in self.letters]
@@ -60,12 +60,12 @@ class Reckoning:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.found}; {len(self.unmapped)} unmapped, {len(self.letters)} unproved and listed "
+            f"{self.tally}; {len(self.unmapped)} unmapped, {len(self.letters)} unproved and listed "
             f"({len(self.unproved)} of them not as they should stand); "
             f"{'settled' if self.in_time else 'not settled'} after {self.seconds:.0f} s"
         ]
         for name in _WRONGS:
-            wrong: list[Where] = getattr(self.found, name)
+            wrong: list[Where] = getattr(self.tally, name)
             lines += [f"  {name}: #{n:05d} in {spot.platform} {spot.channel}" for n, spot in wrong]
         lines += [
             f"  unmapped: {text!r} in {at.platform} {at.channel}" for text, at in self.unmapped
@@ -82,7 +82,7 @@ async def reckon(
     traffic: Traffic,
     bridge: BridgeProcess,
     log: TeamsLog,
-    told: Told,
+    is_reported: IsReported,
     *,
     seconds: float,
     store: Path,
@@ -90,17 +90,17 @@ async def reckon(
     """Wait, end the bridge, count; also where it did not settle in time."""
     since = time.monotonic()
     try:
-        await settled(local, traffic, bridge, log, told, seconds, store)
+        await settled(local, traffic, bridge, log, is_reported, seconds, store)
         in_time = True
     except TimeoutError:
         in_time = False
     taken = time.monotonic() - since
     assert await bridge.stop() == 0
-    found = await tally(local, traffic.said, traffic.rooms, log, told)
+    result = await tally(local, traffic.posts, traffic.rooms, log, is_reported)
     async with _reading(store) as opened:
         letters = await opened.dead_letters()
         unmapped = await _unmapped(local, traffic, opened, letters)
-    return Reckoning(found, letters, unmapped, taken, in_time)
+    return Reckoning(result, letters, unmapped, taken, in_time)
 
 
 async def settled(
@@ -108,7 +108,7 @@ async def settled(
     traffic: Traffic,
     bridge: BridgeProcess,
     log: TeamsLog,
-    told: Told,
+    is_reported: IsReported,
     seconds: float,
     store: Path,
 ) -> Tally:
@@ -117,8 +117,8 @@ async def settled(
     async with asyncio.timeout(seconds):
         while True:
             looked = time.monotonic()
-            found = await tally(local, traffic.said, traffic.rooms, log, told)
-            if found.settled or {*found.wrong} <= _listed(found, await _letters(store)):
+            result = await tally(local, traffic.posts, traffic.rooms, log, is_reported)
+            if result.settled or {*result.wrong} <= _listed(result, await _letters(store)):
                 break
             if not is_idle(await bridge.health()):
                 since = time.monotonic()
@@ -126,17 +126,17 @@ async def settled(
                 break
             await asyncio.sleep(max(_LOOK, time.monotonic() - looked))
     await asyncio.sleep(2.5)  # a double would come now
-    return await tally(local, traffic.said, traffic.rooms, log, told)
+    return await tally(local, traffic.posts, traffic.rooms, log, is_reported)
 
 
-def _listed(found: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
+def _listed(result: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
     """What is not as it should be, and listed as unproved."""
     listed = {
         (int(tag[0]), letter.operation.channel.channel)
         for letter in letters
         if letter.state == "unproved" and (tag := read_tag(letter.excerpt)) is not None
     }
-    return {where for where in found.wrong if (where[0], where[1].channel) in listed}
+    return {where for where in result.wrong if (where[0], where[1].channel) in listed}
 
 
 async def _letters(store: Path) -> Sequence[DeadLetter]:
@@ -166,20 +166,20 @@ async def _unmapped(
     local: SandboxProcess, traffic: Traffic, store: SqliteStore, letters: Sequence[DeadLetter]
 ) -> list[tuple[str, Spot]]:
     """Copies that stand and that the store does not know, or takes for another message."""
-    by_number = {post.number: post for post in traffic.said}
+    by_number = {post.number: post for post in traffic.posts}
     listed = {(letter.excerpt[:6], letter.operation.channel.channel) for letter in letters}
     wrong: list[tuple[str, Spot]] = []
     for spot in (spot for room in traffic.rooms for spot in room):
-        for shown in await local.standing(spot):
-            tag = read_tag(text_of(shown))
+        for message in await local.standing(spot):
+            tag = read_tag(text_of(message))
             if tag is None or by_number[tag[0]].spot == spot:
                 continue
             post = by_number[tag[0]]
             if (f"#{tag[0]:05d}", spot.channel) in listed:
                 continue
-            known = await store.resolve(_ref(spot), shown.id)
-            if known != message_id_of(_ref(post.spot), post.native_id):
-                wrong.append((text_of(shown), spot))
+            canonical = await store.resolve(_ref(spot), message.id)
+            if canonical != message_id_of(_ref(post.spot), post.native_id):
+                wrong.append((text_of(message), spot))
     return wrong
 
 

@@ -23,8 +23,8 @@ def main() -> None:
     parser.add_argument("--channels", type=int, default=3)
     parser.add_argument("--no-limits", action="store_true")
     parser.add_argument("--boosted", action="store_true", help="guilds that take 100 MiB files")
-    wanted = parser.parse_args()
-    asyncio.run(_serve(wanted.channels, limits=not wanted.no_limits, boosted=wanted.boosted))
+    options = parser.parse_args()
+    asyncio.run(_serve(options.channels, limits=not options.no_limits, boosted=options.boosted))
 
 
 async def _serve(channels: int, *, limits: bool, boosted: bool) -> None:

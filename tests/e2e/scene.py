@@ -25,7 +25,7 @@ class Scene:
     local: Sandbox
     origin: str
     at: str = ""  # the room, where it is not the origin's own
-    known: dict[str, str] = field(default_factory=dict[str, str])  # what later steps need
+    notes: dict[str, str] = field(default_factory=dict[str, str])  # what later steps need
 
     @property
     def room(self) -> str:
@@ -48,10 +48,14 @@ class Scene:
         """As nobody says it from elsewhere."""
         return f"{text} from {self.origin}"
 
-    def found(self, platform: str, words: str) -> list[Shown]:
+    def messages_with(self, platform: str, words: str) -> list[Shown]:
         """Messages that say these words, in their text or in a card."""
-        said = self.words(words)
-        return [one for one in self.there(platform) if said in one.text or said in str(one.raw)]
+        full_words = self.words(words)
+        return [
+            message
+            for message in self.there(platform)
+            if full_words in message.text or full_words in str(message.raw)
+        ]
 
     async def say(self, text: str, thread: str | None = None) -> str:
         platform = self.local.platforms[self.origin]
@@ -59,7 +63,7 @@ class Scene:
 
     async def arrived(self, words: str) -> None:
         """Wait until these words stand on all platforms."""
-        await self.local.until(lambda: all(self.found(p, words) for p in PLATFORMS))
+        await self.local.until(lambda: all(self.messages_with(p, words) for p in PLATFORMS))
 
 
 def away(local: Sandbox, platform: str, room: str) -> tuple[str, str]:

@@ -10,13 +10,22 @@ from itertools import pairwise
 
 from bridge.sandbox.feed import Shown
 from tests.e2e.processes import SandboxProcess, Spot
-from tests.e2e.traffic import EMOJI, SHARING, Change, Said, read_tag, read_words, text_of, words
+from tests.e2e.traffic import (
+    EMOJI,
+    SHARING,
+    Change,
+    PersonPost,
+    read_tag,
+    read_words,
+    text_of,
+    words,
+)
 
 Where = tuple[int, Spot]  # a post's number, and the channel where it should be seen
-Told = Callable[[Said, Change], bool]  # whether its platform tells of a change
+IsReported = Callable[[PersonPost, Change], bool]  # whether its platform tells of a change
 
 
-def always(_post: Said, _change: Change) -> bool:
+def always(_post: PersonPost, _change: Change) -> bool:
     """Everything is told: live, again, or by what stands in the channel."""
     return True
 
@@ -41,7 +50,7 @@ class Tally:
     reacted: int = 0
     in_parts: int = 0
     shared: int = 0
-    seen: int = 0
+    copies: int = 0
     posts_not_told: int = 0
     changes: int = 0
     changes_not_told: int = 0
@@ -60,7 +69,7 @@ class Tally:
 
     def __str__(self) -> str:
         return (
-            f"{self.seen} copies seen, {len(self.lost)} lost, {len(self.doubled)} doubled, "
+            f"{self.copies} copies, {len(self.lost)} lost, {len(self.doubled)} doubled, "
             f"{len(self.disordered)} out of order, {len(self.stale)} with older words, "
             f"{len(self.undeleted)} not deleted, {len(self.unlike)} of {self.reacted} with other "
             f"reactions, {len(self.torn)} of {self.in_parts} in parts torn, {len(self.unfiled)} of "
@@ -95,78 +104,82 @@ class TeamsLog:
 
 async def tally(
     sandbox: SandboxProcess,
-    said: Sequence[Said],
+    posts: Sequence[PersonPost],
     rooms: Sequence[Sequence[Spot]],
     log: TeamsLog,
-    told: Told,
+    is_reported: IsReported,
 ) -> Tally:
     """What became of each post in the other channels of its room. `told` is asked of changes on
     platforms other than Teams."""
     await log.read()
     result = Tally()
-    of_spot: dict[Spot, list[Said]] = defaultdict(list)
-    for post in said:
+    of_spot: dict[Spot, list[PersonPost]] = defaultdict(list)
+    for post in posts:
         of_spot[post.spot].append(post)
-    allowed = {post.number: _allowed(post, log, told) for post in said}
-    _count(said, log, told, result)
+    allowed = {post.number: _allowed(post, log, is_reported) for post in posts}
+    _count(posts, log, is_reported, result)
     for room in rooms:
-        shown = {spot: await sandbox.standing(spot) for spot in room}
+        messages = {spot: await sandbox.standing(spot) for spot in room}
         for source in room:
             for target in room:
                 if target is not source:
-                    _compare(of_spot[source], target, _tags(shown[target]), allowed, result)
-                    _compare_reactions(of_spot[source], target, shown[target], result)
-                    _compare_parts(of_spot[source], target, shown[target], result)
-                    _compare_files(of_spot[source], target, shown[target], result)
+                    _compare(of_spot[source], target, _tags(messages[target]), allowed, result)
+                    _compare_reactions(of_spot[source], target, messages[target], result)
+                    _compare_parts(of_spot[source], target, messages[target], result)
+                    _compare_files(of_spot[source], target, messages[target], result)
     return result
 
 
-def _tags(shown: Sequence[Shown]) -> list[tuple[int, int]]:
+def _tags(messages: Sequence[Shown]) -> list[tuple[int, int]]:
     """Numbers and versions of posts in the order in which they stand."""
-    return [tag for each in shown if (tag := read_tag(text_of(each))) is not None]
+    return [tag for message in messages if (tag := read_tag(text_of(message))) is not None]
 
 
-def _was_told(post: Said, log: TeamsLog) -> bool:
+def _was_told(post: PersonPost, log: TeamsLog) -> bool:
     return post.spot.platform != "teams" or post.native_id in log.posts
 
 
-def _change_was_told(post: Said, change: Change, log: TeamsLog, told: Told) -> bool:
+def _change_was_told(
+    post: PersonPost, change: Change, log: TeamsLog, is_reported: IsReported
+) -> bool:
     if post.spot.platform == "teams":
         return (post.native_id, change.version) in log.changes
-    return told(post, change)
+    return is_reported(post, change)
 
 
-def _allowed(post: Said, log: TeamsLog, told: Told) -> set[_Version]:
+def _allowed(post: PersonPost, log: TeamsLog, is_reported: IsReported) -> set[_Version]:
     """As it may stand elsewhere: as it was after the last change that was told, or any later."""
     allowed: set[_Version] = {0} if _was_told(post, log) else {0, None}
     for change in post.changes:
-        if _change_was_told(post, change, log, told) and _was_told(post, log):
+        if _change_was_told(post, change, log, is_reported) and _was_told(post, log):
             allowed.clear()
         allowed.add(change.version)
     return allowed
 
 
-def _count(said: Sequence[Said], log: TeamsLog, told: Told, result: Tally) -> None:
-    for post in said:
+def _count(
+    posts: Sequence[PersonPost], log: TeamsLog, is_reported: IsReported, result: Tally
+) -> None:
+    for post in posts:
         result.posts_not_told += not _was_told(post, log)
         result.changes += len(post.changes)
         result.changes_not_told += sum(
-            not _change_was_told(post, change, log, told) for change in post.changes
+            not _change_was_told(post, change, log, is_reported) for change in post.changes
         )
 
 
 def _compare(
-    said: Sequence[Said],
+    posts: Sequence[PersonPost],
     target: Spot,
     standing: Sequence[tuple[int, int]],
     allowed: Mapping[int, set[_Version]],
     result: Tally,
 ) -> None:
-    order: Mapping[int, int] = {post.number: index for index, post in enumerate(said)}
+    order: Mapping[int, int] = {post.number: index for index, post in enumerate(posts)}
     here = [tag for tag in standing if tag[0] in order]
     numbers = [number for number, _ in here]
     versions = dict(here)
-    result.seen += len(here)
+    result.copies += len(here)
     result.doubled += [(n, target) for n in sorted(set(numbers)) if numbers.count(n) > 1]
     result.disordered += [
         (later, target) for earlier, later in pairwise(numbers) if order[later] < order[earlier]
@@ -185,11 +198,15 @@ def _compare(
 
 
 def _compare_reactions(
-    said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
+    posts: Sequence[PersonPost], target: Spot, messages: Sequence[Shown], result: Tally
 ) -> None:
     """Of what stands on both sides."""
-    there = {tag[0]: set(one.reactions) for one in shown if (tag := read_tag(text_of(one)))}
-    for post in said:
+    there = {
+        tag[0]: set(message.reactions)
+        for message in messages
+        if (tag := read_tag(text_of(message)))
+    }
+    for post in posts:
         if post.reacted and not post.deleted and post.number in there:
             result.reacted += 1
             if there[post.number] & set(EMOJI) != post.reactions:
@@ -197,45 +214,47 @@ def _compare_reactions(
 
 
 def _compare_parts(
-    said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
+    posts: Sequence[PersonPost], target: Spot, messages: Sequence[Shown], result: Tally
 ) -> None:
     """A long text stands in as many messages as its platform needs: together they have each of its
     words once, in their order."""
-    versions = dict(_tags(shown))
-    found: dict[int, list[str]] = defaultdict(list)
+    versions = dict(_tags(messages))
+    parts: dict[int, list[str]] = defaultdict(list)
     places: dict[int, int] = defaultdict(int)
-    for one in shown:
-        here = list(read_words(text_of(one)))
+    for message in messages:
+        here = list(read_words(text_of(message)))
         for number, word in here:
-            found[number].append(word)
+            parts[number].append(word)
         for number in {number for number, _ in here}:
             places[number] += 1
-    for post in said:
+    for post in posts:
         version = versions.get(post.number)
         of = [] if version is None else words(post.number, version, post.spot.platform)
         result.in_parts += places[post.number] > 1
-        if found[post.number] != of:
+        if parts[post.number] != of:
             result.torn.append((post.number, target))
 
 
 def _compare_files(
-    said: Sequence[Said], target: Spot, shown: Sequence[Shown], result: Tally
+    posts: Sequence[PersonPost], target: Spot, messages: Sequence[Shown], result: Tally
 ) -> None:
     """A file stands with its post, and goes with it."""
     if target.platform not in SHARING:
         return
-    versions = dict(_tags(shown))
-    names = [name for one in shown for name in _files(one)]
-    for post in said:
+    versions = dict(_tags(messages))
+    names = [name for message in messages for name in _files(message)]
+    for post in posts:
         if post.file:
             result.shared += post.number in versions
             if names.count(post.file) != (post.number in versions):
                 result.unfiled.append((post.number, target))
 
 
-def _files(shown: Shown) -> list[str]:
+def _files(message: Shown) -> list[str]:
     """Those of Slack and of Discord."""
-    shared = [one.get("name", "") for one in shown.raw.get("files") or ()]
+    shared = [file.get("name", "") for file in message.raw.get("files") or ()]
     return shared + [
-        one["filename"] for one in shown.raw.get("attachments") or () if "filename" in one
+        attachment["filename"]
+        for attachment in message.raw.get("attachments") or ()
+        if "filename" in attachment
     ]

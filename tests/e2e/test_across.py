@@ -20,7 +20,7 @@ async def test_what_is_said_anywhere_appears_everywhere(tmp_path: Path) -> None:
             )
 
             for platform in PLATFORMS:
-                texts = [shown.text for shown in local.standing(platform, "general")]
+                texts = [message.text for message in local.standing(platform, "general")]
                 assert len(texts) == 3
                 for origin in PLATFORMS:
                     assert sum(f"hello from {origin}" in text for text in texts) == 1

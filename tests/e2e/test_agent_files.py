@@ -30,12 +30,12 @@ def with_agent(settings: dict[str, Any], url: str) -> dict[str, Any]:
     return settings
 
 
-def shown(sandbox: Sandbox, platform: str) -> str:
+def all_texts(sandbox: Sandbox, platform: str) -> str:
     return json.dumps(raw(sandbox, platform))
 
 
 def raw(sandbox: Sandbox, platform: str) -> list[Any]:
-    return [one.raw for one in sandbox.standing(platform, "general")]
+    return [message.raw for message in sandbox.standing(platform, "general")]
 
 
 async def test_files_of_an_agent_are_native_uploads(tmp_path: Path) -> None:
@@ -47,17 +47,26 @@ async def test_files_of_an_agent_are_native_uploads(tmp_path: Path) -> None:
         async with running(sandbox, with_agent(settings, api.url)):
             platforms = list(sandbox.platforms)
             await sandbox.say(platforms[0], "general", "Draw me a chart")
-            await sandbox.until(lambda: all("chart.png" in shown(sandbox, p) for p in platforms))
-            await sandbox.until(lambda: all("numbers.csv" in shown(sandbox, p) for p in platforms))
-            said = shown(sandbox, "slack")
-            slack, discord, teams = (raw(sandbox, one)[-1] for one in ("slack", "discord", "teams"))
+            await sandbox.until(
+                lambda: all("chart.png" in all_texts(sandbox, p) for p in platforms)
+            )
+            await sandbox.until(
+                lambda: all("numbers.csv" in all_texts(sandbox, p) for p in platforms)
+            )
+            text = all_texts(sandbox, "slack")
+            slack, discord, teams = (
+                raw(sandbox, platform)[-1] for platform in ("slack", "discord", "teams")
+            )
 
     (file,) = slack["files"]
     assert (file["name"], file["mimetype"], file["size"]) == ("numbers.csv", "text/csv", 8)
-    assert "https://bridge.example/files/" in said
-    attached = [(one["filename"], one["content_type"]) for one in discord["attachments"]]
+    assert "https://bridge.example/files/" in text
+    attached = [
+        (attachment["filename"], attachment["content_type"])
+        for attachment in discord["attachments"]
+    ]
     assert attached == [("chart.png", "image/png"), ("numbers.csv", "text/csv")]
     card = json.dumps(teams["attachments"][0]["content"])
     assert card.count("https://bridge.example/files/") == 2
-    for one in (slack, discord, teams):
-        assert "base64" not in json.dumps(one)
+    for message in (slack, discord, teams):
+        assert "base64" not in json.dumps(message)

@@ -46,18 +46,18 @@ async def test_a_file_that_its_platform_gives_only_later_stands_in_its_message_a
             await platform.post_files(*at, picture, "with a picture")  # type: ignore[attr-defined]
             await platform.post_as(*at, "and on we go")
             await local.until(lambda: all(is_shown(local, o, "and on we go") for o in others))
-            assert all(is_shown(local, one, "with a picture") for one in others)
-            assert [files(local, one) for one in others] == [[] for _ in others]
+            assert all(is_shown(local, other, "with a picture") for other in others)
+            assert [files(local, other) for other in others] == [[] for _ in others]
             assert bridge.router.operations.files_awaited == 1
 
             local.context.faults.clear()
-            await local.until(lambda: all(len(files(local, one)) == 1 for one in others))
+            await local.until(lambda: all(len(files(local, other)) == 1 for other in others))
             await local.until(lambda: not bridge.router.operations.files_awaited)
-            for one in others:
-                raws = [str(each.raw) for each in standing(local, one)]
+            for other in others:
+                raws = [str(message.raw) for message in standing(local, other)]
                 assert sum("with a picture" in raw for raw in raws) == 1
             assert await bridge.store.dead_letters() == []
 
 
 def is_shown(local: Sandbox, platform: str, text: str) -> bool:
-    return any(text in str(one.raw) for one in standing(local, platform))
+    return any(text in str(message.raw) for message in standing(local, platform))

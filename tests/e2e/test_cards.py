@@ -75,12 +75,14 @@ def card(head: str, message: str = "", *, bar: int | None = None) -> AgentEvent:
 
 
 def raw_of(local: Sandbox, platform: str) -> list[str]:
-    return [orjson.dumps(one.raw).decode() for one in local.standing(platform, "general")]
+    return [orjson.dumps(message.raw).decode() for message in local.standing(platform, "general")]
 
 
 def with_words(local: Sandbox, platform: str, words: str) -> Shown | None:
-    shown = local.standing(platform, "general")
-    return next((one for one in shown if words in orjson.dumps(one.raw).decode()), None)
+    messages = local.standing(platform, "general")
+    return next(
+        (message for message in messages if words in orjson.dumps(message.raw).decode()), None
+    )
 
 
 async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
             bridge.agents["echo"] = agent
             await local.say("slack", "general", "please deploy")
             await local.until(
-                lambda: all(with_words(local, one, "Ship it") for one in local.platforms)
+                lambda: all(with_words(local, platform, "Ship it") for platform in local.platforms)
             )
 
             for platform, hand in hands(local).items():
@@ -106,9 +108,11 @@ async def test_an_agents_card_stands_everywhere_and_a_press_reaches_it(tmp_path:
                 assert (agent.heard[-1]["id"], agent.heard[-1]["value"]) == ("ship", 42)
                 answer = f"Shipped {len(agent.heard)}"
                 await local.until(
-                    lambda words=answer: all(with_words(local, one, words) for one in PLATFORMS)
+                    lambda words=answer: all(
+                        with_words(local, platform, words) for platform in PLATFORMS
+                    )
                 )
-                assert not any(with_words(local, one, "Deploy 4.2?") for one in PLATFORMS)
+                assert not any(with_words(local, platform, "Deploy 4.2?") for platform in PLATFORMS)
 
     assert len(agent.heard) == len(PLATFORMS)
 
@@ -121,17 +125,19 @@ class Turner:
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        said = [
-            one.message_id for one in turn.conversation.messages if one.actor.role == "assistant"
+        answers = [
+            message.message_id
+            for message in turn.conversation.messages
+            if message.actor.role == "assistant"
         ]
-        asked = turn.conversation.messages[-1].content[0]
+        question = turn.conversation.messages[-1].content[0]
         words: JsonValue = {"type": "text", "text": "Nothing but words."}
-        if not said:
+        if not answers:
             yield PartGiven(part=words)
-        elif isinstance(asked, TextPart) and "card" in asked.text:
-            yield card("# Deploy 4.2?", message=said[0], bar=0xD00000)
+        elif isinstance(question, TextPart) and "card" in question.text:
+            yield card("# Deploy 4.2?", message=answers[0], bar=0xD00000)
         else:
-            yield MessageChanged(message=MessageId(said[0]), parts=(words,))
+            yield MessageChanged(message=MessageId(answers[0]), parts=(words,))
         yield TurnDone()
 
 
@@ -143,18 +149,18 @@ async def test_an_edit_turns_words_into_a_card_and_back(tmp_path: Path) -> None:
             bridge.agents["echo"] = Turner()
 
             def stands(words: str, not_these: str) -> bool:
-                found = [" ".join(raw_of(local, one)) for one in PLATFORMS]
-                return all(words in raw and not_these not in raw for raw in found)
+                texts = [" ".join(raw_of(local, platform)) for platform in PLATFORMS]
+                return all(words in raw and not_these not in raw for raw in texts)
 
             await local.say("slack", "general", "say something")
             await local.until(lambda: stands("Nothing but words.", "Deploy 4.2?"))
             for _ in range(2):
                 await local.say("slack", "general", "as a card")
                 await local.until(lambda: stands("Deploy 4.2?", "Nothing but words."))
-                assert all(with_words(local, one, "Ship it") for one in PLATFORMS)
+                assert all(with_words(local, platform, "Ship it") for platform in PLATFORMS)
                 await local.say("slack", "general", "as words")
                 await local.until(lambda: stands("Nothing but words.", "Deploy 4.2?"))
-                assert not any(with_words(local, one, "Ship it") for one in PLATFORMS)
+                assert not any(with_words(local, platform, "Ship it") for platform in PLATFORMS)
 
 
 BROKEN: dict[str, dict[str, JsonValue]] = {
@@ -176,13 +182,15 @@ async def test_a_card_that_the_platforms_refuse_is_said_in_words_and_not_lost(
                 spoil(connector)
             await local.say("slack", "general", "please deploy")
             await local.until(
-                lambda: all(with_words(local, one, "Deploy 4.2?") for one in local.platforms)
+                lambda: all(
+                    with_words(local, platform, "Deploy 4.2?") for platform in local.platforms
+                )
             )
 
             for platform in local.platforms:
-                shown = with_words(local, platform, "Deploy 4.2?")
-                assert shown
-                assert all(words in shown.text for words in ("Service", "payments", "Ship it"))
+                message = with_words(local, platform, "Deploy 4.2?")
+                assert message
+                assert all(words in message.text for words in ("Service", "payments", "Ship it"))
             assert await bridge.store.dead_letters() == []
 
 
@@ -196,24 +204,24 @@ def spoil(connector: Connector) -> None:
 
     def spoiled_call(call: Call) -> Call:
         more = BROKEN.get(connector.capabilities.platform, {})  # a text cannot be broken so
-        shown = {
+        blocks = {
             name: [*listed, *added]
             for name, added in more.items()
             if isinstance(listed := call.body.get(name), list) and isinstance(added, list)
         }
-        return call.model_copy(update={"body": {**call.body, **shown}})
+        return call.model_copy(update={"body": {**call.body, **blocks}})
 
     connector.encode = spoiled  # type: ignore[method-assign]
 
 
 def hands(local: Sandbox) -> dict[str, LocalUser]:
     """Somebody in the channel, on each platform where people can press."""
-    found: dict[str, LocalUser] = {}
+    users: dict[str, LocalUser] = {}
     for name, platform in local.platforms.items():
         if isinstance(platform, TakesUserActions):
             workspace, channel = local.place(name, "general")
-            found[name] = LocalUser(platform, workspace, channel, local.person(name, workspace))
-    return found
+            users[name] = LocalUser(platform, workspace, channel, local.person(name, workspace))
+    return users
 
 
 @pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
@@ -247,7 +255,7 @@ def in_personal_chat(local: Sandbox, settings: dict[str, Any]) -> tuple[str, Loc
     person = local.person("teams", workspace)
     chat: str = teams.personal_chat("bridge", person)  # type: ignore[attr-defined]
     members = settings["rooms"]["general"]["members"]
-    next(one for one in members if one["account"] == "teams")["channel"] = chat
+    next(member for member in members if member["account"] == "teams")["channel"] = chat
     assert isinstance(teams, TakesUserActions)
     return chat, LocalUser(teams, workspace, chat, person)
 
@@ -260,7 +268,9 @@ async def test_a_document_of_a_personal_chat_of_teams_is_carried_as_a_file(tmp_p
             file = FileUpload(name="notes.txt", data=b"remember the milk")
             await hand.post_files([file], text="look at this")
             for other in ("slack", "discord"):
-                await local.until(lambda one=other: with_words(local, one, "notes.txt") is not None)
+                await local.until(
+                    lambda name=other: with_words(local, name, "notes.txt") is not None
+                )
 
             assert any("look at this" in raw for raw in raw_of(local, "slack"))
             assert any('"size":17' in raw.replace(" ", "") for raw in raw_of(local, "discord"))
@@ -279,8 +289,11 @@ async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it
         tenant, _ = local.place("teams", "general")
 
         def standing(words: str) -> Shown | None:
-            shown = teams.messages(tenant, chat)
-            return next((one for one in shown if words in orjson.dumps(one.raw).decode()), None)
+            messages = teams.messages(tenant, chat)
+            return next(
+                (message for message in messages if words in orjson.dumps(message.raw).decode()),
+                None,
+            )
 
         async with running(local, settings):
             workspace, channel = local.place("slack", "general")
@@ -295,7 +308,9 @@ async def test_in_a_personal_chat_of_teams_a_file_is_offered_and_brought_when_it
             assert outcome.answered
 
             await local.until(lambda: standing("file.consent") is None)
-            now = next(one for one in teams.messages(tenant, chat) if one.id == question.id)
+            now = next(
+                message for message in teams.messages(tenant, chat) if message.id == question.id
+            )
             if answer == "Accept":
                 own = now.raw["attachments"][0]["content"]["uniqueId"]
                 assert teams.drive.read(own) == data  # type: ignore[attr-defined]

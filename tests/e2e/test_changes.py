@@ -19,7 +19,7 @@ WORDS = {"slack": 1200, "discord": 220, "teams": 1200}  # as many as a person ma
 
 
 def texts(local: Sandbox, platform: str) -> list[str]:
-    return [shown.text for shown in local.standing(platform, "general")]
+    return [message.text for message in local.standing(platform, "general")]
 
 
 @pytest.mark.parametrize("origin", PLATFORMS)
@@ -29,9 +29,9 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
     def everywhere(*words: str) -> bool:
         """Each message has these words, in this order, and there is no other."""
         return all(
-            len(texts(local, one)) == len(words)
-            and all(word in text for word, text in zip(words, texts(local, one), strict=True))
-            for one in others
+            len(texts(local, other)) == len(words)
+            and all(word in text for word, text in zip(words, texts(local, other), strict=True))
+            for other in others
         )
 
     async with local_sandbox() as local:
@@ -45,7 +45,7 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
 
             await platform.edit_as(workspace, channel, person, first, "the first, *mended*")
             await local.until(lambda: everywhere("mended", "the second"))
-            assert not any("typo" in text for one in others for text in texts(local, one))
+            assert not any("typo" in text for other in others for text in texts(local, other))
 
             await platform.delete_as(workspace, channel, person, second)
             await local.until(lambda: everywhere("mended"))
@@ -53,7 +53,7 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
             words = [f"word{n}" for n in range(WORDS[origin])]
             await platform.edit_as(workspace, channel, person, first, " ".join(words))
             await local.until(
-                lambda: all(words[-1] in " ".join(texts(local, one)) for one in others)
+                lambda: all(words[-1] in " ".join(texts(local, other)) for other in others)
             )
             await platform.edit_as(workspace, channel, person, first, "short again")
             await local.until(lambda: everywhere("short again"))
@@ -61,15 +61,21 @@ async def test_edits_and_deletions_reach_every_copy_in_order(tmp_path: Path, ori
             await platform.delete_as(workspace, channel, person, first)
             await local.until(lambda: everywhere())
             assert await bridge.store.dead_letters() == []
-            (room,) = [one for one, _ in await bridge.store.conversations() if one.kind == "room"]
+            (room,) = [
+                timeline
+                for timeline, _ in await bridge.store.conversations()
+                if timeline.kind == "room"
+            ]
             assert (await bridge.store.conversation(room.id)).messages == ()
 
 
 def files(local: Sandbox, platform: str) -> list[tuple[str, ...]]:
     """The names of the files of each message there that has any."""
     key, name = {"slack": ("files", "name"), "discord": ("attachments", "filename")}[platform]
-    shown = [[one[name] for one in each.raw.get(key) or ()] for each in standing(local, platform)]
-    return [tuple(names) for names in shown if names]
+    names_of_all = [
+        [file[name] for file in message.raw.get(key) or ()] for message in standing(local, platform)
+    ]
+    return [tuple(names) for names in names_of_all if names]
 
 
 def standing(local: Sandbox, platform: str) -> list[Any]:
@@ -82,30 +88,30 @@ async def test_words_come_and_go_and_their_files_stay(tmp_path: Path) -> None:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         settings["files"] = {"allow_loopback": True}
         members = settings["rooms"]["general"]["members"]
-        members[:] = [one for one in members if one["account"] != "discord"]
+        members[:] = [member for member in members if member["account"] != "discord"]
         async with running(local, settings) as (bridge, _):
             where, teams = local.place("teams", "general"), local.platforms["teams"]
             at = (*where, local.person("teams", where[0]))
 
-            def shown(*words: str) -> bool:
+            def is_complete(*words: str) -> bool:
                 """Slack has these words, each in a message, and below them the picture once."""
                 there = standing(local, "slack")
-                shared = [len(one.raw.get("files") or ()) for one in there]
-                said = zip(words, there, strict=False)
+                shared = [len(message.raw.get("files") or ()) for message in there]
+                pairs = zip(words, there, strict=False)
                 return shared == [0] * len(words) + [1] and all(
-                    w in str(one.raw) for w, one in said
+                    w in str(message.raw) for w, message in pairs
                 )
 
-            given = [FileUpload(name="a.png", data=PNG)]
-            message = (await teams.post_files(*at, given, "see below")).id  # type: ignore[attr-defined]
-            await local.until(lambda: shown("see below"))
+            uploads = [FileUpload(name="a.png", data=PNG)]
+            message = (await teams.post_files(*at, uploads, "see below")).id  # type: ignore[attr-defined]
+            await local.until(lambda: is_complete("see below"))
             shared = standing(local, "slack")[-1].id
             for text, words in (("", ()), (long, ("word0 ", "word1999"))):
                 await teams.edit_as(*at, message, text)
-                await local.until(lambda words=words: shown(*words))
+                await local.until(lambda words=words: is_complete(*words))
                 assert text or standing(local, "slack")[-1].id == shared
             await teams.edit_as(*at, message, "short")
-            await local.until(lambda: shown("short"))
+            await local.until(lambda: is_complete("short"))
             await teams.delete_as(*at, message)
             await local.until(lambda: texts(local, "slack") == [])
             assert await bridge.store.dead_letters() == []
@@ -117,10 +123,10 @@ async def test_files_that_apps_are_not_given_are_spoken_of(tmp_path: Path) -> No
         async with running(local, settings):
             where, teams = local.place("teams", "general"), local.platforms["teams"]
             at = (*where, local.person("teams", where[0]))
-            given = [FileUpload(name=name, data=b"x") for name in ("a.txt", "b.txt")]
+            uploads = [FileUpload(name=name, data=b"x") for name in ("a.txt", "b.txt")]
 
-            await teams.post_files(*at, given, "see below")  # type: ignore[attr-defined]
-            await teams.post_files(*at, given[:1])  # type: ignore[attr-defined]
+            await teams.post_files(*at, uploads, "see below")  # type: ignore[attr-defined]
+            await teams.post_files(*at, uploads[:1])  # type: ignore[attr-defined]
             await local.until(lambda: len(texts(local, "slack")) == 2)
 
             assert texts(local, "slack") == [
@@ -140,20 +146,20 @@ async def test_a_file_taken_out_of_a_message_goes_from_its_copies(
         async with running(local, settings):
             where, platform = local.place(origin, "general"), local.platforms[origin]
             at = (*where, local.person(origin, where[0]))
-            given = [
+            uploads = [
                 FileUpload(name=f"{n}.png", data=PNG + bytes([n]), alt=f"picture {n}")
                 for n in range(3)
             ]
-            said = (await platform.post_files(*at, given, "three of them")).id  # type: ignore[attr-defined]
+            message_id = (await platform.post_files(*at, uploads, "three of them")).id  # type: ignore[attr-defined]
 
             def each_has(number: int) -> bool:
                 return all([len(names) for names in files(local, o)] == [number] for o in others)
 
             await local.until(lambda: each_has(3))
-            await platform.remove_file_as(*at, said, "1.png")  # type: ignore[attr-defined]
+            await platform.remove_file_as(*at, message_id, "1.png")  # type: ignore[attr-defined]
             await local.until(lambda: each_has(2))
 
-            assert all("three of them" in str(standing(local, one)) for one in others)
+            assert all("three of them" in str(standing(local, other)) for other in others)
 
 
 @pytest.mark.parametrize("origin", ["slack", "discord"])
@@ -166,17 +172,17 @@ async def test_a_file_taken_out_while_the_bridge_is_away_goes_from_its_copies(
         settings["files"] = {"allow_loopback": True}
         where, platform = local.place(origin, "general"), local.platforms[origin]
         at = (*where, local.person(origin, where[0]))
-        given = [FileUpload(name=f"{n}.png", data=PNG + bytes([n])) for n in range(2)]
+        uploads = [FileUpload(name=f"{n}.png", data=PNG + bytes([n])) for n in range(2)]
         async with running(local, settings):
-            said = (await platform.post_files(*at, given, "two of them")).id  # type: ignore[attr-defined]
+            message_id = (await platform.post_files(*at, uploads, "two of them")).id  # type: ignore[attr-defined]
             await local.until(lambda: [len(names) for names in files(local, other)] == [2])
-        await platform.remove_file_as(*at, said, "1.png")  # type: ignore[attr-defined]
-        seen: list[Any] = []
+        await platform.remove_file_as(*at, message_id, "1.png")  # type: ignore[attr-defined]
+        states: list[Any] = []
         for _ in range(2):  # found once, it is no news any more
             async with running(local, settings) as (bridge, _):
                 await local.until(lambda: files(local, other) == [("0.png",)])
                 await local.until(lambda now=bridge: not now.router.operations.looking_back)
             edited = ("edited", "edited_timestamp")
             there = standing(local, other)
-            seen.append([(one.id, *map(one.raw.get, edited)) for one in there])
-        assert seen[0] == seen[1]
+            states.append([(message.id, *map(message.raw.get, edited)) for message in there])
+        assert states[0] == states[1]

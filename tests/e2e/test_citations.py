@@ -58,23 +58,25 @@ async def test_sources_are_numbers_in_the_words_and_links_below_or_citations_of_
             await local.say("slack", "general", "may I?")
 
             def whole(name: str) -> dict[str, Any]:
-                shown = local.standing(name, "general")
-                return next((one.raw for one in shown if f"/{MANY}" in str(one.raw)), {})
+                messages = local.standing(name, "general")
+                return next(
+                    (message.raw for message in messages if f"/{MANY}" in str(message.raw)), {}
+                )
 
             await local.until(lambda: all(map(whole, local.platforms)))
 
             for name in ("slack", "discord"):
-                said = orjson.dumps(whole(name)).decode()
-                assert "[1]" in said.replace("\\\\", ""), said
-                assert all(f"law.example/{n}" in said for n in range(1, MANY + 1))
+                content = orjson.dumps(whole(name)).decode()
+                assert "[1]" in content.replace("\\\\", ""), content
+                assert all(f"law.example/{n}" in content for n in range(1, MANY + 1))
             teams = whole("teams")
             text = teams["text"]
             assert "forbidden" in text
             assert text.count("[1]") == 2
             assert "[20]" in text
-            (entity,) = [one for one in teams["entities"] if "citation" in one]
+            (entity,) = [entity for entity in teams["entities"] if "citation" in entity]
             assert entity["additionalType"] == ["AIGeneratedContent"]
-            assert [one["position"] for one in entity["citation"]] == [*range(1, 21)]
+            assert [citation["position"] for citation in entity["citation"]] == [*range(1, 21)]
             first = entity["citation"][0]["appearance"]
             assert (first["name"], first["url"]) == ("Page 1", "https://law.example/1")
             assert first["abstract"].startswith("Nobody may.")
@@ -92,7 +94,7 @@ async def lost(bridge: Bridge, answer: MessageId) -> set[str]:
     """What the platforms could not show of it."""
     explained = await bridge.store.explain(answer)
     assert explained
-    return {one.kind for record in explained.operations for one in record.losses}
+    return {loss.kind for record in explained.operations for loss in record.losses}
 
 
 async def test_citations_come_with_the_end_of_a_stream_of_teams(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
 ) -> None:
     others = [name for name in PLATFORMS if name != platform]
 
-    def texts(one: str, channel: str = "general") -> list[str]:
-        return [shown.text for shown in local.standing(one, channel)]
+    def texts(platform: str, channel: str = "general") -> list[str]:
+        return [message.text for message in local.standing(platform, channel)]
 
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
@@ -39,8 +39,10 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
             bot = mention(local, platform)
             await local.say(platform, "general", f"{bot} status")
             await local.until(lambda: any("bridged to" in text for text in texts(platform)))
-            told = " ".join(texts(platform))  # channels by their names, though the file has ids
-            assert all(f"{one.capitalize()} #general" in told for one in others if one != "teams")
+            answer = " ".join(texts(platform))  # channels by their names, though the file has ids
+            assert all(
+                f"{other.capitalize()} #general" in answer for other in others if other != "teams"
+            )
 
             _, random = local.place("slack", "random")
             await local.say(platform, "general", f"{bot} link slack #random")
@@ -57,9 +59,9 @@ async def test_status_is_answered_where_it_is_asked_and_channels_come_and_go(
             await local.say(platform, "general", f"{bot} resume")
             await local.until(lambda: any("goes on" in text for text in texts(platform)))
             await local.say(platform, "general", "heard")
-            for one in others:
-                await local.until(lambda one=one: any("heard" in text for text in texts(one)))
-                assert not any("unheard" in t or "status" in t for t in texts(one))
+            for other in others:
+                await local.until(lambda name=other: any("heard" in text for text in texts(name)))
+                assert not any("unheard" in t or "status" in t for t in texts(other))
         async with running(local, settings) as (again, _):
             assert random in [m.channel.channel for m in again.rooms.all[0].members]
 
@@ -77,14 +79,19 @@ async def test_people_link_their_accounts_by_a_code_that_slack_whispers(
         async with running(local, settings) as (bridge, _):
             await local.say("slack", "general", f"{mention(local, 'slack')} me")
             await local.until(lambda: bool(slack.whispers(workspace, person)))
-            (told,) = slack.whispers(workspace, person)
-            code = told.text.rpartition(" ")[2]
+            (whisper,) = slack.whispers(workspace, person)
+            code = whisper.text.rpartition(" ")[2]
             await local.say(other, "general", f"{mention(local, other)} me {code}")
             await local.until(
-                lambda: any("one person" in one.text for one in local.standing(other, "general"))
+                lambda: any(
+                    "one person" in message.text for message in local.standing(other, "general")
+                )
             )
 
-            linked = {one.actor.split(":")[0] for one in await bridge.store.linked_accounts()}
+            linked = {
+                linked_account.actor.split(":")[0]
+                for linked_account in await bridge.store.linked_accounts()
+            }
             assert linked == {"slack", other}
             assert len(local.standing("slack", "general")) == 1  # the question alone
 
@@ -94,8 +101,8 @@ def whispers(local: Sandbox, platform: str) -> list[str]:
     place = local.platforms[platform]
     assert isinstance(place, LocalSlack | LocalDiscord)
     workspace, _ = local.place(platform, "general")
-    found = place.whispers(workspace, local.person(platform, workspace))
-    return [one.text for one in found if one.text]
+    messages = place.whispers(workspace, local.person(platform, workspace))
+    return [message.text for message in messages if message.text]
 
 
 async def give(
@@ -126,11 +133,11 @@ async def test_slash_commands_are_answered_to_the_asker_alone(
                 outcome = await give(local, platform, text)
                 assert (outcome.answered, outcome.failed) == (True, "")
             await local.until(lambda: len(whispers(local, platform)) == 3)
-            status, told, nothing = whispers(local, platform)
+            status, answer, nothing = whispers(local, platform)
             assert "bridged to" in status
-            assert "optout" in told
-            assert nothing == told
-            assert "pause" not in told
+            assert "optout" in answer
+            assert nothing == answer
+            assert "pause" not in answer
 
             await give(local, platform, "pause")
             await local.until(lambda: len(whispers(local, platform)) == 4)
@@ -146,8 +153,8 @@ async def test_slash_commands_are_answered_to_the_asker_alone(
             await give(local, platform, "me")  # a code that nobody else may read
             await local.until(lambda: len(whispers(local, platform)) == 6)
             assert "within 10 minutes" in whispers(local, platform)[5]
-            for one in PLATFORMS:
-                assert local.standing(one, "general") == []
+            for name in PLATFORMS:
+                assert local.standing(name, "general") == []
             assert await bridge.store.dead_letters() == []
 
 
@@ -159,7 +166,7 @@ async def test_an_admin_blocks_somebody_by_a_slash_command(tmp_path: Path, platf
         admin, other = (local.person(platform, workspace, number) for number in (0, 1))
         settings["admins"] = [f"{platform}:{workspace}:{admin}"]
         people = local.platforms[platform].world().people
-        name = next(one.name for one in people if one.id == other)
+        name = next(person.name for person in people if person.id == other)
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
             mentioned = f"@{name}" if platform == "slack" else f"<@{other}>"
@@ -174,8 +181,8 @@ async def test_a_command_in_a_channel_of_no_room_is_told_so(tmp_path: Path) -> N
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
-            told = await give(local, "discord", "status", "random")
-            assert told.notice == "This channel is in no room of this bridge."
+            outcome = await give(local, "discord", "status", "random")
+            assert outcome.notice == "This channel is in no room of this bridge."
             assert (await give(local, "slack", "status", "random")).answered
             assert await bridge.store.dead_letters() == []
 

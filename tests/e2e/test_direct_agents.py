@@ -15,25 +15,28 @@ async def test_nobody_is_answered_directly_until_a_code_has_paired_them(tmp_path
         settings["direct"] = [{"account": "*", "agents": [{"agent": "echo", "listen": "always"}]}]
         people = [Somebody(local, platform) for platform in PLATFORMS]
         async with running(local, settings) as (bridge, _):
-            for one in people:
-                await one.write("is anybody there?")
-            for one in people:
-                await local.until(lambda one=one: one.has("echo does not know you yet"))
+            for person in people:
+                await person.write("is anybody there?")
+            for person in people:
+                await local.until(lambda person=person: person.has("echo does not know you yet"))
             await bridge.router.settled()
-            assert not any(one.has("anybody there?", "echo") for one in people)
+            assert not any(person.has("anybody there?", "echo") for person in people)
 
             codes = [
                 await begin_pairing(bridge.store, bridge.clock, "echo", "test", 10) for _ in people
             ]
-            for one, code in zip(people, codes, strict=True):
-                await one.write(code)
-            for one in people:
-                await local.until(lambda one=one: one.has("You are paired"))
-            for one in people:
-                await one.write("the roses are red")
-            for one in people:
+            for person, code in zip(people, codes, strict=True):
+                await person.write(code)
+            for person in people:
+                await local.until(lambda person=person: person.has("You are paired"))
+            for person in people:
+                await person.write("the roses are red")
+            for person in people:
                 await local.until(
-                    lambda one=one: sum("roses are red" in str(m.raw) for m in one.read()) == 2, 20
+                    lambda person=person: (
+                        sum("roses are red" in str(m.raw) for m in person.read()) == 2
+                    ),
+                    20,
                 )
             await bridge.router.settled()
 

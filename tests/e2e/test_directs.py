@@ -30,7 +30,7 @@ class Somebody:
         self.workspace, self.channel = local.place(platform, "general")
         self.id = local.person(platform, self.workspace)
         people = local.platforms[platform].world().people
-        self.name = next(one.name for one in people if one.id == self.id)
+        self.name = next(person.name for person in people if person.id == self.id)
 
     @property
     def alone(self) -> tuple[str, str]:
@@ -51,8 +51,8 @@ class Somebody:
         place = self.local.platforms[self.platform]
         if isinstance(place, LocalTeams):
             where = (self.workspace, self.channel) if text in ("dm on", "dm off") else self.alone
-            said = f"{mention(self.local, 'teams')} {text}" if where[1] == self.channel else text
-            await place.post_as(*where, self.id, said)
+            words = f"{mention(self.local, 'teams')} {text}" if where[1] == self.channel else text
+            await place.post_as(*where, self.id, words)
             return
         assert isinstance(place, LocalSlack | LocalDiscord)
         await place.command_as(self.workspace, self.channel, self.id, "/bridge", text)
@@ -65,7 +65,10 @@ class Somebody:
 
     def has(self, *words: str) -> bool:
         """One message with all of these."""
-        return any(all(word in f"{one.text} {one.author}" for word in words) for one in self.read())
+        return any(
+            all(word in f"{message.text} {message.author}" for word in words)
+            for message in self.read()
+        )
 
     def actor(self) -> ActorId:
         return actor_id_of(self.platform, self.workspace, self.id)
@@ -74,12 +77,15 @@ class Somebody:
 async def nobody_else_has(local: Sandbox, bridge: Bridge, words: str) -> bool:
     """Neither a channel nor what an archive shows to all."""
     for platform in PLATFORMS:
-        if any(words in f"{one.text} {one.raw}" for one in local.standing(platform, "general")):
+        if any(
+            words in f"{message.text} {message.raw}"
+            for message in local.standing(platform, "general")
+        ):
             return False
     for timeline, _ in await bridge.store.conversations():
         for view in (None, View(readers=(), member="agent:echo")):
-            found = await bridge.store.conversation(timeline.id, view=view)
-            if words in str(found.messages):
+            conversation = await bridge.store.conversation(timeline.id, view=view)
+            if words in str(conversation.messages):
                 return False
     return True
 
@@ -94,13 +100,13 @@ async def test_two_people_write_to_one_another_and_nobody_else_reads_it(
         ann, bob = Somebody(local, platform), Somebody(local, other)
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: registered(local))
-            for one in (ann, bob):
-                await one.command("dm on")
+            for person in (ann, bob):
+                await person.command("dm on")
             await local.until(
                 lambda: len(bridge.router.parts.rooms.directs.reachable(ann.actor())) == 1
             )
-            for one in (ann, bob):
-                await local.say(one.platform, "general", f"{one.name} is here")
+            for person in (ann, bob):
+                await local.say(person.platform, "general", f"{person.name} is here")
             await bridge.router.settled()
 
             await ann.command(f"dm {bob.name} the roses are red")

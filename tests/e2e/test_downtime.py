@@ -25,7 +25,7 @@ EVERYWHERE = (*READ_BACK, "teams")
 
 
 @dataclass
-class Said:
+class PersonPost:
     """A message of a person, as it stands on its own platform."""
 
     number: int
@@ -46,12 +46,12 @@ class Said:
         return f"{self.tag} version {self.version}."
 
 
-def is_looked_at(shown: Shown) -> bool | None:
+def is_looked_at(message: Shown) -> bool | None:
     """Whether 👀 is on it; None on Teams, where bots put none."""
-    if shown.platform == "teams":
+    if message.platform == "teams":
         return None
-    told = shown.raw.get("reactions") or []
-    return any(one.get("name") == "eyes" or "emoji" in one for one in told)
+    reactions = message.raw.get("reactions") or []
+    return any(reaction.get("name") == "eyes" or "emoji" in reaction for reaction in reactions)
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Traffic:
     local: Sandbox
     channels: Sequence[str]
     chance: random.Random
-    said: list[Said] = field(default_factory=list[Said])
+    posts: list[PersonPost] = field(default_factory=list[PersonPost])
     done: dict[str, int] = field(default_factory=dict[str, int])
 
     async def act(self, count: int, platforms: Sequence[str]) -> None:
@@ -70,9 +70,9 @@ class Traffic:
             kind = self.chance.choice(kinds)
             platform, channel = self.chance.choice(platforms), self.chance.choice(self.channels)
             here = [
-                one
-                for one in self.said
-                if (one.platform, one.channel, one.gone) == (platform, channel, False)
+                post
+                for post in self.posts
+                if (post.platform, post.channel, post.gone) == (platform, channel, False)
             ]
             if kind == "react" and platform == "teams":
                 kind = "edit"  # there bots hear of reactions to their own messages alone
@@ -80,7 +80,7 @@ class Traffic:
                 await self.say(platform, channel, None)
                 kind = "post"
             elif kind == "reply":
-                roots = [one for one in here if one.thread is None] or [None]
+                roots = [message for message in here if message.thread is None] or [None]
                 root = self.chance.choice(roots)
                 await self.say(platform, channel, root.native_id if root else None)
             elif kind == "react":
@@ -92,64 +92,66 @@ class Traffic:
             self.done[kind] = self.done.get(kind, 0) + 1
 
     async def say(self, platform: str, channel: str, thread: str | None) -> None:
-        one = Said(len(self.said), platform, channel, "", thread)
-        one.native_id = await self.local.say(platform, channel, one.text, thread=thread)
-        self.said.append(one)
+        post = PersonPost(len(self.posts), platform, channel, "", thread)
+        post.native_id = await self.local.say(platform, channel, post.text, thread=thread)
+        self.posts.append(post)
 
-    async def edit(self, one: Said) -> None:
-        one.version += 1
-        workspace, channel = self.local.place(one.platform, one.channel)
-        person = self.local.person(one.platform, workspace)
-        local = self.local.platforms[one.platform]
-        await local.edit_as(workspace, channel, person, one.native_id, one.text)
+    async def edit(self, post: PersonPost) -> None:
+        post.version += 1
+        workspace, channel = self.local.place(post.platform, post.channel)
+        person = self.local.person(post.platform, workspace)
+        local = self.local.platforms[post.platform]
+        await local.edit_as(workspace, channel, person, post.native_id, post.text)
 
-    async def look_at(self, one: Said) -> None:
+    async def look_at(self, post: PersonPost) -> None:
         """Put 👀 on it, or take it back."""
-        workspace, channel = self.local.place(one.platform, one.channel)
-        person = self.local.person(one.platform, workspace)
-        local = self.local.platforms[one.platform]
-        act = local.unreact_as if one.looked_at else local.react_as
-        await act(workspace, channel, person, one.native_id, "👀")
-        one.looked_at = not one.looked_at
+        workspace, channel = self.local.place(post.platform, post.channel)
+        person = self.local.person(post.platform, workspace)
+        local = self.local.platforms[post.platform]
+        act = local.unreact_as if post.looked_at else local.react_as
+        await act(workspace, channel, person, post.native_id, "👀")
+        post.looked_at = not post.looked_at
 
-    async def delete(self, one: Said) -> None:
-        one.gone = True
-        workspace, channel = self.local.place(one.platform, one.channel)
-        person = self.local.person(one.platform, workspace)
-        await self.local.platforms[one.platform].delete_as(
-            workspace, channel, person, one.native_id
+    async def delete(self, post: PersonPost) -> None:
+        post.gone = True
+        workspace, channel = self.local.place(post.platform, post.channel)
+        person = self.local.person(post.platform, workspace)
+        await self.local.platforms[post.platform].delete_as(
+            workspace, channel, person, post.native_id
         )
 
     def wrong(self, unproved: Collection[str]) -> list[str]:
         """What does not stand on the other platforms as it stands at home, and the other way; on
         Teams less what nobody can say of whether it arrived."""
-        found: list[str] = []
+        differences: list[str] = []
         for platform in EVERYWHERE:
             for channel in self.channels:
                 standing = self.local.standing(platform, channel)
-                found += self._wrong_in(platform, channel, standing, unproved)
-        return found
+                differences += self._wrong_in(platform, channel, standing, unproved)
+        return differences
 
     def _wrong_in(
-        self, platform: str, channel: str, shown: Sequence[Shown], unproved: Collection[str]
+        self, platform: str, channel: str, messages: Sequence[Shown], unproved: Collection[str]
     ) -> list[str]:
-        found: list[str] = []
-        for one in self.said:
-            if one.channel != channel or one.platform == platform:
+        differences: list[str] = []
+        for post in self.posts:
+            if post.channel != channel or post.platform == platform:
                 continue
-            if platform == "teams" and one.tag in unproved:
+            if platform == "teams" and post.tag in unproved:
                 continue
             copies = [
-                each for each in shown if one.tag in each.text and "a thread:" not in each.text
+                message
+                for message in messages
+                if post.tag in message.text and "a thread:" not in message.text
             ]
-            wanted = 0 if one.gone else 1
+            expected = 0 if post.gone else 1
             right = all(
-                one.text in each.text and is_looked_at(each) in (None, one.looked_at)
-                for each in copies
+                post.text in copy.text and is_looked_at(copy) in (None, post.looked_at)
+                for copy in copies
             )
-            if len(copies) != wanted or not right:
-                found.append(f"{one} on {platform}: {[each.text for each in copies]}")
-        return found
+            if len(copies) != expected or not right:
+                differences.append(f"{post} on {platform}: {[copy.text for copy in copies]}")
+        return differences
 
 
 async def agree(traffic: Traffic, bridge: Bridge, seconds: float) -> None:
@@ -158,15 +160,15 @@ async def agree(traffic: Traffic, bridge: Bridge, seconds: float) -> None:
     wrong: list[str] = []
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while wrong := traffic.wrong(await listed(bridge)):  # noqa: ASYNC110 - as `until`
+            while wrong := traffic.wrong(await listed_tags(bridge)):  # noqa: ASYNC110 - as `until`
                 await asyncio.sleep(0.05)
     if wrong:
         pytest.fail(f"{len(wrong)} wrong: " + "; ".join(wrong[:5]))
 
 
-async def listed(bridge: Bridge) -> set[str]:
+async def listed_tags(bridge: Bridge) -> set[str]:
     letters = await bridge.store.dead_letters()
-    return {one.excerpt[:6] for one in letters if one.state == "unproved"}
+    return {letter.excerpt[:6] for letter in letters if letter.state == "unproved"}
 
 
 async def be_away(
@@ -189,9 +191,9 @@ async def be_away(
             await traffic.act(events // 6, EVERYWHERE)
             await agree(traffic, bridge, seconds)
             letters = await bridge.store.dead_letters()
-            assert {one.state for one in letters} <= {"unproved"}
+            assert {letter.state for letter in letters} <= {"unproved"}
         print(
-            f"\naway: {away}; {len(traffic.said)} messages in all, {len(letters)} copies on Teams "
+            f"\naway: {away}; {len(traffic.posts)} messages in all, {len(letters)} copies on Teams "
             "unproved and listed"
         )
     return traffic
@@ -213,18 +215,23 @@ async def test_a_thousand_events_while_the_bridge_is_away_are_recovered(tmp_path
 
 def reactions_on(local: Sandbox, platform: str, words: str) -> set[str]:
     """The emoji on the message with these words; Slack names them."""
-    shown = [one for one in local.standing(platform, "general") if words in one.text]
-    told = [one.raw.get("reactions") or [] for one in shown]
-    return {one["name"] if platform == "slack" else one["emoji"]["name"] for one in told[0]}
+    messages = [message for message in local.standing(platform, "general") if words in message.text]
+    reactions = [message.raw.get("reactions") or [] for message in messages]
+    return {
+        reaction["name"] if platform == "slack" else reaction["emoji"]["name"]
+        for reaction in reactions[0]
+    }
 
 
 async def react(
     local: Sandbox, platform: str, words: str, emoji: str, *, taken_back: bool = False
 ) -> None:
     workspace, channel = local.place(platform, "general")
-    person, found = local.person(platform, workspace), local.platforms[platform]
-    (message,) = [one.id for one in found.messages(workspace, channel) if words in one.text]
-    act = found.unreact_as if taken_back else found.react_as
+    person, twin = local.person(platform, workspace), local.platforms[platform]
+    (message,) = [
+        message.id for message in twin.messages(workspace, channel) if words in message.text
+    ]
+    act = twin.unreact_as if taken_back else twin.react_as
     await act(workspace, channel, person, message, emoji)
 
 
@@ -237,7 +244,7 @@ async def test_reactions_of_the_meantime_are_found_on_originals_and_copies(tmp_p
             await local.say("slack", "general", "from slack")
             await local.say("discord", "general", "from discord")
             await local.until(
-                lambda: all(len(local.standing(one, "general")) == 2 for one in READ_BACK)
+                lambda: all(len(local.standing(platform, "general")) == 2 for platform in READ_BACK)
             )
             await react(local, "slack", "from slack", "👀")
             await react(local, "discord", "from discord", "👀")
@@ -270,7 +277,7 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",)) | {
             "catch_up": {"requests_per_minute": 6000}
         }
-        said: dict[str, list[str]] = {}
+        threads: dict[str, list[str]] = {}
         async with running(local, settings):
             for platform in READ_BACK:
                 root = await local.say(platform, "general", f"root on {platform}")
@@ -278,23 +285,29 @@ async def test_threads_that_were_deleted_whole_while_we_were_away_are_gone_every
                     await local.say(platform, "general", f"{word} on {platform}", thread=root)
                     for word in ("one", "two")
                 ]
-                said[platform] = [root, *more]
+                threads[platform] = [root, *more]
             await local.until(
-                lambda: all(len(local.standing(one, "general")) == 6 for one in EVERYWHERE)
+                lambda: all(
+                    len(local.standing(platform, "general")) == 6 for platform in EVERYWHERE
+                )
             )
 
         team, channel = local.place("slack", "general")
         person = local.person("slack", team)
-        for message in said["slack"]:
+        for message in threads["slack"]:
             await local.platforms["slack"].delete_as(team, channel, person, message)
         discord = local.platforms["discord"]
         assert isinstance(discord, LocalDiscord)
         guild, channel = local.place("discord", "general")
         owner = local.person("discord", guild)
-        await discord.delete_thread_as(guild, channel, owner, said["discord"][0])
+        await discord.delete_thread_as(guild, channel, owner, threads["discord"][0])
 
         def standing(platform: str) -> list[str]:
-            return [one.text for one in local.standing(platform, "general") if " on " in one.text]
+            return [
+                message.text
+                for message in local.standing(platform, "general")
+                if " on " in message.text
+            ]
 
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: not bridge.router.operations.looking_back, 15)
@@ -318,25 +331,27 @@ async def test_what_was_said_on_teams_in_the_meantime_is_said_to_be_lost_once(
             "catch_up": {"announce_after": 1800, "requests_per_minute": 6000}
         }
 
-        def told(platform: str) -> int:
+        def notice_count(platform: str) -> int:
             words = "What was said on Teams "
-            return sum(words in one.text for one in local.standing(platform, "general"))
+            return sum(words in message.text for message in local.standing(platform, "general"))
 
         async with running(local, settings):
             pass
         await local.say("teams", "general", "nobody hears this")
         ago = 0.0
         async with running(local, settings):
-            await local.until(lambda: told("slack") == told("teams") == 1)
+            await local.until(lambda: notice_count("slack") == notice_count("teams") == 1)
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: not bridge.router.operations.catching_up)
             await local.say("teams", "general", "heard again")
             await local.until(
-                lambda: any("heard again" in one.text for one in local.standing("slack", "general"))
+                lambda: any(
+                    "heard again" in message.text for message in local.standing("slack", "general")
+                )
             )
             await bridge.router.settled()
 
-        assert (told("slack"), told("teams")) == (1, 1)
+        assert (notice_count("slack"), notice_count("teams")) == (1, 1)
 
 
 async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when_it_is_back(
@@ -350,7 +365,11 @@ async def test_what_was_said_while_the_bot_was_out_of_a_slack_channel_comes_when
         slack, person = local.platforms["slack"], local.person("slack", workspace)
 
         def arrived() -> list[str]:
-            return [one.text for one in local.standing("discord", "random") if "number" in one.text]
+            return [
+                message.text
+                for message in local.standing("discord", "random")
+                if "number" in message.text
+            ]
 
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: not bridge.router.operations.catching_up)
@@ -374,26 +393,28 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
         slack, discord = local.platforms["slack"], local.platforms["discord"]
         assert isinstance(slack, LocalSlack)
         assert isinstance(discord, LocalDiscord)
-        people = {one: _person_of(local, one) for one in EVERYWHERE}  # channels change their names
+        people = {
+            platform: _person_of(local, platform) for platform in EVERYWHERE
+        }  # channels change their names
         at_slack, at_discord = people["slack"], people["discord"]
 
         def standing(platform: str) -> list[Shown]:
             return local.platforms[platform].messages(*people[platform][:2])
 
         def pinned(platform: str) -> set[str]:
-            found = standing(platform)
-            return {one.text.rpartition(" ")[2] for one in found if one.pinned}
+            messages = standing(platform)
+            return {message.text.rpartition(" ")[2] for message in messages if message.pinned}
 
         async with running(local, settings) as (bridge, _):
-            one = await local.say("slack", "general", "message one")
+            native_id = await local.say("slack", "general", "message one")
             two = await local.say("discord", "general", "message two")
             three = await local.say("discord", "general", "message three")
             four = await local.say("discord", "general", "message four", thread=two)
             five = await local.say("discord", "general", "message five", thread=two)
             poll = await discord.poll_as(*at_discord, "Tea?", ["Yes", "No"])
             await discord.vote_as(*at_discord, poll.id, [1])
-            await local.until(lambda: all(len(standing(one)) == 6 for one in EVERYWHERE))
-            await slack.pin_as(*at_slack, one)
+            await local.until(lambda: all(len(standing(platform)) == 6 for platform in EVERYWHERE))
+            await slack.pin_as(*at_slack, native_id)
             for message in (two, four):
                 await discord.pin_as(*at_discord, message)
             before = {"one", "two", "four"}
@@ -401,7 +422,7 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
                 await local.until(lambda platform=platform: pinned(platform) == before)
             await local.until(lambda: not bridge.router.operations.looking_back, 15)
 
-        await slack.pin_as(*at_slack, one, pinned=False)
+        await slack.pin_as(*at_slack, native_id, pinned=False)
         six = await local.say("discord", "general", "message six")
         for message in (three, five, six):
             await discord.pin_as(*at_discord, message)
@@ -411,11 +432,11 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
         await discord.set_topic_as(*at_discord, "Discord's topic")
         await discord.end_poll_as(*at_discord, poll.id)
 
-        def told(platform: str) -> set[str]:
-            ours = [one for one in standing(platform) if one.bot]
-            texts = "\n".join(one.text for one in ours)
-            wanted = ("on-slack", "Slack's topic", "on-discord", "Discord's topic", "Yes: 1")
-            return {words for words in wanted if words in texts}
+        def notices(platform: str) -> set[str]:
+            ours = [message for message in standing(platform) if message.bot]
+            texts = "\n".join(our.text for our in ours)
+            notices = ("on-slack", "Slack's topic", "on-discord", "Discord's topic", "Yes: 1")
+            return {words for words in notices if words in texts}
 
         after = {"two", "three", "four", "five", "six"}
         of_slack, of_discord = {"on-slack", "Slack's topic"}, {"on-discord", "Discord's topic"}
@@ -424,14 +445,16 @@ async def test_pins_names_topics_and_polls_of_the_meantime_are_found(tmp_path: P
                 await local.until(lambda: not bridge.router.operations.looking_back, 15)
                 for platform in READ_BACK:
                     await local.until(lambda platform=platform: pinned(platform) == after, 15)
-                await local.until(lambda: told("slack") == of_discord | {"Yes: 1"}, 15)
-                await local.until(lambda: told("discord") == of_slack, 15)
-                await local.until(lambda: told("teams") == of_slack | of_discord | {"Yes: 1"}, 15)
+                await local.until(lambda: notices("slack") == of_discord | {"Yes: 1"}, 15)
+                await local.until(lambda: notices("discord") == of_slack, 15)
+                await local.until(
+                    lambda: notices("teams") == of_slack | of_discord | {"Yes: 1"}, 15
+                )
                 await bridge.router.settled()
                 assert await bridge.store.dead_letters() == []
         for words in of_slack | of_discord:
-            shown = [one.text for one in standing("teams")]
-            assert sum(words in text for text in shown) == 1
+            lines = [message.text for message in standing("teams")]
+            assert sum(words in text for text in lines) == 1
 
 
 @pytest.mark.parametrize("origin", READ_BACK)
@@ -448,22 +471,22 @@ async def test_a_channel_whose_topic_was_told_is_compared_after_a_restart_all_th
         assert isinstance(there, LocalSlack | LocalDiscord)
         (other,) = set(READ_BACK) - {origin}
 
-        def shown() -> str:
-            return "\n".join(one.text for one in local.standing(other, "general"))
+        def all_texts() -> str:
+            return "\n".join(message.text for message in local.standing(other, "general"))
 
         async with running(local, settings):
             await local.say(origin, "general", "this stays")
             goes = await local.say(origin, "general", "this goes")
             await there.set_topic_as(*person, "Friday")
             await local.say(origin, "general", "the last one")
-            await local.until(lambda: "the last one" in shown() and "Friday" in shown())
+            await local.until(lambda: "the last one" in all_texts() and "Friday" in all_texts())
         await there.delete_as(*person, goes)
         async with running(local, settings) as (bridge, _):
-            await local.until(lambda: "this goes" not in shown())
+            await local.until(lambda: "this goes" not in all_texts())
             await local.until(lambda: not bridge.router.operations.looking_back)
 
         for text in ("this stays", "Friday", "the last one"):
-            assert text in shown()
+            assert text in all_texts()
 
 
 def _person_of(local: Sandbox, platform: str) -> tuple[str, str, str]:

@@ -49,17 +49,17 @@ async def at_home(
 
 
 def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
-    return [shown.text for shown in local.standing(platform, channel)]
+    return [message.text for message in local.standing(platform, channel)]
 
 
-def count(local: Sandbox, platform: str, said: str, channel: str = "general") -> int:
-    return sum(said in text for text in texts(local, platform, channel))
+def count(local: Sandbox, platform: str, words: str, channel: str = "general") -> int:
+    return sum(words in text for text in texts(local, platform, channel))
 
 
 async def until_shown(
-    local: Sandbox, channel: str, said: str, where: Sequence[str] = PLATFORMS
+    local: Sandbox, channel: str, words: str, where: Sequence[str] = PLATFORMS
 ) -> None:
-    await local.until(lambda: all(count(local, p, said, channel) for p in where))
+    await local.until(lambda: all(count(local, p, words, channel) for p in where))
 
 
 @pytest.mark.parametrize("target", PLATFORMS)
@@ -78,7 +78,7 @@ async def test_a_refused_request_is_made_again_and_a_lost_answer_doubles_nothing
         await until_shown(local, "general", "third")
         await bridge.router.settled()
 
-        assert [count(local, target, said) for said in ("first", "second", "third")] == [1, 1, 1]
+        assert [count(local, target, words) for words in ("first", "second", "third")] == [1, 1, 1]
         letters = await bridge.store.dead_letters()
         # Teams cannot be asked: the post is listed, and not sent again by itself.
         unproved = [letter.excerpt for letter in letters if letter.state == "unproved"]
@@ -96,13 +96,13 @@ async def test_a_platform_that_is_slower_than_the_deadline_doubles_nothing(
         local.context.faults.add(
             Fault.model_validate({"kind": kind, "where": where, "seconds": 0.9, "times": 3})
         )
-        said = [f"post {number}" for number in range(4)]
-        for text in said:
+        posts = [f"post {number}" for number in range(4)]
+        for text in posts:
             await local.say("teams", "general", text)
-        await until_shown(local, "general", said[-1], (target,))
+        await until_shown(local, "general", posts[-1], (target,))
         await bridge.router.settled()
 
-        assert [count(local, target, text) for text in said] == [1] * 4
+        assert [count(local, target, text) for text in posts] == [1] * 4
         assert await bridge.store.dead_letters() == []
 
 
@@ -116,11 +116,15 @@ async def test_a_post_that_slack_takes_after_it_was_sent_again_does_not_stay(
         await local.say("teams", "general", "twice")
         await until_shown(local, "general", "twice", ("slack",))
         pass_time(40)
-        (first,) = [one for one in local.standing("slack", "general") if "twice" in one.text]
+        (first,) = [
+            message for message in local.standing("slack", "general") if "twice" in message.text
+        ]
         await local.until(lambda: count(local, "slack", "twice") == 2)
         await local.until(lambda: count(local, "slack", "twice") == 1)
 
-        (stays,) = [one for one in local.standing("slack", "general") if "twice" in one.text]
+        (stays,) = [
+            message for message in local.standing("slack", "general") if "twice" in message.text
+        ]
         assert stays.id == first.id
         assert await bridge.store.dead_letters() == []
 
@@ -172,9 +176,9 @@ async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
                 local.context.faults.add(Fault.model_validate(fault))
                 await local.say(platform, channel, f"first {platform}")
                 await local.say(platform, channel, f"second {platform}")
-        said = [f"{word} {platform}" for word in ("first", "second") for platform in PLATFORMS]
+        posts = [f"{word} {platform}" for word in ("first", "second") for platform in PLATFORMS]
         for channel in channels.values():
-            for text in said:
+            for text in posts:
                 await until_shown(local, channel, text)
             for platform in PLATFORMS:  # what comes twice is heard before this
                 await local.say(platform, channel, f"last {platform}")
@@ -183,7 +187,7 @@ async def test_events_that_come_twice_late_or_in_another_order_are_shown_once(
         for channel in channels.values():
             for platform in PLATFORMS:
                 standing = texts(local, platform, channel)
-                assert len(standing) == 1 + len(said) + len(PLATFORMS), standing
+                assert len(standing) == 1 + len(posts) + len(PLATFORMS), standing
 
 
 async def test_what_is_said_while_sockets_break_arrives_once_and_in_order(tmp_path: Path) -> None:
@@ -258,9 +262,9 @@ async def test_an_agent_that_raises_or_hangs_says_so_and_is_asked_again(
             await until_shown(local, "general", f"meanwhile {reason}")
             await local.until(
                 lambda reason=reason: any(
-                    reason.split()[0] in f"{shown.text} {shown.raw}" and shown.bot
-                    for shown in local.standing("discord", "general")
-                    if shown.author.startswith("echo")
+                    reason.split()[0] in f"{message.text} {message.raw}" and message.bot
+                    for message in local.standing("discord", "general")
+                    if message.author.startswith("echo")
                 )
             )
 
@@ -280,23 +284,25 @@ async def test_a_store_that_fails_for_seconds_reorders_nothing(
             refused.set()
             raise StoreError("the disk is full")
 
-        said = [f"number {number}" for number in range(101, 106)]
+        posts = [f"number {number}" for number in range(101, 106)]
         with monkeypatch.context() as broken:
             broken.setattr(bridge.store, "accept", refuse)
-            saying = [asyncio.create_task(local.say(source, "general", said[0]))]
+            saying = [asyncio.create_task(local.say(source, "general", posts[0]))]
             await refused.wait()
-            for text in said[1:3]:
+            for text in posts[1:3]:
                 saying.append(asyncio.create_task(local.say(source, "general", text)))
                 await asyncio.sleep(0.1)
             await asyncio.sleep(2.5)  # longer than a sender is kept waiting
-        for text in said[3:]:
+        for text in posts[3:]:
             await local.say(source, "general", text)
         await local.until(lambda: len(texts(local, target)) == before + 5)
         await asyncio.gather(*saying)
         await bridge.router.settled()
 
         standing = texts(local, target)[before:]
-        assert [text in shown for text, shown in zip(said, standing, strict=True)] == [True] * 5
+        assert [text in text_shown for text, text_shown in zip(posts, standing, strict=True)] == [
+            True
+        ] * 5
 
 
 async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path) -> None:
@@ -316,13 +322,13 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
         taken = sum(map(len, handed_over.values()))
 
         await set_room(store, full=False)
-        for said in ("slack 2", "discord 2"):
-            await until_shown(local, "general", said)
+        for words in ("slack 2", "discord 2"):
+            await until_shown(local, "general", words)
         await bridge.router.settled()
 
         for platform in PLATFORMS:
-            for said in [f"{p} {n}" for p in ("slack", "discord") for n in range(3)]:
-                assert count(local, platform, said) == 1
+            for words in [f"{p} {n}" for p in ("slack", "discord") for n in range(3)]:
+                assert count(local, platform, words) == 1
         assert taken == 1  # only the hello: the other was refused, Teams knows that it is lost
 
 
@@ -418,10 +424,10 @@ async def _worst_wait(local: Sandbox, word: str) -> float:
     for number in range(2):
         for channel in ROOMS[:-2]:
             began = loop.time()
-            said = f"{word} {number} {channel}"
-            await local.say("teams", channel, said)
+            words = f"{word} {number} {channel}"
+            await local.say("teams", channel, words)
             for target in ("slack", "discord"):
-                await until_shown(local, channel, said, (target,))
+                await until_shown(local, channel, words, (target,))
                 waits.append(loop.time() - began)
     await asyncio.sleep(2.2)  # Slack takes about one a second
     return sorted(waits)[int(0.99 * len(waits))]
@@ -436,7 +442,7 @@ async def test_a_bridge_that_is_cancelled_finishes_what_it_is_sending(tmp_path: 
             await local.say("teams", "general", "the last word")
             await until_shown(local, "general", "the last word", ("slack", "discord"))
 
-    assert [one["event"] for one in logs if one["log_level"] == "error"] == []
+    assert [log["event"] for log in logs if log["log_level"] == "error"] == []
     opened = await open_sqlite_to_read(tmp_path / "bridge.sqlite3", clock=SystemClock())
     try:
         assert await opened.open_lanes() == []
@@ -465,4 +471,4 @@ async def test_a_connection_that_stands_and_hears_nothing_is_made_anew(
         await local.say(deaf, "general", "and to those who hear")
         await until_shown(local, "general", "and to those who hear", others)
         await local.until(lambda: bridge.router.operations.why_deaf(account) == "")
-        assert [count(local, one, "said to the deaf") for one in others] == [1, 1]
+        assert [count(local, other, "said to the deaf") for other in others] == [1, 1]

@@ -45,16 +45,18 @@ class Listener:
 
 def answer(local: Sandbox, platform: str) -> Shown | None:
     """The whole answer, as it stands there."""
-    shown = local.standing(platform, "general")
-    return next((one for one in shown if LAST in orjson.dumps(one.raw).decode()), None)
+    messages = local.standing(platform, "general")
+    return next(
+        (message for message in messages if LAST in orjson.dumps(message.raw).decode()), None
+    )
 
 
-async def judged(bridge: Bridge) -> dict[str, tuple[str, str]]:
+async def feedback_by_platform(bridge: Bridge) -> dict[str, tuple[str, str]]:
     """Platform of the person -> what they said, as the archive has it."""
     room = bridge.rooms.all[0]
     conversation = await bridge.store.conversation(room.conversation)
-    given = read_bridge_metadata(conversation.messages[-1])[0].feedback
-    return {one.actor.partition(":")[0]: (one.sense, one.comment) for one in given}
+    entries = read_bridge_metadata(conversation.messages[-1])[0].feedback
+    return {entry.actor.partition(":")[0]: (entry.sense, entry.comment) for entry in entries}
 
 
 async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_holds(
@@ -80,19 +82,19 @@ async def test_feedback_of_every_platform_stands_with_the_answer_and_the_latest_
                 (controls, name) for controls in (UP, DOWN) for name in UP
             ):
                 action, values = controls[name]
-                shown = answer(local, name)
-                assert shown
-                outcome = await hands(local)[name].press(shown.id, action, values)
+                message = answer(local, name)
+                assert message
+                outcome = await hands(local)[name].press(message.id, action, values)
                 assert outcome.sent, (name, outcome)
                 assert not outcome.failed, (name, outcome)
                 await local.until(lambda count=number: len(agent.heard) == count + 1)
                 if number == len(UP) - 1:
-                    assert await judged(bridge) == {
+                    assert await feedback_by_platform(bridge) == {
                         "slack": ("good", ""), "discord": ("good", ""),
                         "teams": ("good", "short and right"),
                     }  # fmt: skip
 
-            assert await judged(bridge) == dict.fromkeys(UP, ("bad", ""))
+            assert await feedback_by_platform(bridge) == dict.fromkeys(UP, ("bad", ""))
             assert [one.sense for one in agent.heard] == ["good"] * 3 + ["bad"] * 3
             assert await bridge.store.undelivered_feedback() == []
             after = {name: len(local.standing(name, "general")) for name in local.platforms}
@@ -110,6 +112,6 @@ async def test_nobody_is_asked_where_the_room_does_not_want_it(
             await local.say(platform, "general", "what is new?")
             await local.until(lambda: answer(local, platform) is not None)
 
-            shown = answer(local, platform)
-            assert shown
-            assert "feedback" not in orjson.dumps(shown.raw).decode()
+            message = answer(local, platform)
+            assert message
+            assert "feedback" not in orjson.dumps(message.raw).decode()

@@ -62,7 +62,7 @@ async def survive(
             reckoning = await reckon(local, traffic, bridge, log, always, seconds=1500, store=store)
         refusals = await local.refusals()
     print(
-        f"\n{kills} kills, {traffic.events} events, {len(traffic.said)} of them posts, in "
+        f"\n{kills} kills, {traffic.events} events, {len(traffic.posts)} of them posts, in "
         f"{sum(map(len, rooms))} channels: {reckoning}\nrefused: {refusals}"
     )
     reckoning.hold(unproved_per_lane=kills)

@@ -70,15 +70,15 @@ async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) 
             bridge.agents["echo"] = clerk
             await local.say("slack", "general", "the form, please")
             await local.until(lambda: form_on_discord(local) is not None)
-            shown, hand = form_on_discord(local), discord_hand(local)
-            assert shown
+            message, hand = form_on_discord(local), discord_hand(local)
+            assert message
 
-            await until_known(bridge.store, local, shown.id)
-            first = (await hand.press(shown.id, "Send")).form
+            await until_known(bridge.store, local, message.id)
+            first = (await hand.press(message.id, "Send")).form
             assert first
             assert first.title == "Send (1/2)"
-            said = await hand.submit_form(first.id, {"Field 0": "zero", "Field 4": "two\nlines"})
-            assert said.notice == "Page 1 of 2 is filled in."
+            outcome = await hand.submit_form(first.id, {"Field 0": "zero", "Field 4": "two\nlines"})
+            assert outcome.notice == "Page 1 of 2 is filled in."
             assert clerk.heard == []
 
             (between,) = whispers(local)
@@ -87,11 +87,11 @@ async def test_the_pages_of_a_long_form_reach_its_author_as_one(tmp_path: Path) 
             await hand.submit_form(second.id, {"Field 5": "five", "Urgent": True})
             await local.until(lambda: bool(clerk.heard))
 
-            assert [one.text for one in whispers(local)] == ["✓"]
+            assert [whisper.text for whisper in whispers(local)] == ["✓"]
 
-    (heard,) = clerk.heard
-    assert (heard["kind"], heard["id"]) == ("submitted", "send")
-    assert heard["inputs"] == {
+    (submission,) = clerk.heard
+    assert (submission["kind"], submission["id"]) == ("submitted", "send")
+    assert submission["inputs"] == {
         "f0": "zero", "f1": "", "f2": "", "f3": "", "f4": "two\nlines", "f5": "five",
         "urgent": True,
     }  # fmt: skip
@@ -108,8 +108,8 @@ async def until_known(store: Store, local: Sandbox, native_id: str) -> None:
 
 
 def form_on_discord(local: Sandbox) -> Shown | None:
-    shown = local.standing("discord", "general")
-    return next((one for one in shown if b"Report" in orjson.dumps(one.raw)), None)
+    messages = local.standing("discord", "general")
+    return next((message for message in messages if b"Report" in orjson.dumps(message.raw)), None)
 
 
 def discord_hand(local: Sandbox) -> LocalUser:

@@ -24,7 +24,7 @@ def second(local: Sandbox, settings: dict[str, Any], store: Path) -> dict[str, A
 
 
 def texts(local: Sandbox, platform: str) -> list[str]:
-    return [shown.text for shown in local.standing(platform, "general")]
+    return [message.text for message in local.standing(platform, "general")]
 
 
 async def quiet(local: Sandbox, *bridges: Bridge, seconds: float = 1.5) -> dict[str, list[str]]:
@@ -43,19 +43,19 @@ async def test_two_bridges_that_face_each_other_carry_nothing_round(tmp_path: Pa
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = second(local, settings, tmp_path / "two.sqlite3")
-        async with running(local, settings) as (one, _), running(local, other) as (two, _):
+        async with running(local, settings) as (first, _), running(local, other) as (two, _):
             await local.say("slack", "general", "from Slack")
             await local.until(lambda: texts(local, "discord").count("from Slack") == 2)
             await local.say("discord", "general", "from Discord")
             await local.until(lambda: texts(local, "slack").count("from Discord") == 2)
             await local.until(lambda: len(texts(local, "teams")) >= 4)
-            found = await quiet(local, one, two)
-            assert not await one.store.paused_rooms()
+            texts_by_platform = await quiet(local, first, two)
+            assert not await first.store.paused_rooms()
             assert not await two.store.paused_rooms()
 
-    assert sorted(found["slack"]) == ["from Discord"] * 2 + ["from Slack"]
-    assert sorted(found["discord"]) == ["from Discord"] + ["from Slack"] * 2
-    assert len(found["teams"]) == 4
+    assert sorted(texts_by_platform["slack"]) == ["from Discord"] * 2 + ["from Slack"]
+    assert sorted(texts_by_platform["discord"]) == ["from Discord"] + ["from Slack"] * 2
+    assert len(texts_by_platform["teams"]) == 4
 
 
 @asynccontextmanager
@@ -89,13 +89,13 @@ async def relay(
         ways: tuple[tuple[str, Callable[[str, str], Awaitable[str]]], ...] = (
             ("slack", to_discord), ("discord", to_slack),
         )  # fmt: skip
-        seen: set[str] = set()
+        copied: set[str] = set()
         while True:
             for platform, carry in ways:
-                for shown in list(local.standing(platform, "general")):
-                    if shown.id not in seen and shown.id not in made:
-                        seen.add(shown.id)
-                        made.add(await carry(shown.author, shown.text))
+                for message in list(local.standing(platform, "general")):
+                    if message.id not in copied and message.id not in made:
+                        copied.add(message.id)
+                        made.add(await carry(message.author, message.text))
             await asyncio.sleep(0.02)
 
     async with aiohttp.ClientSession() as http:
@@ -114,12 +114,12 @@ async def test_what_another_bridge_copied_is_not_copied_again(tmp_path: Path) ->
         async with running(local, settings) as (bridge, _), relay(local) as made:
             await local.say("slack", "general", "a word *from* Slack")
             await local.say("discord", "general", "a word from Discord")
-            found = await quiet(local, bridge)
+            remaining = await quiet(local, bridge)
             assert made() <= 4  # each original, and our copy of it
             assert not await bridge.store.paused_rooms()
 
-    assert len(found["slack"]) <= 4
-    assert len(found["discord"]) <= 4
+    assert len(remaining["slack"]) <= 4
+    assert len(remaining["discord"]) <= 4
 
 
 async def test_another_bridge_that_changes_every_word_runs_into_the_budget(tmp_path: Path) -> None:
@@ -155,8 +155,12 @@ async def test_rooms_that_share_a_channel_do_not_run_into_one_another(tmp_path: 
             await local.say("teams", "general", "from the other end")
             await local.until(lambda: len(texts(local, "discord")) >= 3)
             await local.until(lambda: min(len(texts(local, p)) for p in ("slack", "teams")) >= 2)
-            found = await quiet(local, bridge)
+            remaining = await quiet(local, bridge)
 
-    assert sorted(found["discord"]) == ["from the other end", "to both", "to the shared one alone"]
-    assert sorted(found["slack"]) == ["to both", "to the shared one alone"]
-    assert len(found["teams"]) == 2
+    assert sorted(remaining["discord"]) == [
+        "from the other end",
+        "to both",
+        "to the shared one alone",
+    ]
+    assert sorted(remaining["slack"]) == ["to both", "to the shared one alone"]
+    assert len(remaining["teams"]) == 2

@@ -36,7 +36,7 @@ def name(local: Sandbox, platform: str, index: int) -> str:
     return people[index].name
 
 
-def typed(local: Sandbox, platform: str, index: int) -> str:
+def typed_mention(local: Sandbox, platform: str, index: int) -> str:
     """A mention as a person's client sends it there."""
     if platform == "discord":
         return f"<@{local.person(platform, workspace_of(local, platform), index)}>"
@@ -60,10 +60,10 @@ def pinged(local: Sandbox, platform: str) -> list[set[str]]:
         ]
         return [_slack_pings(text) for text in texts]
     if isinstance(there, LocalDiscord):
-        found = there.state.channels[int(channel)].messages
+        messages = there.state.channels[int(channel)].messages
         return [
             {str(user.id) for user in m.mentions} | ({"everyone"} if m.mention_everyone else set())
-            for m in sorted(found.values(), key=lambda m: m.id)
+            for m in sorted(messages.values(), key=lambda m: m.id)
         ]
     assert isinstance(there, LocalTeams)
     conversation = there.tenant.conversations[channel]
@@ -71,9 +71,9 @@ def pinged(local: Sandbox, platform: str) -> list[set[str]]:
 
 
 def _slack_pings(text: str) -> set[str]:
-    found = {piece.partition(">")[0] for piece in text.split("<@")[1:]}
+    pinged_ids = {piece.partition(">")[0] for piece in text.split("<@")[1:]}
     ranges = {"everyone" for word in ("<!here", "<!channel", "<!everyone") if word in text}
-    return found | ranges
+    return pinged_ids | ranges
 
 
 def _teams_pings(sent: bytes) -> set[str]:
@@ -81,60 +81,63 @@ def _teams_pings(sent: bytes) -> set[str]:
     entities = activity.get("entities") or []
     for attachment in activity.get("attachments") or []:
         entities += attachment["content"].get("msteams", {}).get("entities", [])
-    said = json.dumps(activity, ensure_ascii=False)
-    assert all(one["text"] in said.split('"entities"')[0] for one in entities)
-    return {one["mentioned"]["id"] for one in entities if one["type"] == "mention"}
+    text = json.dumps(activity, ensure_ascii=False)
+    assert all(entity["text"] in text.split('"entities"')[0] for entity in entities)
+    return {entity["mentioned"]["id"] for entity in entities if entity["type"] == "mention"}
 
 
 def last(local: Sandbox, platform: str) -> str:
-    shown = local.standing(platform, "general")
-    return shown[-1].text if shown else ""
+    messages = local.standing(platform, "general")
+    return messages[-1].text if messages else ""
 
 
 @pytest.mark.parametrize("origin", PLATFORMS)
 async def test_a_mention_of_a_linked_person_pings_exactly_that_person(
     tmp_path: Path, origin: str
 ) -> None:
-    others = [one for one in PLATFORMS if one != origin]
+    others = [platform for platform in PLATFORMS if platform != origin]
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await link(local, bridge, 1)
-            linked, stranger = typed(local, origin, 1), typed(local, origin, 2)
+            linked, stranger = typed_mention(local, origin, 1), typed_mention(local, origin, 2)
             text = f"{linked} and {stranger}, please look; @everyone @here too"
 
             posted = await local.say(origin, "general", text)
-            await local.until(lambda: all("please look" in last(local, one) for one in others))
+            await local.until(lambda: all("please look" in last(local, other) for other in others))
 
-            for one in others:
-                person = local.person(one, workspace_of(local, one), 1)
-                assert pinged(local, one) == [{person}]
-                assert f"@{name(local, origin, 2)}" in last(local, one).replace("\u200b", "")
+            for other in others:
+                person = local.person(other, workspace_of(local, other), 1)
+                assert pinged(local, other) == [{person}]
+                assert f"@{name(local, origin, 2)}" in last(local, other).replace("\u200b", "")
 
             workspace, channel = local.place(origin, "general")
             who = local.person(origin, workspace)
             edited = f"{linked} and {stranger}, it is done"
             await local.platforms[origin].edit_as(workspace, channel, who, posted, edited)
-            await local.until(lambda: all("it is done" in last(local, one) for one in others))
+            await local.until(lambda: all("it is done" in last(local, other) for other in others))
 
-            for one in others:
-                person = local.person(one, workspace_of(local, one), 1)
-                assert pinged(local, one) == [{person}]
+            for other in others:
+                person = local.person(other, workspace_of(local, other), 1)
+                assert pinged(local, other) == [{person}]
             assert await bridge.store.dead_letters() == []
 
 
 @pytest.mark.parametrize("origin", PLATFORMS)
 async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: str) -> None:
     """Nor do those within code, nor what looks like a mention of another platform."""
-    others = [one for one in PLATFORMS if one != origin]
+    others = [platform for platform in PLATFORMS if platform != origin]
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await link(local, bridge, 1)
-            people = {one: local.person(one, workspace_of(local, one), 1) for one in PLATFORMS}
-            names = {one: name(local, one, 1) for one in others}
+            people = {
+                platform: local.person(platform, workspace_of(local, platform), 1)
+                for platform in PLATFORMS
+            }
+            names = {other: name(local, other, 1) for other in others}
             text = " ".join([
-                *(f"`@{names[one]}`" for one in others),
+                *(f"`@{names[other]}`" for other in others),
                 f"<@{people['slack']}>" if origin != "slack" else "",
                 f"<@{people['discord']}>" if origin != "discord" else "",
                 f"<at>{names['teams']}</at>" if origin != "teams" else "",
@@ -143,9 +146,9 @@ async def test_names_that_were_only_written_ping_nobody(tmp_path: Path, origin: 
             ])  # fmt: skip
 
             await local.say(origin, "general", text)
-            await local.until(lambda: all("only written" in last(local, one) for one in others))
+            await local.until(lambda: all("only written" in last(local, other) for other in others))
 
-            assert [pinged(local, one) for one in others] == [[set()], [set()]]
+            assert [pinged(local, other) for other in others] == [[set()], [set()]]
 
 
 async def test_everybody_is_called_only_where_the_channel_wants_it(tmp_path: Path) -> None:
@@ -156,7 +159,7 @@ async def test_everybody_is_called_only_where_the_channel_wants_it(tmp_path: Pat
         async with running(local, settings):
             await local.say("slack", "general", "@here lunch")
             others = ("discord", "teams")
-            await local.until(lambda: all("lunch" in last(local, one) for one in others))
+            await local.until(lambda: all("lunch" in last(local, other) for other in others))
 
             assert pinged(local, "discord") == [{"everyone"}]
             assert pinged(local, "teams") == [set()]

@@ -23,13 +23,13 @@ def with_agent(settings: dict[str, Any], kind: str, url: str) -> dict[str, Any]:
     return settings
 
 
-def shown(sandbox: Sandbox, platform: str) -> str:
-    return "\n".join(one.text for one in sandbox.standing(platform, "general"))
+def all_texts(sandbox: Sandbox, platform: str) -> str:
+    return "\n".join(message.text for message in sandbox.standing(platform, "general"))
 
 
 def raw(sandbox: Sandbox, platform: str) -> str:
     """With what stands in blocks, embeds and cards."""
-    return json.dumps([one.raw for one in sandbox.standing(platform, "general")])
+    return json.dumps([message.raw for message in sandbox.standing(platform, "general")])
 
 
 @pytest.mark.parametrize("kind", PATHS)
@@ -46,22 +46,28 @@ async def test_a_question_on_one_platform_is_answered_on_all(
             platforms = list(sandbox.platforms)
             await sandbox.say(platforms[0], "general", "What is the capital of France?")
             await sandbox.until(
-                lambda: all("Paris is the capital" in shown(sandbox, one) for one in platforms), 20
+                lambda: all(
+                    "Paris is the capital" in all_texts(sandbox, platform) for platform in platforms
+                ),
+                20,
             )
             await sandbox.say(platforms[1], "general", "And how many people live there?")
             await sandbox.until(
-                lambda: all("two million" in shown(sandbox, one) for one in platforms), 20
+                lambda: all(
+                    "two million" in all_texts(sandbox, platform) for platform in platforms
+                ),
+                20,
             )
 
-            said = [shown(sandbox, one) for one in platforms]
+            texts = [all_texts(sandbox, platform) for platform in platforms]
 
-    requests = [json.dumps(one.body) for one in llmock.requests]
+    requests = [json.dumps(request.body) for request in llmock.requests]
     assert len(requests) == 3
     assert "Paris is the capital of France." in requests[2]
     assert requests[2].index("What is the capital") < requests[2].index("how many people")
     assert "You help." in requests[2]
-    assert all(text.count("Paris is the capital of France.") == 1 for text in said)
-    assert "never-shown" not in "".join([*requests, *said])
+    assert all(text.count("Paris is the capital of France.") == 1 for text in texts)
+    assert "never-shown" not in "".join([*requests, *texts])
 
 
 async def test_a_model_that_breaks_off_is_told_in_the_room(
@@ -75,7 +81,8 @@ async def test_a_model_that_breaks_off_is_told_in_the_room(
         async with running(sandbox, with_agent(settings, "openai-chat", llmock.url)):
             platforms = list(sandbox.platforms)
             await sandbox.say(platforms[0], "general", "Count to ten")
-            broken = "its model broke"
-            await sandbox.until(lambda: all(broken in raw(sandbox, one) for one in platforms))
+            await sandbox.until(
+                lambda: all("broke off" in raw(sandbox, platform) for platform in platforms)
+            )
 
-            assert all("one two" in raw(sandbox, one) for one in platforms)
+            assert all("one two" in raw(sandbox, platform) for platform in platforms)

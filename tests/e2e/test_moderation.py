@@ -20,7 +20,7 @@ def rooms_of(local: Sandbox, settings: dict[str, object], moderation: str) -> No
 
 
 def texts(local: Sandbox, platform: str, channel: str) -> list[str]:
-    return [shown.text for shown in local.standing(platform, channel)]
+    return [message.text for message in local.standing(platform, channel)]
 
 
 @pytest.mark.parametrize("moderation", ["off", "mirror", "room"])

@@ -37,9 +37,9 @@ async def warnings(settings: dict[str, Any], tmp_path: Path) -> dict[str, str]:
     config = write(tmp_path / "bridge.yaml", json.dumps(settings))
     result = await asyncio.to_thread(cli, "check", "--json", "-c", str(config))
     return {
-        one["about"].split()[1]: one["what"].partition(" is ")[2]
-        for one in json.loads(result.stdout)["findings"]
-        if "also read by" in one["what"]
+        finding["about"].split()[1]: finding["what"].partition(" is ")[2]
+        for finding in json.loads(result.stdout)["findings"]
+        if "also read by" in finding["what"]
     }
 
 

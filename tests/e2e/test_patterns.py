@@ -15,14 +15,20 @@ from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, runni
 
 def texts(local: Sandbox, platform: str, workspace: str, channel: str) -> list[str]:
     """What people said; who joins, and who reads there, the bridge itself says beside it."""
-    shown = [one.text for one in local.platforms[platform].messages(workspace, channel)]
-    return [one for one in shown if "is bridged to" not in one and "joined this room" not in one]
+    texts_there = [
+        message.text for message in local.platforms[platform].messages(workspace, channel)
+    ]
+    return [
+        text
+        for text in texts_there
+        if "is bridged to" not in text and "joined this room" not in text
+    ]
 
 
 def told_who_joined(local: Sandbox, platform: str, workspace: str, channel: str) -> int:
     """How often."""
-    shown = [one.text for one in local.platforms[platform].messages(workspace, channel)]
-    return sum("joined this room: what is said here is also read by" in one for one in shown)
+    lines = [message.text for message in local.platforms[platform].messages(workspace, channel)]
+    return sum("joined this room: what is said here is also read by" in line for line in lines)
 
 
 async def test_all_channels_of_a_name_are_one_room_and_new_ones_join(tmp_path: Path) -> None:
@@ -131,9 +137,11 @@ async def test_all_channels_of_a_category_are_one_room_and_new_ones_join(tmp_pat
                 second = await make("second", parent=category)
                 await local.until(lambda: len(bridge.rooms.all[0].members) == 3)
                 await local.say("slack", "general", "to the projects")
-                for one in (first, second):
+                for channel in (first, second):
                     await local.until(
-                        lambda one=one: texts(local, "discord", guild, one) == ["to the projects"]
+                        lambda channel=channel: (
+                            texts(local, "discord", guild, channel) == ["to the projects"]
+                        )
                     )
                 slack = local.place("slack", "general")
                 await local.until(lambda: told_who_joined(local, "slack", *slack) == 1)

@@ -88,13 +88,13 @@ def field_of(raw: Any) -> str:
     """The name of the text input in a native message; empty where it has none."""
     stack = [raw]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += one
-        elif isinstance(one, dict):
-            if one.get("type") in ("plain_text_input", "Input.Text"):
-                return str(one.get("action_id") or one.get("id"))
-            stack += one.values()
+        node = stack.pop()
+        if isinstance(node, list):
+            stack += node
+        elif isinstance(node, dict):
+            if node.get("type") in ("plain_text_input", "Input.Text"):
+                return str(node.get("action_id") or node.get("id"))
+            stack += node.values()
     return ""
 
 
@@ -125,22 +125,24 @@ async def test_a_payload_is_shown_everywhere_and_each_press_says_who_pressed(
             agent = Shower(kind)
             bridge.agents["echo"] = agent
             await local.say("slack", "general", "may I?")
-            await local.until(lambda: all(with_words(local, one, words) for one in PLATFORMS))
+            await local.until(
+                lambda: all(with_words(local, platform, words) for platform in PLATFORMS)
+            )
 
             for number, platform in enumerate(PLATFORMS, 1):
                 await press(local, platform, words, "Ship it", f"because {number}")
                 await local.until(lambda count=number: len(agent.heard) == count)
-                who, heard = agent.heard[-1]
+                who, action = agent.heard[-1]
 
-                assert who.startswith(f"{platform}:"), heard
-                assert heard["label"] == "Ship it"
+                assert who.startswith(f"{platform}:"), action
+                assert action["label"] == "Ship it"
                 if kind == "adaptive":
-                    assert heard["inputs"] == {"why": f"because {number}"}
-                    assert heard["native"]["data" if "data" in heard["native"] else "ship"]
+                    assert action["inputs"] == {"why": f"because {number}"}
+                    assert action["native"]["data" if "data" in action["native"] else "ship"]
                 else:
-                    assert heard["id"] == "ship"
-                    assert heard["value"] == {"neutral": 42, "blocks": "42"}.get(kind)
-                    assert (heard["native"] is None) == (kind == "neutral")
+                    assert action["id"] == "ship"
+                    assert action["value"] == {"neutral": 42, "blocks": "42"}.get(kind)
+                    assert (action["native"] is None) == (kind == "neutral")
 
 
 async def test_a_form_in_a_neutral_card_is_sent_from_every_platform(tmp_path: Path) -> None:
@@ -151,16 +153,18 @@ async def test_a_form_in_a_neutral_card_is_sent_from_every_platform(tmp_path: Pa
             agent = Shower("neutral")
             bridge.agents["echo"] = agent
             await local.say("teams", "general", "may I?")
-            await local.until(lambda: all(with_words(local, one, "Send it") for one in PLATFORMS))
+            await local.until(
+                lambda: all(with_words(local, platform, "Send it") for platform in PLATFORMS)
+            )
 
             for number, platform in enumerate(PLATFORMS, 1):
                 await press(local, platform, "Send it", "Send it", f"because {number}")
                 await local.until(lambda count=number: len(agent.heard) == count)
-                who, heard = agent.heard[-1]
+                who, action = agent.heard[-1]
 
                 assert who.startswith(f"{platform}:")
-                assert (heard["kind"], heard["id"], heard["value"]) == ("submitted", "send", 7)
-                assert heard["inputs"] == {"why": f"because {number}"}
+                assert (action["kind"], action["id"], action["value"]) == ("submitted", "send", 7)
+                assert action["inputs"] == {"why": f"because {number}"}
 
 
 def test_the_payloads_are_json() -> None:

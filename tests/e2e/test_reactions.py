@@ -18,7 +18,7 @@ def emoji(local: Sandbox, platform: str, index: int = 0) -> set[str]:
 
 
 def texts(local: Sandbox, platform: str) -> list[str]:
-    return [shown.text for shown in local.standing(platform, "general")]
+    return [message.text for message in local.standing(platform, "general")]
 
 
 class Person:
@@ -45,27 +45,35 @@ async def test_reactions_on_copies_and_the_original_are_on_all(tmp_path: Path, o
     others = [name for name in PLATFORMS if name != origin]
     # Teams tells a bot of reactions to its own messages alone: there, one reacts to the copy.
     speaker = "slack" if origin == "teams" else others[0]
-    shown = [name for name in PLATFORMS if name != origin]
+    showing_reactions = [name for name in PLATFORMS if name != origin]
     async with local_sandbox() as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say(speaker, "general", "hello")
-            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
+            )
             ann, bob = Person(local, origin), Person(local, origin, 1)
 
             await ann.react(THUMB)
             await bob.react(THUMB)
             await bob.react(HEART)
-            await local.until(lambda: all(emoji(local, one) == {THUMB, HEART} for one in shown))
+            await local.until(
+                lambda: all(
+                    emoji(local, platform) == {THUMB, HEART} for platform in showing_reactions
+                )
+            )
             assert emoji(local, origin) == {THUMB, HEART}
 
             await ann.unreact(THUMB)
             await bob.unreact(HEART)
-            await local.until(lambda: all(emoji(local, one) == {THUMB} for one in shown))
+            await local.until(
+                lambda: all(emoji(local, platform) == {THUMB} for platform in showing_reactions)
+            )
             await bob.unreact(THUMB)
-            await local.until(lambda: not any(emoji(local, one) for one in PLATFORMS))
+            await local.until(lambda: not any(emoji(local, platform) for platform in PLATFORMS))
             assert await bridge.store.dead_letters() == []
-            assert all(len(texts(local, one)) == 1 for one in PLATFORMS)
+            assert all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
 
 
 @pytest.mark.parametrize("origin", ["slack", "discord"])
@@ -80,7 +88,9 @@ async def test_pins_are_put_and_taken_away(tmp_path: Path, origin: str) -> None:
         settings["rooms"]["general"]["moderation"] = "room"  # copies may be unpinned for all
         async with running(local, settings) as (bridge, _):
             await local.say(origin, "general", "hello")
-            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
+            )
 
             await Person(local, origin).pin()
             await local.until(lambda: pinned(other) and len(texts(local, "teams")) == 2)
@@ -97,7 +107,9 @@ async def test_where_bots_cannot_react_a_note_says_who_does(tmp_path: Path) -> N
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):
             await local.say("slack", "general", "hello")
-            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
+            )
             ann = Person(local, "slack")
 
             await ann.react(THUMB)
@@ -114,7 +126,9 @@ async def test_a_note_names_people_of_whom_nothing_was_heard_before(tmp_path: Pa
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings):
             await local.say("slack", "general", "hello")
-            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
+            )
 
             await Person(local, "teams").react(":ownpicture:")  # none of Discord's
             await local.until(lambda: len(texts(local, "discord")) == 2)
@@ -129,14 +143,16 @@ async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say("discord", "general", "hello")
-            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
+            )
             people = [Person(local, "slack", number) for number in range(3)]
             _, channel = local.place("slack", "general")
-            told = f"slack:event:{channel}"
+            route = f"slack:event:{channel}"
             add = local.context.faults.add
-            add(Fault(kind="duplicate", where=told))
-            add(Fault(kind="reorder", where=told, seconds=0.3))
-            add(Fault(kind="delay", where=told, seconds=0.5))
+            add(Fault(kind="duplicate", where=route))
+            add(Fault(kind="reorder", where=route, seconds=0.3))
+            add(Fault(kind="delay", where=route, seconds=0.5))
             add(Fault(kind="lose_answer", where="discord:reaction.add:*"))
             add(Fault(kind="status", where="discord:reaction.*:*", status=503))
             add(Fault(kind="rate_limited", where="teams:reaction.*:*", seconds=1))
@@ -146,9 +162,9 @@ async def test_doubled_late_and_reordered_events_and_lost_answers_leave_all_the_
                 await person.react(HEART)
                 await person.unreact(THUMB)
             others = ("discord", "teams")
-            await local.until(lambda: all(emoji(local, one) == {HEART} for one in others))
+            await local.until(lambda: all(emoji(local, other) == {HEART} for other in others))
             for person in people:
                 await person.unreact(HEART)
-            await local.until(lambda: not any(emoji(local, one) for one in PLATFORMS))
+            await local.until(lambda: not any(emoji(local, platform) for platform in PLATFORMS))
             assert await bridge.store.dead_letters() == []
-            assert all(len(texts(local, one)) == 1 for one in PLATFORMS)
+            assert all(len(texts(local, platform)) == 1 for platform in PLATFORMS)

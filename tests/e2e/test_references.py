@@ -11,7 +11,7 @@ from connectors.discord.sandbox.local import LocalDiscord
 from connectors.slack.sandbox.local import LocalSlack
 from connectors.teams.sandbox.local import LocalTeams
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
-from tests.e2e.test_mentions import actor, last, name, pinged, typed, workspace_of
+from tests.e2e.test_mentions import actor, last, name, pinged, typed_mention, workspace_of
 from tests.waiting import LONGEST_WAIT
 
 
@@ -46,11 +46,11 @@ async def test_groups_channels_and_links_lead_to_their_counterparts(tmp_path: Pa
             workspace = slack.slack.workspaces[workspace_of(local, "slack")]
             posts = list(workspace.channels[there].messages.values())
             copy = local.standing("slack", "general")[-2].id.replace(".", "")
-            said = posts[-1].text
-            assert "<!subteam^S0OPS>" in said
-            assert f"<#{elsewhere}>" in said
-            assert f"<https://{workspace.domain}.slack.com/archives/{there}/p{copy}>" in said
-            assert unknown in said
+            content = posts[-1].text
+            assert "<!subteam^S0OPS>" in content
+            assert f"<#{elsewhere}>" in content
+            assert f"<https://{workspace.domain}.slack.com/archives/{there}/p{copy}>" in content
+            assert unknown in content
             assert await bridge.store.dead_letters() == []
 
             back = f"https://{workspace.domain}.slack.com/archives/{there}/p{copy}"
@@ -58,11 +58,12 @@ async def test_groups_channels_and_links_lead_to_their_counterparts(tmp_path: Pa
             await local.until(lambda: "again" in last(local, "discord"))
             discord = local.platforms["discord"]
             assert isinstance(discord, LocalDiscord)
-            found = max(
-                discord.state.channels[int(general)].messages.values(), key=lambda one: one.id
+            message = max(
+                discord.state.channels[int(general)].messages.values(),
+                key=lambda message: message.id,
             )
-            assert f"<#{random}>" in found.content
-            assert link in found.content
+            assert f"<#{random}>" in message.content
+            assert link in message.content
 
 
 async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: Path) -> None:
@@ -87,12 +88,12 @@ async def test_people_with_one_address_are_linked_where_it_is_wanted(tmp_path: P
                 while not (linked := await bridge.store.linked_accounts()):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
 
-            assert {one.actor for one in linked} == {
+            assert {account.actor for account in linked} == {
                 actor(local, "slack", 0), actor(local, "teams", 0),
             }  # fmt: skip
-            assert {one.how for one in linked} == {"email"}
+            assert {account.how for account in linked} == {"email"}
 
-            await local.say("slack", "general", f"{typed(local, 'slack', 0)}, a word")
+            await local.say("slack", "general", f"{typed_mention(local, 'slack', 0)}, a word")
             await local.until(lambda: "a word" in last(local, "teams"))
             assert pinged(local, "teams")[-1] == {person.id}
 
@@ -107,7 +108,7 @@ async def test_a_topic_shows_the_names_of_whom_and_what_it_mentions(
         workspace, channel = local.place(origin, "general")
         _, random = local.place(origin, "random")
         of_random = f"<#{random}>" if origin == "discord" else "#random"
-        topic = f"On call: {typed(local, origin, 1)} see {of_random}"
+        topic = f"On call: {typed_mention(local, origin, 1)} see {of_random}"
         async with running(local, settings):
             there = local.platforms[origin]
             assert isinstance(there, LocalSlack | LocalDiscord)

@@ -28,14 +28,14 @@ async def at_home(folder: Path) -> AsyncGenerator[tuple[Sandbox, Bridge], None]:
 
 
 def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
-    return [shown.text for shown in local.standing(platform, channel)]
+    return [message.text for message in local.standing(platform, channel)]
 
 
 def hand_on(local: Sandbox, platform: str, channel: str = "general") -> LocalUser:
     workspace, native = local.place(platform, channel)
-    found = local.platforms[platform]
-    assert isinstance(found, TakesUserActions)
-    return LocalUser(found, workspace, native, local.person(platform, workspace))
+    platform_ = local.platforms[platform]
+    assert isinstance(platform_, TakesUserActions)
+    return LocalUser(platform_, workspace, native, local.person(platform, workspace))
 
 
 def long_text(platform: str) -> tuple[str, str]:
@@ -50,12 +50,12 @@ async def test_deleting_a_split_message_deletes_all_its_parts(tmp_path: Path, or
     async with at_home(tmp_path) as (local, _):
         text, last = long_text(origin)
         hand = hand_on(local, origin)
-        said = await hand.say(text)
-        await local.until(lambda: all(last in " ".join(texts(local, one)) for one in others))
+        message = await hand.say(text)
+        await local.until(lambda: all(last in " ".join(texts(local, other)) for other in others))
         assert len(texts(local, "discord")) > 3
 
-        await hand.delete(said.id)
-        await local.until(lambda: all(texts(local, one) == [] for one in others))
+        await hand.delete(message.id)
+        await local.until(lambda: all(texts(local, other) == [] for other in others))
 
 
 @pytest.mark.parametrize("origin", ["slack", "teams"])
@@ -66,15 +66,17 @@ async def test_an_edit_that_shortens_a_split_message_leaves_one(
     async with at_home(tmp_path) as (local, _):
         text, _ = long_text(origin)
         hand = hand_on(local, origin)
-        said = await hand.say(text)
+        message = await hand.say(text)
         await hand.say("what follows")
-        await local.until(lambda: all("follows" in " ".join(texts(local, one)) for one in others))
+        await local.until(
+            lambda: all("follows" in " ".join(texts(local, other)) for other in others)
+        )
 
-        await hand.edit(said.id, "short now")
-        await local.until(lambda: all(len(texts(local, one)) == 2 for one in others))
+        await hand.edit(message.id, "short now")
+        await local.until(lambda: all(len(texts(local, other)) == 2 for other in others))
 
-        for one in others:
-            first, second = texts(local, one)
+        for other in others:
+            first, second = texts(local, other)
             assert "short now" in first
             assert "what follows" in second
 
@@ -87,7 +89,7 @@ async def test_two_files_of_one_name_within_seconds_stay_two(tmp_path: Path) -> 
 
         def sizes() -> list[int]:
             standing = local.standing("discord", "general")
-            return [file["size"] for one in standing for file in one.raw["attachments"]]
+            return [file["size"] for message in standing for file in message.raw["attachments"]]
 
         await local.until(lambda: len(sizes()) == 2)
         assert sizes() == [11, 22]
@@ -111,7 +113,7 @@ async def test_a_failed_attachment_does_not_take_its_text_along(
         await hand.post_file("a.txt", b"bytes", "text/plain", text="the words that matter")
         standing = local.standing
         await local.until(
-            lambda: any("a.txt" in str(one.raw) for one in standing(target, "general"))
+            lambda: any("a.txt" in str(message.raw) for message in standing(target, "general"))
         )
         await hand.say("after")
         await local.until(lambda: any("after" in text for text in texts(local, target)))
@@ -125,12 +127,16 @@ async def test_an_own_echo_after_a_restart_is_not_relayed(tmp_path: Path) -> Non
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
             await local.say("teams", "general", "before")
-            await local.until(lambda: all(len(texts(local, one)) == 1 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 1 for platform in PLATFORMS)
+            )
             for platform in ("slack", "discord"):  # the echo is not heard before the stop
                 where = f"{platform}:event:{local.place(platform, 'general')[1]}"
                 local.context.faults.add(Fault(kind="drop", where=where))
             await local.say("teams", "general", "carried")
-            await local.until(lambda: all(len(texts(local, one)) == 2 for one in PLATFORMS))
+            await local.until(
+                lambda: all(len(texts(local, platform)) == 2 for platform in PLATFORMS)
+            )
 
         async with running(local, settings) as (bridge, _):
             await local.until(lambda: not bridge.router.operations.catching_up)
@@ -152,6 +158,7 @@ async def test_one_misconfigured_channel_at_start_does_not_stop_the_others(tmp_p
                 await local.say("teams", channel, "all the same")
                 await local.until(
                     lambda channel=channel, where=where: all(
-                        "all the same" in " ".join(texts(local, one, channel)) for one in where
+                        "all the same" in " ".join(texts(local, platform, channel))
+                        for platform in where
                     )
                 )

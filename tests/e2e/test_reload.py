@@ -21,6 +21,7 @@ from bridge.app.settings.file import Settings, read_settings, settings_of
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.sandbox.faults import Fault
+from bridge.sandbox.feed import Shown
 from tests.app.running import SMALL, cli
 from tests.e2e.local_sandbox import Sandbox, configuration, connect, local_sandbox
 from tests.waiting import LONGEST_WAIT
@@ -57,14 +58,28 @@ async def from_file(
         await asyncio.gather(task, return_exceptions=True)
 
 
+def words_of(message: Shown) -> str:
+    """The last line: Teams shows the author of a copy above the words."""
+    return message.text.rpartition("\n")[2]
+
+
 def texts(local: Sandbox, platform: str, channel: str = "general") -> list[str]:
-    """The last line of each: Teams shows the author above the words."""
-    return [shown.text.rpartition("\n")[2] for shown in local.standing(platform, channel)]
+    return [words_of(message) for message in local.standing(platform, channel)]
 
 
-def spoken(local: Sandbox, platform: str) -> list[str]:
-    """The words of people: the bridge greets a channel that joins whenever it comes to it."""
-    return [text for text in texts(local, platform) if len(text.split()) <= 2]
+def posts_of_people(local: Sandbox, platform: str) -> list[str]:
+    """Without the bridge's greeting, which a channel that joins receives at any time."""
+    return [
+        words_of(message)
+        for message in local.standing(platform, "general")
+        if author_of(message) != "Bridge"
+    ]
+
+
+def author_of(message: Shown) -> str:
+    """The author that readers see: the first line of a copy on Teams."""
+    byline, line_end, _ = message.text.partition("\n")
+    return byline.strip("*") if message.platform == "teams" and line_end else message.author
 
 
 async def test_rooms_options_and_accounts_change_while_others_stay_connected(
@@ -90,7 +105,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
             await connect(local, settings, url)
             await local.say("slack", "general", "a secret")
             await local.say("slack", "general", "two")
-            await local.until(lambda: spoken(local, "teams") == ["two"])
+            await local.until(lambda: posts_of_people(local, "teams") == ["two"])
             await local.say("teams", "general", "three")
             await local.until(lambda: texts(local, "discord") == ["one", "two", "three"])
             assert changes == ["account 'teams' added", "room 'general' changed"]
@@ -109,7 +124,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
                 "catch_up changed: it takes a restart",
             ]  # fmt: skip
             await local.say("slack", "general", "four")
-            await local.until(lambda: spoken(local, "teams") == ["two", "three", "four"])
+            await local.until(lambda: posts_of_people(local, "teams") == ["two", "three", "four"])
             assert texts(local, "discord") == ["one", "two", "three"]
             (room,) = bridge.rooms.all
             assert room.epoch == 3
@@ -133,16 +148,16 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
             for wrong in (path.read_text(), "rooms: [\n" + path.read_text()):
                 await asyncio.to_thread(path.write_text, wrong)
                 bridge.problems.clear()
-                told = await asyncio.to_thread(cli, "reload", "-c", str(path))
-                assert told.exit_code == 1
-                assert "the last good one holds" in told.stderr
+                result = await asyncio.to_thread(cli, "reload", "-c", str(path))
+                assert result.exit_code == 1
+                assert "the last good one holds" in result.stderr
                 assert len(bridge.problems) == 1  # the bridge itself has read it
-                shown = await asyncio.to_thread(cli, "status", "-c", str(path))
+                status = await asyncio.to_thread(cli, "status", "-c", str(path))
                 assert (
                     "problem: the configuration file is wrong, the last good one holds"
-                    in shown.output
+                    in status.output
                 )
-                assert "discord  discord   connected" in shown.output
+                assert "discord  discord   connected" in status.output
 
             write(path, settings)
             assert await asyncio.to_thread(running.ask, "/admin/reload", {}) == {"changes": []}

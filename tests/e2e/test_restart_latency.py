@@ -50,9 +50,9 @@ class Meter:
         assert self._process.stdout
         self._process.stdin.write(orjson.dumps(command) + b"\n")
         line = await asyncio.wait_for(self._process.stdout.readline(), seconds + 60)
-        found = orjson.loads(line)
-        assert (found["missing"], found["doubled"]) == (0, 0)
-        return [one / 1000 for one in found["waits_ms"]]
+        result = orjson.loads(line)
+        assert (result["missing"], result["doubled"]) == (0, 0)
+        return [milliseconds / 1000 for milliseconds in result["waits_ms"]]
 
     async def is_current(self, seconds: float) -> None:
         """Wait until every channel has been read."""
@@ -87,17 +87,17 @@ async def metered(folder: Path) -> AsyncGenerator[Meter, None]:
 def _one_workspace(parts: dict[str, Any]) -> dict[str, Any]:
     """The rooms of the first Slack workspace, without Teams."""
     slack = next(iter(parts["accounts"]))
-    wanted = (slack, "discord")
+    platforms = (slack, "discord")
     rooms = {
-        name: {"members": [one for one in room["members"] if one["account"] in wanted]}
+        name: {"members": [member for member in room["members"] if member["account"] in platforms]}
         for name, room in parts["rooms"].items()
-        if any(one["account"] == slack for one in room["members"])
+        if any(member["account"] == slack for member in room["members"])
     }
-    accounts = {name: parts["accounts"][name] for name in wanted}
+    accounts = {name: parts["accounts"][name] for name in platforms}
     return {**parts, "accounts": accounts, "rooms": rooms}
 
 
-def _told(what: str, waits: list[float]) -> float:
+def _report(what: str, waits: list[float]) -> float:
     ordered = sorted(waits)
     p50, p95 = (ordered[int(share * len(ordered))] for share in (0.5, 0.95))
     print(
@@ -115,14 +115,14 @@ async def test_live_messages_do_not_wait_for_the_channels_that_are_read_back(
         bridge = meter.bridge
         await bridge.start()
         await bridge.connected(300)
-        _told("\nfirst start, Slack to Discord", await meter.post("slack"))
+        _report("\nfirst start, Slack to Discord", await meter.post("slack"))
         await meter.is_current(ROOMS * 3 + 120)
 
         assert await bridge.stop() == 0
         await bridge.start()
         await bridge.connected(300)
-        clean = _told("clean restart, Slack to Discord", await meter.post("slack"))
-        clean_back = _told("clean restart, Discord to Slack", await meter.post("discord"))
+        clean = _report("clean restart, Slack to Discord", await meter.post("slack"))
+        clean_back = _report("clean restart, Discord to Slack", await meter.post("discord"))
         began = time.monotonic()
         await meter.is_current(ROOMS * 3 + 120)
         print(f"every channel read after {time.monotonic() - began:.0f} s more")
@@ -130,8 +130,8 @@ async def test_live_messages_do_not_wait_for_the_channels_that_are_read_back(
         await bridge.kill()
         await bridge.start()
         await bridge.connected(300)
-        killed = _told("kill, Slack to Discord", await meter.post("slack"))
-        killed_back = _told("kill, Discord to Slack", await meter.post("discord"))
+        killed = _report("kill, Slack to Discord", await meter.post("slack"))
+        killed_back = _report("kill, Discord to Slack", await meter.post("discord"))
         print(bridge.log.read_text().count("live_events_released"), "channels went on unread")
 
     assert max(clean, clean_back) <= CLEAN_P95

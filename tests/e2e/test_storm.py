@@ -93,7 +93,7 @@ async def weather(
             await bridge.connected(120)
             reckoning = await reckon(local, traffic, bridge, log, always, seconds=1500, store=store)
     print(
-        f"\n{seconds:g} s, {traffic.events} events, {len(traffic.said)} of them posts, in "
+        f"\n{seconds:g} s, {traffic.events} events, {len(traffic.posts)} of them posts, in "
         f"{sum(map(len, rooms))} channels, faults asked for: {dict(sorted(storm.done.items()))}\n"
         f"{reckoning}"
     )

@@ -79,15 +79,15 @@ class Seen:
 
 @asynccontextmanager
 async def watching(sandbox: Sandbox) -> AsyncGenerator[Seen, None]:
-    seen = Seen()
+    recorder = Seen()
 
     async def watch() -> None:
         async for change in sandbox.context.feed.watch():
-            seen.see(change)
+            recorder.see(change)
 
     task = asyncio.create_task(watch())
     try:
-        yield seen
+        yield recorder
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -108,41 +108,43 @@ def with_personal_chat(sandbox: Sandbox, settings: dict[str, Any]) -> str:
     return chat
 
 
-def answers(shown: Sequence[Shown]) -> list[Shown]:
-    return [one for one in shown if "Paragraph" in one.text]
+def answers(messages: Sequence[Shown]) -> list[Shown]:
+    return [message for message in messages if "Paragraph" in message.text]
 
 
-def paragraphs(shown: Sequence[Shown]) -> list[int]:
+def paragraphs(messages: Sequence[Shown]) -> list[int]:
     """The numbers of the paragraphs in the order in which they stand there."""
-    text = "\n".join(one.text for one in answers(shown))
+    text = "\n".join(answer.text for answer in answers(messages))
     return [int(piece.split(" ", 1)[0]) for piece in text.split("Paragraph ")[1:]]
 
 
 def limit_errors(sandbox: Sandbox) -> dict[str, int]:
     refused = ("429", "40", "not_in_streaming", "too_long", "conflict", "invalid")
-    found = sandbox.context.feed.refusals
-    return {what: count for what, count in found.items() if any(one in what for one in refused)}
+    refusals = sandbox.context.feed.refusals
+    return {
+        what: count for what, count in refusals.items() if any(word in what for word in refused)
+    }
 
 
-def said(shown: Sequence[Shown]) -> list[str]:
+def plain_words(messages: Sequence[Shown]) -> list[str]:
     """The words that stand there, as our own reader of the platform understands them."""
-    found: list[str] = []
-    for one in answers(shown):
-        (message,) = translate(one.raw, source=one.platform, target="uacs").messages
+    words: list[str] = []
+    for answer in answers(messages):
+        (message,) = translate(answer.raw, source=answer.platform, target="uacs").messages
         parts = Message.model_validate(message).content
         texts = [part.text for part in parts if isinstance(part, TextPart)]
-        found += text_to_plain(markdown_to_text("\n\n".join(texts).removeprefix(BYLINE))).split()
-    return found
+        words += text_to_plain(markdown_to_text("\n\n".join(texts).removeprefix(BYLINE))).split()
+    return words
 
 
 def whole(sandbox: Sandbox, text: str, platform: str) -> Callable[[], bool]:
     """Whether it stands there word by word; Teams marks it."""
     numbers = list(range(text.count("Paragraph ")))
-    wanted = [*expected(text), *(["AI", "generated"] if platform == "teams" else [])]
+    expected_words = [*expected(text), *(["AI", "generated"] if platform == "teams" else [])]
 
     def stands() -> bool:
-        shown = sandbox.standing(platform, "general")
-        return paragraphs(shown) == numbers and said(shown) == wanted
+        messages = sandbox.standing(platform, "general")
+        return paragraphs(messages) == numbers and plain_words(messages) == expected_words
 
     return stands
 
@@ -160,26 +162,26 @@ async def test_a_long_answer_arrives_whole_everywhere_without_breaking_a_limit(
     agent = Writer(text, pieces=100, seconds=2.5)
     async with local_sandbox(channels=1) as sandbox:
         settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
-        async with running(sandbox, settings) as (bridge, _), watching(sandbox) as seen:
+        async with running(sandbox, settings) as (bridge, _), watching(sandbox) as recorder:
             bridge.agents["echo"] = agent
             for fifth in range(1, 5):  # each is said when all have seen the one before grow
 
-                def shown(steps: int = fifth) -> bool:
-                    return all(seen.steps.get(one, 0) >= steps for one in PLATFORMS)
+                def has_grown(steps: int = fifth) -> bool:
+                    return all(recorder.steps.get(platform, 0) >= steps for platform in PLATFORMS)
 
-                agent.gates[20 * fifth] = shown
+                agent.gates[20 * fifth] = has_grown
             root = await sandbox.say("slack", "general", "hello")
             await sandbox.say("slack", "general", "@echo write", thread=root)
             for platform in PLATFORMS:
                 await sandbox.until(whole(sandbox, text, platform))
 
-            raw = [one.raw for one in sandbox.standing("slack", "general")]
+            raw = [message.raw for message in sandbox.standing("slack", "general")]
             errors = limit_errors(sandbox)
 
     assert errors == {}
-    assert all(seen.steps[platform] > 3 for platform in PLATFORMS)
-    assert all(seen.first[platform] < agent.ended for platform in PLATFORMS)
-    streamed = [one["streaming_state"] for one in raw if "streaming_state" in one]
+    assert all(recorder.steps[platform] > 3 for platform in PLATFORMS)
+    assert all(recorder.first[platform] < agent.ended for platform in PLATFORMS)
+    streamed = [message["streaming_state"] for message in raw if "streaming_state" in message]
     assert streamed == ["completed"] * len(streamed) != []
 
 
@@ -189,7 +191,7 @@ async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> Non
     async with local_sandbox(channels=1) as sandbox:
         settings = configuration(sandbox, tmp_path / "b.sqlite3", channels=["general"])
         chat = with_personal_chat(sandbox, settings)
-        async with running(sandbox, settings) as (bridge, _), watching(sandbox) as seen:
+        async with running(sandbox, settings) as (bridge, _), watching(sandbox) as recorder:
             bridge.agents["echo"] = agent
             teams = sandbox.platforms["teams"]
             who = teams.world().people[0]
@@ -201,7 +203,7 @@ async def test_in_a_chat_of_teams_it_is_a_stream_of_teams(tmp_path: Path) -> Non
             errors = limit_errors(sandbox)
 
     assert errors == {}
-    assert seen.steps["teams"] >= 3
+    assert recorder.steps["teams"] >= 3
 
 
 @pytest.mark.parametrize("platform", ["slack", "teams"])
@@ -228,12 +230,12 @@ async def test_a_person_stops_what_is_being_written(platform: str, tmp_path: Pat
             await sandbox.until(lambda: bridge.router.parts.turns.queue.idle)
             await sandbox.until(lambda: bridge.router.parts.outbound.lanes.idle)
 
-            shown = answers(local.messages(workspace, chat))
+            messages = answers(local.messages(workspace, chat))
 
-    assert len(shown) == 1
-    assert len(shown[0].text) < 3_000
+    assert len(messages) == 1
+    assert len(messages[0].text) < 3_000
     if platform == "slack":
-        assert "stopped" in shown[0].text
+        assert "stopped" in messages[0].text
 
 
 @pytest.mark.timeout(180)
@@ -241,7 +243,10 @@ async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_pat
     async with sandbox_beside(channels=1) as local:
         parts, (room, *_) = rooms_across(local)
         membership = {"agent": "echo", "listen": "mentions"}
-        rooms = {name: {**one, "agents": [membership]} for name, one in parts["rooms"].items()}
+        rooms = {
+            name: {**room_settings, "agents": [membership]}
+            for name, room_settings in parts["rooms"].items()
+        }
         agents = {"echo": {"kind": "echo", "pace": 0.12}}
         store = {"path": str(tmp_path / "b.sqlite3")}
         settings = {**parts, "rooms": rooms, "agents": agents, "store": store}
@@ -260,41 +265,51 @@ async def test_a_kill_in_the_middle_of_an_answer_leaves_one_whole_answer(tmp_pat
             async with asyncio.timeout(60):
                 while not all([await ended(local, spot) for spot in room]):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
-            shown = {spot.platform: await local.standing(spot) for spot in room}
+            messages = {spot.platform: await local.standing(spot) for spot in room}
 
     assert left
-    for found in shown.values():
-        assert len([one for one in found if "this is what reached me" in one.text]) == 1
-    assert not [one for one in shown["slack"] if one.raw.get("streaming_state") == "in_progress"]
+    for in_channel in messages.values():
+        assert (
+            len([message for message in in_channel if "this is what reached me" in message.text])
+            == 1
+        )
+    assert not [
+        message
+        for message in messages["slack"]
+        if message.raw.get("streaming_state") == "in_progress"
+    ]
 
 
 async def growing(local: SandboxProcess, spot: Spot) -> bool:
-    found = await local.standing(spot)
-    return any(one.raw.get("streaming_state") == "in_progress" for one in found)
+    messages = await local.standing(spot)
+    return any(message.raw.get("streaming_state") == "in_progress" for message in messages)
 
 
 async def ended(local: SandboxProcess, spot: Spot) -> bool:
-    found = await local.standing(spot)
-    return any("my answer is shown on" in one.text and "Teams" in one.text.title() for one in found)
+    messages = await local.standing(spot)
+    return any(
+        "my answer is shown on" in message.text and "Teams" in message.text.title()
+        for message in messages
+    )
 
 
 @pytest.mark.timeout(120)
 async def test_turns_side_by_side_in_two_workspaces_all_end() -> None:
-    found = await streams.measure(streams.QUICK, patience=60)
+    result = await streams.measure(streams.QUICK, patience=60)
 
-    assert found["whole"] == streams.QUICK.turns
-    assert not [what for what in found["refused"] if "chat." in what]
+    assert result["whole"] == streams.QUICK.turns
+    assert not [what for what in result["refused"] if "chat." in what]
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("size", [streams.FULL, streams.ONE_WORKSPACE])
 async def test_a_hundred_turns_side_by_side_all_end(size: streams.Size) -> None:
-    found = await streams.measure(size, patience=400)
+    result = await streams.measure(size, patience=400)
 
-    print(found)
-    assert found["whole"] == size.turns
-    assert not [what for what in found["refused"] if "chat." in what]
+    print(result)
+    assert result["whole"] == size.turns
+    assert not [what for what in result["refused"] if "chat." in what]
 
 
 @pytest.mark.long
@@ -304,13 +319,13 @@ async def test_20000_characters_arrive_whole_everywhere(tmp_path: Path) -> None:
     agent = Writer(text, pieces=1_000, seconds=45.0)
     async with local_sandbox(channels=1) as local:
         settings = configuration(local, tmp_path / "b.sqlite3", channels=["general"])
-        async with running(local, settings) as (bridge, _), watching(local) as seen:
+        async with running(local, settings) as (bridge, _), watching(local) as recorder:
             bridge.agents["echo"] = agent
             root = await local.say("slack", "general", "hello")
             await local.say("slack", "general", "@echo write", thread=root)
             for platform in PLATFORMS:
                 await local.until(whole(local, text, platform), 200)
-                print(platform, seen.first[platform] - agent.began, seen.steps[platform],
+                print(platform, recorder.first[platform] - agent.began, recorder.steps[platform],
                       asyncio.get_running_loop().time() - agent.ended)  # fmt: skip
             errors = limit_errors(local)
 

@@ -19,9 +19,9 @@ OTHERS = ("slack", "teams")
 
 
 def discord_of(local: Sandbox) -> LocalDiscord:
-    found = local.platforms["discord"]
-    assert isinstance(found, LocalDiscord)
-    return found
+    discord = local.platforms["discord"]
+    assert isinstance(discord, LocalDiscord)
+    return discord
 
 
 def with_forum(local: Sandbox, settings: dict[str, Any]) -> tuple[str, str]:
@@ -35,7 +35,7 @@ def with_forum(local: Sandbox, settings: dict[str, Any]) -> tuple[str, str]:
 
 
 def standing(local: Sandbox) -> list[int]:
-    return [len(local.standing(one, "general")) for one in OTHERS]
+    return [len(local.standing(platform, "general")) for platform in OTHERS]
 
 
 async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path: Path) -> None:
@@ -50,21 +50,22 @@ async def test_a_forum_post_keeps_its_title_and_its_answers_stand_below(tmp_path
             )
             await discord.post_as(guild, forum, bob, "By the river", post)
             await local.until(
-                lambda: all(len(local.standing(one, "general")) == 2 for one in OTHERS)
+                lambda: all(len(local.standing(platform, "general")) == 2 for platform in OTHERS)
             )
             await discord.edit_as(guild, forum, ana, post, "The old place has closed.")
             await local.until(
                 lambda: all(
-                    "has closed" in local.standing(one, "general")[0].text for one in OTHERS
+                    "has closed" in local.standing(platform, "general")[0].text
+                    for platform in OTHERS
                 )
             )
             await discord.rename_as(guild, post, ana, "Where did we eat?")
             await local.until(
-                lambda: all(len(local.standing(one, "general")) == 3 for one in OTHERS)
+                lambda: all(len(local.standing(platform, "general")) == 3 for platform in OTHERS)
             )
 
-            for one in OTHERS:
-                first, answer, renamed = local.standing(one, "general")
+            for platform in OTHERS:
+                first, answer, renamed = local.standing(platform, "general")
                 title, words = (first.text.index(w) for w in ("Where shall we eat?", "The old"))
                 assert title < words
                 assert "By the river" in answer.text
@@ -111,7 +112,9 @@ async def test_what_is_said_to_an_archived_or_locked_thread_opens_it(tmp_path: P
                 await local.say("slack", "general", number, thread=root)
                 await local.until(lambda number=number: _last(local).endswith(number))
 
-            assert {one.thread for one in local.standing("discord", "general")[1:]} == {thread}
+            assert {message.thread for message in local.standing("discord", "general")[1:]} == {
+                thread
+            }
             assert await bridge.store.dead_letters() == []
 
 
@@ -163,10 +166,17 @@ async def test_what_a_locked_thread_of_slack_does_not_take_is_said_in_its_channe
 
 async def _losses_of_the_last(bridge: Bridge, account: str) -> list[str]:
     """What the copy of the room's last message lost in the account's channel."""
-    (room,) = [one for one, _ in await bridge.store.conversations() if one.kind == "room"]
+    (room,) = [
+        timeline for timeline, _ in await bridge.store.conversations() if timeline.kind == "room"
+    ]
     (message,) = (await bridge.store.conversation(room.id)).messages[-1:]
-    told = _operations(await bridge.store.explain(MessageId(message.message_id)))
-    return [loss.kind for one in told if one.operation.account == account for loss in one.losses]
+    records = _operations(await bridge.store.explain(MessageId(message.message_id)))
+    return [
+        loss.kind
+        for record in records
+        if record.operation.account == account
+        for loss in record.losses
+    ]
 
 
 def _last(local: Sandbox) -> str:

@@ -31,31 +31,31 @@ async def test_a_refused_message_is_told_to_its_author_and_tried_again(
         refusal = Fault(kind="status", where=f"{other}:*:{channel}", status=403, times=None)
         whispered = way == "whisper" and origin == "slack"
 
-        def told() -> list[Shown]:
+        def notices() -> list[Shown]:
             if whispered:
                 return platform.whispers(place[0], person)
-            return [one for one in local.standing(origin, "general") if one.bot]
+            return [message for message in local.standing(origin, "general") if message.bot]
 
-        def says(words: str) -> bool:
+        def has_notice(words: str) -> bool:
             """In a text, or in a card."""
-            return any(words in f"{one.text} {one.raw}" for one in told())
+            return any(words in f"{message.text} {message.raw}" for message in notices())
 
         async with running(local, settings) as (bridge, _):
             local.context.faults.add(refusal)
             await local.say(origin, "general", "news")
-            await local.until(lambda: says("did not reach"))
-            assert says(f"{other.capitalize()} ")
-            assert len(told()) == 1
+            await local.until(lambda: has_notice("did not reach"))
+            assert has_notice(f"{other.capitalize()} ")
+            assert len(notices()) == 1
             assert not local.standing(other, "general")
 
             local.context.faults.clear()
             press = Press(
-                workspace=place[0], person=person, channel=place[1], message=told()[0].id,
+                workspace=place[0], person=person, channel=place[1], message=notices()[0].id,
                 action="Try again",
             )  # fmt: skip
             await platform.press(press)
             await local.until(lambda: len(local.standing(other, "general")) == 1)
-            await local.until(lambda: says("delivered after all"))
+            await local.until(lambda: has_notice("delivered after all"))
             assert await bridge.store.dead_letters() == []
 
 
@@ -72,28 +72,28 @@ async def test_a_refused_message_bears_a_mark_until_it_has_arrived(
         refusal = Fault(kind="status", where=f"{other}:*:{channel}", status=403, times=None)
         bot = mention(local, origin)
 
-        def said(words: str) -> bool:
+        def is_answered(words: str) -> bool:
             """In the channel, or whispered."""
-            shown = [*local.standing(origin, "general")]
+            messages = [*local.standing(origin, "general")]
             platform, workspace = local.platforms[origin], local.place(origin, "general")[0]
             if isinstance(platform, LocalSlack):
-                shown += platform.whispers(workspace, local.person(origin, workspace))
-            return any(one.bot and words in one.text for one in shown)
+                messages += platform.whispers(workspace, local.person(origin, workspace))
+            return any(message.bot and words in message.text for message in messages)
 
-        def marks() -> set[str]:
+        def reactions() -> set[str]:
             return set(local.standing(origin, "general")[0].reactions)
 
         async with running(local, settings) as (bridge, _):
             local.context.faults.add(refusal)
             await local.say(origin, "general", "news")
-            await local.until(lambda: marks() == {"❌"})
+            await local.until(lambda: reactions() == {"❌"})
             await local.say(origin, "general", f"{bot} why")
-            await local.until(lambda: said("“news”: This did not reach"))
+            await local.until(lambda: is_answered("“news”: This did not reach"))
 
             local.context.faults.clear()
             await local.say(origin, "general", f"{bot} retry")
-            await local.until(lambda: said("Tried again: 1 message."))
-            await local.until(lambda: not marks())
+            await local.until(lambda: is_answered("Tried again: 1 message."))
+            await local.until(lambda: not reactions())
             (arrived,) = local.standing(other, "general")
             assert "news" in arrived.text
             assert await bridge.store.dead_letters() == []

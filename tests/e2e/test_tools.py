@@ -59,19 +59,19 @@ def removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], str
 
 
 def everywhere(sandbox: Sandbox, words: str) -> bool:
-    return all(with_words(sandbox, one, words) for one in PLATFORMS)
+    return all(with_words(sandbox, platform, words) for platform in PLATFORMS)
 
 
 def asks(sandbox: Sandbox, platform: str) -> bool:
     """Whether a request still stands there; a note may quote one."""
-    said = [json.dumps(one.raw) for one in sandbox.standing(platform, "general")]
-    return any("asks for leave" in one and "may decide this" not in one for one in said)
+    texts = [json.dumps(message.raw) for message in sandbox.standing(platform, "general")]
+    return any("asks for leave" in text and "may decide this" not in text for text in texts)
 
 
 def request(sandbox: Sandbox, platform: str) -> Shown:
-    found = with_words(sandbox, platform, "asks for leave")
-    assert found
-    return found
+    message = with_words(sandbox, platform, "asks for leave")
+    assert message
+    return message
 
 
 async def allow(sandbox: Sandbox, platform: str, hand: LocalUser, button: str = "Allow") -> None:
@@ -95,7 +95,9 @@ async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
 
             await allow(sandbox, "discord", people["discord"])
             await sandbox.until(
-                lambda: any("may decide" in one.text for one in people["discord"].whispers())
+                lambda: any(
+                    "may decide" in whisper.text for whisper in people["discord"].whispers()
+                )
             )
             await allow(sandbox, "teams", people["teams"])
             await sandbox.until(lambda: with_words(sandbox, "teams", "may decide this") is not None)
@@ -107,12 +109,12 @@ async def test_a_call_is_allowed_by_those_who_may_and_shown_everywhere(
 
             assert removed() == "Lunch\n"
             assert not with_words(sandbox, "slack", "may decide this")
-            assert not any(asks(sandbox, one) for one in PLATFORMS)
+            assert not any(asks(sandbox, platform) for platform in PLATFORMS)
             assert everywhere(sandbox, "🔧 calendar: remove")
-            (known,) = await bridge.store.approvals()
-            assert [one.allowed for one in known.decisions] == [True]
+            (approval,) = await bridge.store.approvals()
+            assert [decision.allowed for decision in approval.decisions] == [True]
 
-    bodies = json.dumps([one.body for one in llmock.requests])
+    bodies = json.dumps([request.body for request in llmock.requests])
     assert "Removed Lunch." in bodies
     assert TOKEN not in bodies
 
@@ -134,14 +136,16 @@ async def test_a_press_on_any_platform_counts_and_a_refusal_reaches_the_model(
                 await sandbox.until(lambda: everywhere(sandbox, "asks for leave"))
                 await allow(sandbox, platform, hands(sandbox)[platform], button)
                 words = f"Done on {platform}."
-                await sandbox.until(lambda said=words: everywhere(sandbox, said))
-                await sandbox.until(lambda: not any(asks(sandbox, one) for one in PLATFORMS))
+                await sandbox.until(lambda wanted_words=words: everywhere(sandbox, wanted_words))
+                await sandbox.until(
+                    lambda: not any(asks(sandbox, platform) for platform in PLATFORMS)
+                )
 
             assert removed() == "Event of slack\nEvent of teams\n"
             assert everywhere(sandbox, "refused by")
             assert everywhere(sandbox, "Removed Event of slack.")
 
-    assert "A person refused this call" in json.dumps([one.body for one in llmock.requests])
+    assert "A person refused this call" in json.dumps([request.body for request in llmock.requests])
 
 
 async def test_what_a_tool_says_pings_nobody_and_hides_no_link(
@@ -157,17 +161,17 @@ async def test_what_a_tool_says_pings_nobody_and_hides_no_link(
         async with running(sandbox, settings):
             await sandbox.say("slack", "general", "What is new?")
             await sandbox.until(lambda: everywhere(sandbox, "I read it."))
-            raws = {one: with_words(sandbox, one, "I read it.") for one in PLATFORMS}
+            raws = {platform: with_words(sandbox, platform, "I read it.") for platform in PLATFORMS}
 
-    for platform, shown in raws.items():
-        assert shown
-        check_harmless(platform, shown)
+    for platform, message in raws.items():
+        assert message
+        check_harmless(platform, message)
     assert removed() == ""
 
 
-def check_harmless(platform: str, shown: Shown) -> None:
+def check_harmless(platform: str, message: Shown) -> None:
     """No mention that rings, no picture that is fetched, no link whose target is not seen."""
-    raw = re.sub(r"```.*?```", "", json.dumps(shown.raw, ensure_ascii=False))  # code is code
+    raw = re.sub(r"```.*?```", "", json.dumps(message.raw, ensure_ascii=False))  # code is code
     match platform:
         case "slack":
             assert '"type": "broadcast"' not in raw
@@ -175,8 +179,8 @@ def check_harmless(platform: str, shown: Shown) -> None:
             assert "image_url" not in raw
             assert "<!channel>" not in raw.replace("&lt;!channel&gt;", "")
         case "discord":
-            assert shown.raw["mention_everyone"] is False
-            assert shown.raw["mentions"] == []
+            assert message.raw["mention_everyone"] is False
+            assert message.raw["mentions"] == []
             assert "](https://evil" not in raw.replace("\\\\]", "")
         case _:
             assert "<at>" not in raw
@@ -201,8 +205,8 @@ async def test_a_model_hands_over_to_another_agent(
                 await sandbox.until(lambda w=words: everywhere(sandbox, w))
             await sandbox.say("discord", "general", "Number 4711?")
             await sandbox.until(lambda: everywhere(sandbox, "Number 4711"))
-            asked = len(llmock.requests)
+            request_count = len(llmock.requests)
 
-    assert asked == 2  # the model was not asked again
-    tools = {one["function"]["name"] for one in llmock.requests[0].body["tools"]}
+    assert request_count == 2  # the model was not asked again
+    tools = {tool["function"]["name"] for tool in llmock.requests[0].body["tools"]}
     assert "hand_over" in tools

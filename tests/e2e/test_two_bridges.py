@@ -29,11 +29,11 @@ NAMES = ("slack", "discord")
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Posts without an operation are looked for after a moment."""
-    known = build.timeouts_of
+    original = build.timeouts_of
 
     def timeouts_of(settings: Settings) -> Timeouts:
         return replace(
-            known(settings), other_bridge_wait=0.3, other_bridge_look=0.1, other_bridge_away=2.0
+            original(settings), other_bridge_wait=0.3, other_bridge_look=0.1, other_bridge_away=2.0
         )
 
     monkeypatch.setattr(build, "timeouts_of", timeouts_of)
@@ -41,7 +41,8 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _stopped(bridge: Bridge) -> bool:
     return all(
-        bridge.router.parts.recovery.other_bridges.is_stopped(one) for one in (SLACK, DISCORD)
+        bridge.router.parts.recovery.other_bridges.is_stopped(account)
+        for account in (SLACK, DISCORD)
     )
 
 
@@ -50,14 +51,17 @@ async def _waits(bridge: Bridge) -> bool:
 
 
 def _texts(local: Sandbox) -> list[str]:
-    return [shown.text for shown in local.standing("discord", "general")]
+    return [message.text for message in local.standing("discord", "general")]
 
 
 async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Path) -> None:
     async with local_sandbox(limits=False, names=NAMES) as local:
-        one = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
+        first_settings = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
-        async with running(local, one) as (first, _), running(local, other) as (second, _):
+        async with (
+            running(local, first_settings) as (first, _),
+            running(local, other) as (second, _),
+        ):
             for number in range(MOST_POSTS):
                 for platform in NAMES:
                     await local.say(platform, "general", f"text {number} on {platform}")
@@ -79,14 +83,14 @@ async def test_two_bridges_with_the_same_tokens_both_know_and_stop(tmp_path: Pat
             assert "nobody carries this" not in " ".join(_texts(local))
             assert "Another bridge posts to" in " ".join(_texts(local))
 
-            config = write(tmp_path / "one.yaml", json.dumps(one))
+            config = write(tmp_path / "one.yaml", json.dumps(first_settings))
             status = await asyncio.to_thread(cli, "status", "-c", str(config))
             assert "problem: account discord sends nothing since" in status.stdout
-            for told in ("discord sends again", "discord was not stopped"):
+            for line in ("discord sends again", "discord was not stopped"):
                 resumed = await asyncio.to_thread(
                     cli, "account", "resume", "discord", "-c", str(config)
                 )
-                assert told in resumed.stdout
+                assert line in resumed.stdout
             assert not first.router.parts.recovery.other_bridges.is_stopped(DISCORD)
             assert second.router.parts.recovery.other_bridges.is_stopped(DISCORD)
             wrong = await asyncio.to_thread(cli, "account", "resume", "slick", "-c", str(config))
@@ -99,10 +103,10 @@ async def test_a_second_bridge_on_slack_is_noticed_before_anybody_posts(
 ) -> None:
     monkeypatch.setattr("connectors.slack.receive._OTHERS_AFTER", 0.1)
     async with local_sandbox(limits=False, names=NAMES) as local:
-        one = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
+        first = configuration(local, tmp_path / "one.sqlite3", channels=("general",))
         other = configuration(local, tmp_path / "other.sqlite3", channels=("general",))
         with capture_logs() as logs:
-            async with running(local, one), running(local, other) as (second, _):
+            async with running(local, first), running(local, other) as (second, _):
                 await local.until(lambda: bool(account_facts(second, SLACK, ours=True)["note"]))
                 facts = account_facts(second, SLACK, ours=True)
                 config = write(tmp_path / "other.yaml", json.dumps(other))
@@ -122,10 +126,10 @@ async def test_a_bridge_that_is_started_again_with_its_store_goes_on(tmp_path: P
             async with running(local, settings) as (bridge, _):
                 for platform in NAMES:
                     await local.say(platform, "general", f"text {number} on {platform}")
-                wanted = 2 * (number + 1)
+                expected = 2 * (number + 1)
                 await local.until(
-                    lambda wanted=wanted: all(
-                        len(local.standing(platform, "general")) == wanted for platform in NAMES
+                    lambda expected=expected: all(
+                        len(local.standing(platform, "general")) == expected for platform in NAMES
                     )
                 )
                 await local.until(

@@ -47,8 +47,10 @@ class Biller:
 
 
 def standing(local: Sandbox, platform: str, words: str) -> dict[str, Any] | None:
-    shown = local.standing(platform, "general")
-    return next((one.raw for one in shown if words in orjson.dumps(one.raw).decode()), None)
+    messages = local.standing(platform, "general")
+    return next(
+        (message.raw for message in messages if words in orjson.dumps(message.raw).decode()), None
+    )
 
 
 async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path) -> None:
@@ -59,9 +61,9 @@ async def test_an_agents_part_that_nobody_knows_is_a_file_of_json(tmp_path: Path
             bridge.agents["echo"] = Biller()
             await local.say("slack", "general", "what do I owe?")
             for platform in local.platforms:
-                await local.until(lambda one=platform: standing(local, one, NAME) is not None)
+                await local.until(lambda name=platform: standing(local, name, NAME) is not None)
 
-            slack, discord = (standing(local, one, NAME) or {} for one in ("slack", "discord"))
+            slack, discord = (standing(local, name, NAME) or {} for name in ("slack", "discord"))
             token = local.platforms["slack"].world().apps[0]["bot_token"]
             assert await fetched(slack["files"][0]["url_private"], token) == INVOICE
             assert await fetched(discord["attachments"][0]["url"]) == INVOICE
@@ -85,19 +87,23 @@ async def test_in_a_personal_chat_of_teams_it_is_offered(tmp_path: Path) -> None
         tenant, _ = local.place("teams", "general")
 
         def question() -> Shown | None:
-            shown = teams.messages(tenant, chat)
-            return next((one for one in shown if "file.consent" in str(one.raw)), None)
+            messages = teams.messages(tenant, chat)
+            return next(
+                (message for message in messages if "file.consent" in str(message.raw)), None
+            )
 
         async with running(local, settings) as (bridge, _):
             bridge.agents["echo"] = Biller()
             await hand.post_files([FileUpload(name="a.txt", data=b"what do I owe?")])
             await local.until(lambda: question() is not None)
-            asked = question()
-            assert asked
-            assert (await hand.press(asked.id, "Accept")).answered
+            card = question()
+            assert card
+            assert (await hand.press(card.id, "Accept")).answered
             await local.until(lambda: question() is None)
 
-            brought = next(one for one in teams.messages(tenant, chat) if one.id == asked.id)
+            brought = next(
+                message for message in teams.messages(tenant, chat) if message.id == card.id
+            )
             own = brought.raw["attachments"][0]["content"]["uniqueId"]
             assert orjson.loads(teams.drive.read(own)) == INVOICE  # type: ignore[attr-defined]
 
@@ -113,11 +119,11 @@ async def losses_of(bridge: Bridge) -> dict[str, tuple[Loss, ...]]:
     """Of each copy of the answer, by its platform, when all of them are settled."""
     (room,) = bridge.rooms.by_id.values()
     conversation = await bridge.store.conversation(room.conversation)
-    (answer,) = [one for one in conversation.messages if one.actor.id == "agent:echo"]
+    (answer,) = [message for message in conversation.messages if message.actor.id == "agent:echo"]
     async with asyncio.timeout(LONGEST_WAIT):
         while True:
             explained = await bridge.store.explain(MessageId(answer.message_id))
-            if explained and all(one.state == "done" for one in explained.operations):
+            if explained and all(operation.state == "done" for operation in explained.operations):
                 records = explained.operations
-                return {one.operation.channel.platform: one.losses for one in records}
+                return {record.operation.channel.platform: record.losses for record in records}
             await asyncio.sleep(0.01)

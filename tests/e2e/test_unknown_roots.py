@@ -19,23 +19,23 @@ async def test_a_question_below_a_root_from_before_the_room_is_answered_in_its_t
         root = await local.say(home, "general", "Said before anybody listened")
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=("general",))
         async with running(local, settings) as (bridge, _):
-            asked = await local.say(home, "general", "@echo what now?", thread=root)
-            others = [one for one in PLATFORMS if one != home]
+            asking = await local.say(home, "general", "@echo what now?", thread=root)
+            others = [platform for platform in PLATFORMS if platform != home]
             # That somebody started a thread is an event of its own on Discord.
             count = 3 if home == "discord" else 2
             await local.until(
                 lambda: (
                     len(local.standing(home, "general")) == 3
-                    and all(len(local.standing(one, "general")) == count for one in others)
+                    and all(len(local.standing(other, "general")) == count for other in others)
                 )
             )
             await bridge.router.settled()
 
             _, question, answer = local.standing(home, "general")
-            assert (question.id, answer.thread) == (asked, question.thread)
+            assert (question.id, answer.thread) == (asking, question.thread)
             for other in others:
                 first, *below = local.standing(other, "general")
                 assert "what now?" in below[0].text or "what now?" in first.text
-                assert [one.thread for one in below] == [first.id] * len(below)
+                assert [message.thread for message in below] == [first.id] * len(below)
                 assert "echo" in below[-1].text
             assert await bridge.store.dead_letters() == []

@@ -92,7 +92,7 @@ async def asked_in_a_thread(sandbox: Sandbox) -> str:
 
 
 def raws(sandbox: Sandbox) -> str:
-    return orjson.dumps([one.raw for one in sandbox.standing("slack", "general")]).decode()
+    return orjson.dumps([message.raw for message in sandbox.standing("slack", "general")]).decode()
 
 
 @asynccontextmanager
@@ -137,8 +137,8 @@ async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
         workspace, own_id = place
         channel = local.slack.workspaces[workspace].channels[own_id]
         ((_, status),) = channel.statuses.items()
-        shown = byline_fields(Bylines().of_agent("echo"))
-        face = {"username": "echo", "icons": {"emoji": shown["icon_emoji"]}}
+        byline = byline_fields(Bylines().of_agent("echo"))
+        face = {"username": "echo", "icons": {"emoji": byline["icon_emoji"]}}
         assert status.identity == face
 
         agent.think.set()
@@ -146,7 +146,7 @@ async def test_slack_shows_a_status_then_tasks_then_the_exact_answer(
             await sandbox.until(lambda: raws(sandbox).count('"task_card"') == 3)
             assert local.status(*place, root) == ""
             assert '"title":"weather: look up"' in raws(sandbox)
-            (streamed,) = [one for one in channel.messages.values() if one.live]
+            (streamed,) = [message for message in channel.messages.values() if message.live]
             assert {"username": streamed.username, "icons": streamed.icons} == face
         agent.speak.set()
         await sandbox.until(lambda: bridge.router.parts.turns.queue.idle)
@@ -187,16 +187,16 @@ async def test_teams_takes_every_edit_of_an_answer_that_shows_its_calls_whole(
             bridge.agents["echo"] = agent
             with capture_logs() as logs:
                 await sandbox.say("teams", "general", "@echo what is the weather?")
-                await sandbox.until(lambda: "Let me look." in shown(sandbox))
+                await sandbox.until(lambda: "Let me look." in all_texts(sandbox))
                 agent.think.set()
-                await sandbox.until(lambda: "sunny" in shown(sandbox))
+                await sandbox.until(lambda: "sunny" in all_texts(sandbox))
                 agent.speak.set()
                 await sandbox.until(
-                    lambda: bridge.router.parts.turns.queue.idle and WORDS in shown(sandbox)
+                    lambda: bridge.router.parts.turns.queue.idle and WORDS in all_texts(sandbox)
                 )
 
-    assert "Let me look." in shown(sandbox)
-    assert [one for one in logs if one["event"] == "stream_edit_failed"] == []
+    assert "Let me look." in all_texts(sandbox)
+    assert [log for log in logs if log["event"] == "stream_edit_failed"] == []
 
 
 async def test_a_table_in_a_chat_of_teams_is_one_in_the_end(tmp_path: Path) -> None:
@@ -212,8 +212,8 @@ async def test_a_table_in_a_chat_of_teams_is_one_in_the_end(tmp_path: Path) -> N
         assert await bridge.store.dead_letters() == []
 
 
-def shown(sandbox: Sandbox) -> str:
-    return orjson.dumps([one.raw for one in sandbox.standing("teams", "general")]).decode()
+def all_texts(sandbox: Sandbox) -> str:
+    return orjson.dumps([message.raw for message in sandbox.standing("teams", "general")]).decode()
 
 
 async def test_slacks_stop_ends_what_has_not_begun_to_speak(tmp_path: Path) -> None:
@@ -238,7 +238,9 @@ async def test_slacks_stop_ends_an_agent_that_says_nothing_more(tmp_path: Path) 
         place = sandbox.place("slack", "general")
         await sandbox.until(lambda: raws(sandbox).count('"task_card"') == 3)
         answer = next(
-            one for one in local.messages(*place) if "task_card" in orjson.dumps(one.raw).decode()
+            message
+            for message in local.messages(*place)
+            if "task_card" in orjson.dumps(message.raw).decode()
         )
 
         await local.stop_as(*place, sandbox.person("slack", place[0]), answer.id)
@@ -290,7 +292,11 @@ async def test_what_an_agent_does_just_now_is_a_status_on_slack_and_typing_elsew
             )
 
             standing = [
-                *(one for name in sandbox.platforms for one in sandbox.standing(name, "general")),
+                *(
+                    message
+                    for name in sandbox.platforms
+                    for message in sandbox.standing(name, "general")
+                ),
                 *teams.messages(who.workspace, chat),
             ]
 

@@ -72,17 +72,19 @@ async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
             hand = LocalUser(hands, workspace, channel, person)
 
             def whispered() -> str:
-                return str([one.raw for one in hands.whispers(workspace, person)])
+                return str([whisper.raw for whisper in hands.whispers(workspace, person)])
 
             if platform == "discord":  # it is asked for the form before the press counts
                 await until_known(bridge.store, local, _form(local, platform))
             await _send(local, platform, hand, "four")
             await local.until(lambda: "Two numbers, as in 4.2" in whispered())
             assert agent.heard == []
-            shown = [
-                one.text for name in local.platforms for one in local.standing(name, "general")
+            texts = [
+                message.text
+                for name in local.platforms
+                for message in local.standing(name, "general")
             ]
-            assert not [text for text in shown if "was not sent" in text]
+            assert not [text for text in texts if "was not sent" in text]
             await _send(local, platform, hand, "4.2")
             await local.until(lambda: len(agent.heard) == 1)
 
@@ -91,8 +93,10 @@ async def test_what_an_input_says_when_it_is_wrong_is_said_to_the_presser_alone(
 
 def _form(local: Sandbox, platform: str) -> str:
     """The id of the message with the form."""
-    shown = local.standing(platform, "general")
-    return next((one.id for one in shown if '"Send"' in orjson.dumps(one.raw).decode()), "")
+    messages = local.standing(platform, "general")
+    return next(
+        (message.id for message in messages if '"Send"' in orjson.dumps(message.raw).decode()), ""
+    )
 
 
 async def _send(local: Sandbox, platform: str, hand: LocalUser, version: str) -> None:

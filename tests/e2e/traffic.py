@@ -35,7 +35,7 @@ class Change:
 
 
 @dataclass
-class Said:
+class PersonPost:
     """A person's post: its number, where it was said, its native id, and what became of it."""
 
     number: int
@@ -68,44 +68,44 @@ def read_words(text: str) -> Iterator[tuple[int, str]]:
     """Each word of the long text that this is, or goes on with, and the number of the post; none
     of texts that are quoted, or name a thread."""
     own = read_tag(text)
-    found = ((int(word[1]), word[0]) for word in _WORD.finditer(text))
+    tags = ((int(word[1]), word[0]) for word in _WORD.finditer(text))
     if own is None:
-        return found if _WORD.match(text) else iter(())
-    return (one for one in found if one[0] == own[0])
+        return tags if _WORD.match(text) else iter(())
+    return (message for message in tags if message[0] == own[0])
 
 
-def text_of(shown: Shown) -> str:
+def text_of(message: Shown) -> str:
     """What it says: in its card, of which the text may be the beginning alone, or in its text."""
-    if shown.platform in _WITHOUT_CARDS:
-        return read(shown).text
-    blocks = shown.raw.get("blocks") or []
+    if message.platform in _WITHOUT_CARDS:
+        return read(message).text
+    blocks = message.raw.get("blocks") or []
     if all(block.get("type") == "rich_text" for block in blocks):
         blocks = []  # Slack makes them of the text
-    card = [blocks, shown.raw.get("components"), shown.raw.get("attachments")]
-    return "\n".join(_texts(card)) or shown.text
+    card = [blocks, message.raw.get("components"), message.raw.get("attachments")]
+    return "\n".join(_texts(card)) or message.text
 
 
 def _texts(value: object) -> Iterator[str]:
     """All but quotes."""
     if isinstance(value, list):
-        for one in cast("list[object]", value):
-            yield from _texts(one)
+        for item in cast("list[object]", value):
+            yield from _texts(item)
     elif isinstance(value, dict):
         node = cast("dict[str, object]", value)
         if node.get("type") == "rich_text_quote":
             return
-        for key, one in node.items():
-            if isinstance(one, str) and key in ("content", "text"):
-                yield one
+        for key, child in node.items():
+            if isinstance(child, str) and key in ("content", "text"):
+                yield child
             else:
-                yield from _texts(one)
+                yield from _texts(child)
 
 
 def read_tag(text: str) -> tuple[int, int] | None:
     """Number and version of the post that this text is of, or shows under its author's name; None
     for what no person said, though it may quote one."""
-    found = _TEXT.search(text)
-    return None if found is None else (int(found[1]), int(found[2] or 0))
+    match = _TEXT.search(text)
+    return None if match is None else (int(match[1]), int(match[2] or 0))
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Traffic:
     ) -> None:
         self.sandbox = sandbox
         self.rooms = rooms
-        self.said: list[Said] = []
+        self.posts: list[PersonPost] = []
         self.events = 0
         self._random = chance
         self._mix = mix
@@ -188,29 +188,29 @@ class Traffic:
             post.spot, post.person, post.native_id, emoji, taken_back=taken_back
         )
 
-    def _one_of_the_newest(self, platforms: Sequence[str] = ()) -> Said:
+    def _one_of_the_newest(self, platforms: Sequence[str] = ()) -> PersonPost:
         standing = [
-            one
-            for one in self.said
-            if not one.deleted and (not platforms or one.spot.platform in platforms)
+            message
+            for message in self.posts
+            if not message.deleted and (not platforms or message.spot.platform in platforms)
         ]
         return self._random.choice(standing[-_REMEMBERED:])
 
     async def _root(self, spot: Spot) -> str | None:
         """A message of this channel to answer: somebody's here, or our copy of another's."""
         roots = [
-            shown
-            for shown in await self.sandbox.standing(spot)
-            if shown.thread in (None, shown.id) and read_tag(text_of(shown))
+            message
+            for message in await self.sandbox.standing(spot)
+            if message.thread in (None, message.id) and read_tag(text_of(message))
         ]
         return self._random.choice(roots[-_ROOTS:]).id if roots else None
 
     async def _say(self, spot: Spot, thread: str | None) -> None:
-        number = len(self.said)
+        number = len(self.posts)
         person = self._random.choice(spot.people)
         text = written(number, 0, spot.platform)
         file = ""
         if spot.platform in SHARING and self._random.random() < self._mix.files:
             file = f"f{number:05d}.txt"
-        shown = await self.sandbox.say(spot, person, text, thread, file)
-        self.said.append(Said(number, spot, person, shown.id, file=file))
+        message = await self.sandbox.say(spot, person, text, thread, file)
+        self.posts.append(PersonPost(number, spot, person, message.id, file=file))
