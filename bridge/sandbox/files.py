@@ -22,7 +22,7 @@ class TooMuch(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFile:
+class StoredFile:
     """One uploaded file; `head` are its first bytes, enough to see what it is."""
 
     id: str
@@ -49,7 +49,7 @@ class Writing:
             self.head += data[: _HEAD - len(self.head)]
         self._spool.write(data)
 
-    def done(self) -> KeptFile:
+    def done(self) -> StoredFile:
         return self._files.admit(self._spool, self.size, self.head)
 
     def abandon(self) -> None:
@@ -61,7 +61,7 @@ class FileStore:
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
-        self._kept: dict[str, tuple[KeptFile, IO[bytes]]] = {}
+        self._kept: dict[str, tuple[StoredFile, IO[bytes]]] = {}
         self.bytes = 0
         weakref.finalize(self, _close_all, self._kept)
 
@@ -72,12 +72,12 @@ class FileStore:
         """Begin an upload of at most so many bytes; `write` to it, then `done` or `abandon`."""
         return Writing(self, self._most if most is None else min(most, self._most))
 
-    def keep(self, data: bytes) -> KeptFile:
+    def keep(self, data: bytes) -> StoredFile:
         writing = self.begin()
         writing.write(data)
         return writing.done()
 
-    async def take(self, chunks: AsyncIterator[bytes], most: int | None = None) -> KeptFile:
+    async def take(self, chunks: AsyncIterator[bytes], most: int | None = None) -> StoredFile:
         """Keep a stream; raises `TooMuch` beyond the bound and leaves nothing behind."""
         writing = self.begin(most)
         try:
@@ -88,16 +88,16 @@ class FileStore:
             raise
         return writing.done()
 
-    def read(self, file: KeptFile) -> bytes | None:
+    def read(self, file: StoredFile) -> bytes | None:
         """The bytes, None when they were forgotten."""
         chunks = self.chunks(file)
         return None if chunks is None else b"".join(chunks)
 
-    def chunks(self, file: KeptFile) -> Iterator[bytes] | None:
+    def chunks(self, file: StoredFile) -> Iterator[bytes] | None:
         stored = self._kept.get(file.id)
         return None if stored is None else _chunks(stored[1], file.size)
 
-    def forget(self, file: KeptFile) -> None:
+    def forget(self, file: StoredFile) -> None:
         stored = self._kept.pop(file.id, None)
         if stored is not None:
             self.bytes -= stored[0].size
@@ -107,18 +107,18 @@ class FileStore:
         _close_all(self._kept)
         self.bytes = 0
 
-    def admit(self, spool: IO[bytes], size: int, head: bytes) -> KeptFile:
+    def admit(self, spool: IO[bytes], size: int, head: bytes) -> StoredFile:
         """Take a written file over; `Writing` does it."""
         while self._kept and self.bytes + size > self._most:
             self.forget(next(iter(self._kept.values()))[0])
-        file = KeptFile(secrets.token_hex(16), size, head)
+        file = StoredFile(secrets.token_hex(16), size, head)
         self._kept[file.id] = file, spool
         self.bytes += size
         return file
 
 
 def file_response(
-    files: FileStore, file: KeptFile, media_type: str, headers: Mapping[str, str] | None = None
+    files: FileStore, file: StoredFile, media_type: str, headers: Mapping[str, str] | None = None
 ) -> Response | None:
     """The file as an answer, in pieces; None when it was forgotten."""
     chunks = files.chunks(file)
@@ -147,7 +147,7 @@ def _chunks(spool: IO[bytes], size: int) -> Iterator[bytes]:
         yield chunk
 
 
-def _close_all(files: dict[str, tuple[KeptFile, IO[bytes]]]) -> None:
+def _close_all(files: dict[str, tuple[StoredFile, IO[bytes]]]) -> None:
     for _file, spool in files.values():
         spool.close()
     files.clear()

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from bridge.sandbox.files import FileStore, KeptFile, TooMuch, Writing
+from bridge.sandbox.files import FileStore, StoredFile, TooMuch, Writing
 
 _LONGEST_HEAD = 16 * 1024
 _MOST_PARTS = 100
@@ -27,7 +27,7 @@ class Part:
     filename: str | None
     content_type: str
     value: bytes
-    file: KeptFile | None = None
+    file: StoredFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _VIA = {"Via": "1.1 local"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Matched:
     """What the limits and faults need to know of a request."""
 
     route: Route
@@ -70,31 +70,31 @@ class Api:
         try:
             route, params = self._routes.find(request.method, _path(scope))
             call = Call(self._changes, params, request.query_params, b"", self._app(request))
-            asked = self._asked(route, call, request)
-            await self._read_body(request, call, asked)
+            target = self._match(route, call, request)
+            await self._read_body(request, call, target)
         except ClientDisconnect:
             return
         except ApiError as error:
             await self._refusal(error, "unknown", {})(scope, receive, send)
             return
-        if late := self._fault(asked, "late_request"):
+        if late := self._fault(target, "late_request"):
             await asyncio.sleep(late.seconds)
-        response = await self._answer(asked, call)
+        response = await self._answer(target, call)
         self._forget_unused(call)
-        if self._fault(asked, "lose_answer"):
+        if self._fault(target, "lose_answer"):
             await _break_connection(receive)
             return
-        if late := self._fault(asked, "late_answer"):
+        if late := self._fault(target, "late_answer"):
             await asyncio.sleep(late.seconds)
         await response(scope, receive, send)
 
-    async def _read_body(self, request: Request, call: Call, asked: _Asked) -> None:
+    async def _read_body(self, request: Request, call: Call, target: _Matched) -> None:
         """JSON whole, files piece by piece: what is too large is refused before it is kept."""
         kind = request.headers.get("content-type", "")
         if not kind.startswith("multipart/form-data"):
             call.raw = await _body(request)
             return
-        largest = self._largest_file(asked.channel)
+        largest = self._largest_file(target.channel)
         body = max(_LARGEST_REQUEST, largest + _BESIDE_FILES)
         bounds = Bounds(file=largest, values=_BESIDE_FILES, body=body)
         try:
@@ -106,8 +106,10 @@ class Api:
 
     def _place_of_hook(self, params: Mapping[str, str]) -> Channel | None:
         """The channel of a webhook, or of the interaction that is answered."""
-        given = params.get("webhook_id", "")
-        webhook = self._changes.state.webhooks.get(int(given)) if given.isdecimal() else None
+        webhook_id = params.get("webhook_id", "")
+        webhook = (
+            self._changes.state.webhooks.get(int(webhook_id)) if webhook_id.isdecimal() else None
+        )
         if webhook is not None:
             return webhook.channel
         interaction = self._changes.state.interactions.get(params.get("token", ""))
@@ -125,17 +127,17 @@ class Api:
             if part.file is not None and part.file.id not in self._changes.state.files_in_use:
                 self._files.forget(part.file)
 
-    async def _answer(self, asked: _Asked, call: Call) -> Response:
-        if fault := self._fault(asked, "status", "rate_limited", "hang"):
-            return await self._go_wrong(fault, asked)
-        name = asked.route.name
-        if asked.route.needs_bot and call.token is None:
+    async def _answer(self, target: _Matched, call: Call) -> Response:
+        if fault := self._fault(target, "status", "rate_limited", "hang"):
+            return await self._go_wrong(fault, target)
+        name = target.route.name
+        if target.route.needs_bot and call.token is None:
             return self._refusal(unauthorized(), name, {})
-        refused, headers = self._count(asked)
+        refused, headers = self._count(target)
         if refused is not None:
             return refused
         try:
-            answer = asked.route.handle(call)
+            answer = target.route.handle(call)
         except ApiError as error:
             return self._refusal(error, name, headers)
         if answer is None:
@@ -144,31 +146,31 @@ class Api:
             return _json(201, answer.body, headers)
         return _json(200, answer, headers)
 
-    def _count(self, asked: _Asked) -> tuple[Response | None, dict[str, str]]:
+    def _count(self, target: _Matched) -> tuple[Response | None, dict[str, str]]:
         """Count a request against its limits: an answer 429, or the headers of its bucket."""
         if not self._limits.on:
             return None, {}
         now = time.monotonic()
-        budget = asked.route.budget
-        everywhere = f"discord:global:{asked.caller}"
-        bucket = f"discord:{asked.route.name}:{asked.major}"
-        wanted = [(everywhere, (GLOBAL,))] + ([(bucket, (budget,))] if budget else [])
-        wait = self._limits.retry_after(now, *wanted)
-        headers = self._bucket_headers(now, asked, bucket, wait) if budget else {}
+        budget = target.route.budget
+        everywhere = f"discord:global:{target.caller}"
+        bucket = f"discord:{target.route.name}:{target.major}"
+        windows = [(everywhere, (GLOBAL,))] + ([(bucket, (budget,))] if budget else [])
+        wait = self._limits.retry_after(now, *windows)
+        headers = self._bucket_headers(now, target, bucket, wait) if budget else {}
         if wait is None:
             return None, headers
         for_all = self._limits.left(now, everywhere, GLOBAL) <= 0
-        return self._too_many(asked, wait, headers, for_all=for_all), headers
+        return self._too_many(target, wait, headers, for_all=for_all), headers
 
     def _bucket_headers(
-        self, now: float, asked: _Asked, bucket: str, wait: float | None
+        self, now: float, target: _Matched, bucket: str, wait: float | None
     ) -> dict[str, str]:
         """A full window is said to reset when all of it is free again.
 
         Discord's windows are fixed, ours slide; a client that then sends a whole window at
         once, as discord.py does, is not refused by either.
         """
-        budget = asked.route.budget or GLOBAL
+        budget = target.route.budget or GLOBAL
         left = 0 if wait else max(0, self._limits.left(now, bucket, budget))
         after = wait if wait else budget.seconds
         return {
@@ -176,13 +178,13 @@ class Api:
             "X-RateLimit-Remaining": str(left),
             "X-RateLimit-Reset": f"{self._changes.state.now() + after:.3f}",
             "X-RateLimit-Reset-After": f"{after:.3f}",
-            "X-RateLimit-Bucket": hashlib.sha256(asked.route.name.encode()).hexdigest()[:32],
+            "X-RateLimit-Bucket": hashlib.sha256(target.route.name.encode()).hexdigest()[:32],
         }
 
     def _too_many(
-        self, asked: _Asked, wait: float, headers: dict[str, str], *, for_all: bool
+        self, target: _Matched, wait: float, headers: dict[str, str], *, for_all: bool
     ) -> Response:
-        self._feed.refused("discord", "429", asked.route.name)
+        self._feed.refused("discord", "429", target.route.name)
         more = {
             "Retry-After": str(math.ceil(wait)),
             "X-RateLimit-Scope": "global" if for_all else "user",
@@ -198,18 +200,18 @@ class Api:
         self._feed.refused("discord", str(error.code or error.status), name)
         return _json(error.status, error.body, headers)
 
-    async def _go_wrong(self, fault: Fault, asked: _Asked) -> Response:
+    async def _go_wrong(self, fault: Fault, target: _Matched) -> Response:
         match fault.kind:
             case "rate_limited":
-                return self._too_many(asked, fault.seconds, {}, for_all=False)
+                return self._too_many(target, fault.seconds, {}, for_all=False)
             case "hang":
                 await self._hang(fault.seconds)
                 status = 504
             case _:
                 status = fault.status
-        known = status in {item.value for item in HTTPStatus}
-        phrase = HTTPStatus(status).phrase if known else "Error"
-        return self._refusal(ApiError(status, 0, f"{status}: {phrase}"), asked.route.name, {})
+        is_standard = status in {item.value for item in HTTPStatus}
+        phrase = HTTPStatus(status).phrase if is_standard else "Error"
+        return self._refusal(ApiError(status, 0, f"{status}: {phrase}"), target.route.name, {})
 
     async def _hang(self, seconds: float) -> None:
         try:
@@ -218,14 +220,14 @@ class Api:
         except TimeoutError:
             return
 
-    def _fault(self, asked: _Asked, *kinds: Any) -> Fault | None:
-        return self._faults.take(f"discord:{asked.route.name}:{asked.channel}", *kinds)
+    def _fault(self, target: _Matched, *kinds: Any) -> Fault | None:
+        return self._faults.take(f"discord:{target.route.name}:{target.channel}", *kinds)
 
     def _app(self, request: Request) -> App | None:
-        given = request.headers.get("authorization", "")
-        return self._changes.state.apps.get(given[4:]) if given.startswith("Bot ") else None
+        header = request.headers.get("authorization", "")
+        return self._changes.state.apps.get(header[4:]) if header.startswith("Bot ") else None
 
-    def _asked(self, route: Route, call: Call, request: Request) -> _Asked:
+    def _match(self, route: Route, call: Call, request: Request) -> _Matched:
         params = call.params
         channel = params.get("channel_id", "")
         if place := self._place_of_hook(params):
@@ -234,7 +236,7 @@ class Api:
         # Requests without authorization count against the address (docs: topics/rate-limits).
         address = request.client.host if request.client else ""
         caller = str(call.token.id) if call.token else address
-        return _Asked(route, channel, major, caller)
+        return _Matched(route, channel, major, caller)
 
 
 async def _body(request: Request) -> bytes:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlsplit
 
-from bridge.sandbox.files import KeptFile
+from bridge.sandbox.files import StoredFile
 
 LASTS = 24 * 3600
 _MEDIA = "/discord/media"
@@ -26,7 +26,7 @@ class Attachment:
     filename: str
     given: str
     content_type: str
-    kept: KeptFile
+    kept: StoredFile
     title: str | None = None
     description: str | None = None
     dimensions: tuple[int, int] | None = None
@@ -68,10 +68,10 @@ class Cdn:
 
     def allows(self, file: str, query: str) -> bool:
         """Whether this query opens `/attachments/...` at this moment."""
-        given = {name: values[0] for name, values in parse_qs(query).items()}
-        ends, made = given.get("ex", ""), given.get("is", "")
+        parameters = {name: values[0] for name, values in parse_qs(query).items()}
+        ends, made = parameters.get("ex", ""), parameters.get("is", "")
         right = self._signature(file, ends, made)
-        if not hmac.compare_digest(right, given.get("hm", "")):
+        if not hmac.compare_digest(right, parameters.get("hm", "")):
             return False
         return int(ends, 16) > self._now()
 

@@ -153,12 +153,12 @@ def read_picture(form: Form, key: str) -> bytes | None:
 
 def read_limit(query: Mapping[str, str], default: int, most: int) -> int:
     """The `limit` of a list request."""
-    given = query.get("limit", str(default))
+    limit_text = query.get("limit", str(default))
     form = Form({})
     try:
-        limit = int(given)
+        limit = int(limit_text)
     except ValueError:
-        form.fail("limit", "NUMBER_TYPE_COERCE", f'Value "{given}" is not int.')
+        form.fail("limit", "NUMBER_TYPE_COERCE", f'Value "{limit_text}" is not int.')
         limit = default
     if limit > most:
         text = f"int value should be less than or equal to {most}."
@@ -182,23 +182,23 @@ def not_a_snowflake(key: str, value: str) -> ApiError:
     return invalid_form({key: {"_errors": [{"code": "NUMBER_TYPE_COERCE", "message": text}]}})
 
 
-def check_mentions(form: Form, given: dict[str, Any] | None) -> None:
-    if given is None:
+def check_mentions(form: Form, mentions: dict[str, Any] | None) -> None:
+    if mentions is None:
         return
-    parse = given.get("parse") or []
+    parse = mentions.get("parse") or []
     if not isinstance(parse, list) or any(p not in ("users", "roles", "everyone") for p in parse):
         text = "Value must be one of ('users', 'roles', 'everyone')."
         form.fail("allowed_mentions.parse", "BASE_TYPE_CHOICES", text)
         parse = []
     for key in ("users", "roles"):
-        _check_ids(form, given, key)
-        if key in parse and given.get(key):
+        _check_ids(form, mentions, key)
+        if key in parse and mentions.get(key):
             text = f'parse:["{key}"] and {key}: [ids...] are mutually exclusive.'
             form.fail("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", text)
 
 
-def _check_ids(form: Form, given: dict[str, Any], key: str) -> None:
-    ids = given.get(key) or []
+def _check_ids(form: Form, mentions: dict[str, Any], key: str) -> None:
+    ids = mentions.get(key) or []
     if not isinstance(ids, list):
         text = "Only iterables may be used in a ListType"
         form.fail(f"allowed_mentions.{key}", "LIST_TYPE_CONVERT", text)

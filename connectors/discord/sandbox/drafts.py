@@ -95,10 +95,10 @@ def read_draft(
     return draft
 
 
-def refuse_legacy(form: Form, given: dict[str, Any]) -> None:
+def refuse_legacy(form: Form, body: dict[str, Any]) -> None:
     """Messages of the newer components have nothing of the old fields."""
     for name in _LEGACY:
-        if given.get(name):
+        if body.get(name):
             text = f"The '{name}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2"
             form.fail(name, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text)
 
@@ -129,8 +129,8 @@ def check_edit(form: Form, draft: Draft, message: Message) -> None:
 
 def interactive(draft: Draft) -> bool:
     """Whether something in it can be pressed or chosen."""
-    found = (c for c in walk(draft.components or []) if c["type"] in INTERACTIVE)
-    return any(c.get("style") not in (5, 6) for c in found)
+    controls = (c for c in walk(draft.components or []) if c["type"] in INTERACTIVE)
+    return any(c.get("style") not in (5, 6) for c in controls)
 
 
 def read_files(form: Form, parts: Sequence[Part]) -> list[FileWish] | None:
@@ -155,11 +155,11 @@ def read_files(form: Form, parts: Sequence[Part]) -> list[FileWish] | None:
 
 
 def _numbered(parts: Sequence[Part]) -> dict[int, Part]:
-    found: dict[int, Part] = {}
+    files: dict[int, Part] = {}
     for index, part in enumerate(part for part in parts if part.file is not None):
         matched = _FILE_FIELD.fullmatch(part.name)
-        found[int(matched[1]) if matched and matched[1] else index] = part
-    return found
+        files[int(matched[1]) if matched and matched[1] else index] = part
+    return files
 
 
 def _wish(node: Node, numbered: dict[int, Part]) -> FileWish | None:

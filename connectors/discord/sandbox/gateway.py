@@ -213,7 +213,7 @@ class _Socket:
 
     def _heartbeat(self, data: Any) -> None:
         if self._session is not None and isinstance(data, int):
-            self._session.heard(data)
+            self._session.acknowledge(data)
         # Never faster than a network: discord.py notes when it sent only after it did.
         answer = self._outbox.put_nowait
         asyncio.get_running_loop().call_later(_WAY, answer, frame(11, None))
@@ -252,15 +252,17 @@ class _Socket:
 
     def _request_members(self, data: Any) -> None:
         session = self._in_session(data)
-        wanted: Json = data if isinstance(data, dict) else {}
-        given = wanted.get("guild_id")
-        guild_id = str(given[0] if isinstance(given, list) and given else given)
+        query: Json = data if isinstance(data, dict) else {}
+        guild_field = query.get("guild_id")
+        guild_id = str(
+            guild_field[0] if isinstance(guild_field, list) and guild_field else guild_field
+        )
         guild = self._state.guilds.get(int(guild_id)) if guild_id.isdecimal() else None
         if guild is None or session.app.user.id not in guild.members:
             return
-        if wanted.get("query") == "" and not session.intents & Intent.GUILD_MEMBERS:
+        if query.get("query") == "" and not session.intents & Intent.GUILD_MEMBERS:
             raise _Close(4014, "Disallowed intent(s).")
-        chunk = _member_chunk(guild, wanted)
+        chunk = _member_chunk(guild, query)
         session.dispatch("GUILD_MEMBERS_CHUNK", orjson.dumps(chunk))
 
     def _in_session(self, _data: Any) -> Session:
@@ -325,24 +327,24 @@ def guild_create(guild: Guild, session: Session) -> Json:
     }
 
 
-def _member_chunk(guild: Guild, wanted: Json) -> Json:
-    ids = wanted.get("user_ids")
-    query = str(wanted.get("query") or "").lower()
-    found = [m for m in guild.members.values() if m.display_name.lower().startswith(query)]
+def _member_chunk(guild: Guild, request: Json) -> Json:
+    ids = request.get("user_ids")
+    query = str(request.get("query") or "").lower()
+    members = [m for m in guild.members.values() if m.display_name.lower().startswith(query)]
     missing: list[str] = []
     if ids is not None:
-        asked = [str(item) for item in (ids if isinstance(ids, list) else [ids])]
-        known = {str(member) for member in guild.members}
-        found = [m for m in guild.members.values() if str(m.user.id) in asked]
-        missing = [item for item in asked if item not in known]
-    limit = wanted.get("limit") or len(found)
+        ids_wanted = [str(item) for item in (ids if isinstance(ids, list) else [ids])]
+        known_ids = {str(member) for member in guild.members}
+        members = [m for m in guild.members.values() if str(m.user.id) in ids_wanted]
+        missing = [item for item in ids_wanted if item not in known_ids]
+    limit = request.get("limit") or len(members)
     return {
         "guild_id": str(guild.id),
-        "members": [member_json(member) for member in found[: int(limit)]],
+        "members": [member_json(member) for member in members[: int(limit)]],
         "chunk_index": 0,
         "chunk_count": 1,
         "not_found": missing,
-        **({"nonce": wanted["nonce"]} if wanted.get("nonce") else {}),
+        **({"nonce": request["nonce"]} if request.get("nonce") else {}),
     }
 
 

@@ -72,18 +72,18 @@ def resolved_json(kind: int, values: list[str], channel: Channel, state: State) 
     """`resolved` of a menu of users, roles or channels."""
     guild = channel.guild
     users = [u for v in values if (u := state.users.get(int(v)))] if kind in (5, 7) else []
-    found: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     if users:
-        found["users"] = {str(user.id): user_json(user) for user in users}
+        resolved["users"] = {str(user.id): user_json(user) for user in users}
         members = [m for u in users if guild and (m := guild.members.get(u.id))]
-        found["members"] = {str(m.user.id): member_json(m, user=False) for m in members}
+        resolved["members"] = {str(m.user.id): member_json(m, user=False) for m in members}
     if kind in (6, 7) and guild:
         roles = [role for v in values if (role := guild.roles.get(int(v)))]
-        found["roles"] = {str(role.id): role_json(role) for role in roles}
+        resolved["roles"] = {str(role.id): role_json(role) for role in roles}
     if kind == 8:
         channels = [c for v in values if (c := state.channels.get(int(v)))]
-        found["channels"] = {str(c.id): channel_json(c) for c in channels}
-    return {name: of_kind for name, of_kind in found.items() if of_kind}
+        resolved["channels"] = {str(c.id): channel_json(c) for c in channels}
+    return {name: of_kind for name, of_kind in resolved.items() if of_kind}
 
 
 def _permissions(channel: Channel, user_id: int) -> str:

@@ -62,10 +62,10 @@ class Desk:
             user=user, channel=channel, data=data, made=self._state.now(),
             told=asyncio.get_running_loop().create_future(), source=source,
         )  # fmt: skip
-        kept = self._state.interactions
-        kept[interaction.token] = interaction
-        while len(kept) > _MOST_KEPT:
-            del kept[next(iter(kept))]
+        interactions = self._state.interactions
+        interactions[interaction.token] = interaction
+        while len(interactions) > _MOST_KEPT:
+            del interactions[next(iter(interactions))]
         payload = orjson.dumps(interaction_json(interaction, self._state))
         if await self._tell(app, channel, payload):
             await asyncio.wait([interaction.told], timeout=self.patience)
@@ -80,10 +80,10 @@ class Desk:
             return True
         if fault is not None and fault.kind == "delay":
             await asyncio.sleep(fault.seconds)
-        told = self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
+        is_delivered = self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
         if fault is not None and fault.kind == "duplicate":
             self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
-        return told
+        return is_delivered
 
 
 class Answers:
@@ -95,27 +95,27 @@ class Answers:
 
     def of(self, interaction_id: int, token: str) -> Interaction:
         """The interaction that waits for its first answer."""
-        found = self._state.interactions.get(token)
-        if found is None or found.id != interaction_id:
+        interaction_ = self._state.interactions.get(token)
+        if interaction_ is None or interaction_.id != interaction_id:
             raise unknown_interaction()
-        if found.answer is not None:
+        if interaction_.answer is not None:
             raise already_acknowledged()
-        if found.told.cancelled():  # the person was told that it failed
+        if interaction_.told.cancelled():  # the person was told that it failed
             raise unknown_interaction()
-        return found
+        return interaction_
 
     def hook(self, app_id: int, token: str) -> Interaction | None:
         """The interaction behind a webhook address; None where it is a webhook's own."""
         if not any(app.id == app_id for app in self._state.apps.values()):
             return None
-        found = self._state.interactions.get(token)
-        if found is None or found.app.id != app_id:
+        interaction_ = self._state.interactions.get(token)
+        if interaction_ is None or interaction_.app.id != app_id:
             raise bad_webhook_token()
-        if self._state.now() - found.made > TOKEN_LASTS_S:
+        if self._state.now() - interaction_.made > TOKEN_LASTS_S:
             raise bad_webhook_token()
-        if found.answer is None:
+        if interaction_.answer is None:
             raise unknown_webhook()
-        return found
+        return interaction_
 
     def settle(self, interaction: Interaction, kind: int) -> None:
         interaction.answer = kind

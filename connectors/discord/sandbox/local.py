@@ -103,62 +103,62 @@ class LocalDiscord(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
         """A person changes a message of theirs; `channel` may be a thread, too."""
-        user, found = self._changed(workspace, channel, person, message)
-        if found.author.id != user.id or found.type not in SPOKEN:
+        user, target = self._changed(workspace, channel, person, message)
+        if target.author.id != user.id or target.type not in SPOKEN:
             raise Refused(f"{user.display_name!r} did not write message {message}")
-        content = _checked(text) if text.strip() or not found.attachments else ""
+        content = _checked(text) if text.strip() or not target.attachments else ""
         draft = Draft(content=content, given={"content": content})
-        shape = self._changes.edit(found, draft, ALL_MENTIONS)
-        return self._changes.shown(found, shape)
+        shape = self._changes.edit(target, draft, ALL_MENTIONS)
+        return self._changes.to_shown(target, shape)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A message goes by its author's hand, or by one who may manage messages there."""
-        user, found = self._changed(workspace, channel, person, message)
-        granted = permissions_in(found.channel, user.id)
-        if found.author.id != user.id and not granted & Permission.MANAGE_MESSAGES:
+        user, target = self._changed(workspace, channel, person, message)
+        granted = permissions_in(target.channel, user.id)
+        if target.author.id != user.id and not granted & Permission.MANAGE_MESSAGES:
             raise Refused(f"{user.display_name!r} may not delete message {message}")
-        if found.type == MessageType.THREAD_STARTER:
+        if target.type == MessageType.THREAD_STARTER:
             raise Refused(f"Message {message} shows what its thread began with; nobody deletes it")
-        self._changes.delete(found)
+        self._changes.delete(target)
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
         """Unicode, or `name:id` of a custom one; the local guilds have none of their own."""
-        user, found = self._changed(workspace, channel, person, message)
-        wanted = emoji_json(emoji)
-        if f"{wanted['name']}:{wanted['id']}" not in found.reactions:
-            if not permissions_in(found.channel, user.id) & Permission.ADD_REACTIONS:
-                raise Refused(f"{user.display_name!r} may not react in {found.channel.id}")
-            if len(found.reactions) >= MOST_DISTINCT:
+        user, target = self._changed(workspace, channel, person, message)
+        emoji_shape = emoji_json(emoji)
+        if f"{emoji_shape['name']}:{emoji_shape['id']}" not in target.reactions:
+            if not permissions_in(target.channel, user.id) & Permission.ADD_REACTIONS:
+                raise Refused(f"{user.display_name!r} may not react in {target.channel.id}")
+            if len(target.reactions) >= MOST_DISTINCT:
                 raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
-        self._changes.react(found, user, wanted)
+        self._changes.react(target, user, emoji_shape)
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        user, found = self._changed(workspace, channel, person, message)
-        self._changes.unreact(found, user, emoji_json(emoji))
+        user, target = self._changed(workspace, channel, person, message)
+        self._changes.unreact(target, user, emoji_json(emoji))
 
     async def clear_reactions_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str | None = None
     ) -> None:
         """Somebody who manages messages takes all reactions away, or those with one emoji."""
-        user, found = self._changed(workspace, channel, person, message)
-        if not permissions_in(found.channel, user.id) & Permission.MANAGE_MESSAGES:
+        user, target = self._changed(workspace, channel, person, message)
+        if not permissions_in(target.channel, user.id) & Permission.MANAGE_MESSAGES:
             raise Refused(f"{user.display_name!r} may not take reactions of others away")
-        self._changes.clear_reactions(found, emoji_json(emoji) if emoji else None)
+        self._changes.clear_reactions(target, emoji_json(emoji) if emoji else None)
 
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
-        user, found = self._changed(workspace, channel, person, message)
-        if not permissions_in(found.channel, user.id) & Permission.PIN_MESSAGES:
-            raise Refused(f"{user.display_name!r} may not pin in channel {found.channel.id}")
-        if pinned and found.pinned_at is None:
-            self._changes.pin(found, user)
-        elif not pinned and found.pinned_at is not None:
-            self._changes.unpin(found)
+        user, target = self._changed(workspace, channel, person, message)
+        if not permissions_in(target.channel, user.id) & Permission.PIN_MESSAGES:
+            raise Refused(f"{user.display_name!r} may not pin in channel {target.channel.id}")
+        if pinned and target.pinned_at is None:
+            self._changes.pin(target, user)
+        elif not pinned and target.pinned_at is not None:
+            self._changes.unpin(target)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         user = self._person(person)
@@ -204,8 +204,8 @@ class LocalDiscord(PlatformActions):
     def whispers(self, workspace: str, person: str) -> list[Shown]:
         """What only this person sees, wherever it stands."""
         own = self._person(person).id
-        found = [m for m in self.state.whispers.values() if m.audience == own]
-        return [self._changes.shown(message) for message in found]
+        messages = [m for m in self.state.whispers.values() if m.audience == own]
+        return [self._changes.to_shown(message) for message in messages]
 
     def create_webhook_as(self, channel: str, person: str, name: str) -> Webhook:
         """A person makes a webhook in the channel's settings: no application owns it."""
@@ -231,15 +231,15 @@ class LocalDiscord(PlatformActions):
             shape = self._changes.post(place, author, draft)
         except ApiError as error:
             raise InvalidData(f"Thread {thread!r} takes no messages: {error}") from None
-        return self._changes.shown(place.messages[int(shape["id"])], shape)
+        return self._changes.to_shown(place.messages[int(shape["id"])], shape)
 
-    def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+    def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         user = self._person(person)
         return self._channel(workspace, channel, user), user
 
     def _wish(self, file: FileUpload) -> FileWish:
-        kept = self._context.files.keep(file.data)
-        part = Part("files[0]", file.name, file.content_type, b"", kept)
+        stored = self._context.files.keep(file.data)
+        part = Part("files[0]", file.name, file.content_type, b"", stored)
         return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
 
     def _touched(self, workspace: str, channel: str, message: str, user: User) -> Message:
@@ -256,25 +256,25 @@ class LocalDiscord(PlatformActions):
     ) -> tuple[User, Message]:  # fmt: skip
         """Who changes something, and what; they must see it."""
         user = self._person(person)
-        found = self._standing(workspace, channel, message, user)
-        if found is None:
+        messages = self._standing(workspace, channel, message, user)
+        if messages is None:
             raise NotFound(f"Message {message!r} not found in channel {channel!r}")
-        if not permissions_in(found.channel, user.id) & Permission.VIEW_CHANNEL:
-            raise Refused(f"{user.display_name!r} does not see channel {found.channel.id}")
-        return user, found
+        if not permissions_in(messages.channel, user.id) & Permission.VIEW_CHANNEL:
+            raise Refused(f"{user.display_name!r} does not see channel {messages.channel.id}")
+        return user, messages
 
     def _standing(self, workspace: str, channel: str, message: str, user: User) -> Message | None:
         """A message that stands in a channel or in one of its threads."""
         place = self._channel(workspace, channel, user)
-        wanted = _id(message)
+        message_id = _id(message)
         places = (place, *self.state.threads_of(place))
-        return next((p.messages[wanted] for p in places if wanted in p.messages), None)
+        return next((p.messages[message_id] for p in places if message_id in p.messages), None)
 
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         root = self._channel(workspace, channel, None)
         places = [root, *self.state.threads_of(root)]
         spoken = (m for place in places for m in place.messages.values() if m.type in SPOKEN)
-        return [self._changes.shown(message) for message in sorted(spoken, key=lambda m: m.id)]
+        return [self._changes.to_shown(message) for message in sorted(spoken, key=lambda m: m.id)]
 
     async def disconnect(self, reason: str = "") -> None:
         """Close every socket: cut, after op 7 (`reconnect`), or without resume (`invalidate`)."""
@@ -287,10 +287,10 @@ class LocalDiscord(PlatformActions):
 
     async def _avatar(self, request: Request) -> Response:
         key = request.path_params["file"].rpartition(".")[0] or request.path_params["file"]
-        kept = self.state.pictures.get(key)
-        if isinstance(kept, str):
-            return RedirectResponse(kept)
-        data = kept or avatar_png(key)
+        picture = self.state.pictures.get(key)
+        if isinstance(picture, str):
+            return RedirectResponse(picture)
+        data = picture or avatar_png(key)
         return Response(data, media_type=picture_type(data))
 
     async def _file(self, request: Request) -> Response:
@@ -300,10 +300,10 @@ class LocalDiscord(PlatformActions):
         if fault is not None:
             return PlainTextResponse("", fault.status)
         file = f"/attachments/{params['channel_id']}/{params['own_id']}/{params['name']}"
-        found = self.state.attachments.get(_id(params["own_id"]))
-        if found is None or not self.state.cdn.allows(file, request.url.query):
+        attachment = self.state.attachments.get(_id(params["own_id"]))
+        if attachment is None or not self.state.cdn.allows(file, request.url.query):
             return PlainTextResponse("This content is no longer available.", 404)
-        answer = file_response(self._context.files, found[1].kept, found[1].content_type)
+        answer = file_response(self._context.files, attachment[1].kept, attachment[1].content_type)
         return answer or PlainTextResponse("This content is no longer available.", 404)
 
     async def _elsewhere(self, request: Request) -> Response:
@@ -320,18 +320,18 @@ class LocalDiscord(PlatformActions):
     def _channel(self, workspace: str, channel: str, author: User | None) -> Channel:
         if workspace == "@me":
             return self._dm(channel, author)
-        found = self.state.channels.get(_id(channel))
-        if found is None or found.guild is None or str(found.guild.id) != workspace:
+        place = self.state.channels.get(_id(channel))
+        if place is None or place.guild is None or str(place.guild.id) != workspace:
             raise NotFound(f"Channel {channel!r} not found in guild {workspace!r}; see world()")
-        return found
+        return place
 
     def _dm(self, channel: str, author: User | None) -> Channel:
         """A DM by its own id, by its person (then with the first app's bot), or by its bot."""
-        wanted = _id(channel)
-        found = self.state.channels.get(wanted)
-        if found is not None and found.guild is None:
-            return found
-        named = self.state.users.get(wanted)
+        channel_id = _id(channel)
+        place = self.state.channels.get(channel_id)
+        if place is not None and place.guild is None:
+            return place
+        named = self.state.users.get(channel_id)
         if named is None:
             raise NotFound(f"DM {channel!r} not found; give a DM channel, a person or a bot")
         first = next(iter(self.state.apps.values())).user
@@ -342,13 +342,13 @@ class LocalDiscord(PlatformActions):
 
     def _thread(self, place: Channel, thread: str, author: User) -> Channel:
         """A thread of a channel; one that is no thread yet begins from that message."""
-        found = self.state.channels.get(_id(thread))
-        if found is not None and found.root is place and found.thread:
-            return found
+        target = self.state.channels.get(_id(thread))
+        if target is not None and target.root is place and target.thread:
+            return target
         message = place.messages.get(_id(thread))
         if message is None:
             raise NotFound(f"Thread or message {thread!r} not found in channel {place.id}")
-        title = self._changes.shown(message).text.strip().splitlines() or ["thread"]
+        title = self._changes.to_shown(message).text.strip().splitlines() or ["thread"]
         return self._changes.start_thread_from(message, author, title[0][:_THREAD_NAME_MAX])
 
 

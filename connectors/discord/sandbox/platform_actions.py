@@ -46,7 +46,7 @@ class PlatformActions(ABC):
     _changes: StateChanges
 
     @abstractmethod
-    def _found(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+    def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         """Where it is done, and by whom."""
 
     @abstractmethod
@@ -55,14 +55,14 @@ class PlatformActions(ABC):
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """A person becomes a member of the server that the channel is in."""
-        place, user = self._found(workspace, channel, person)
+        place, user = self._place_of(workspace, channel, person)
         guild = _guild(place)
         if user.id not in guild.members:
             self._changes.join(guild, user)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
         """A person leaves the server that the channel is in; its owner cannot."""
-        place, user = self._found(workspace, channel, person)
+        place, user = self._place_of(workspace, channel, person)
         guild = _guild(place)
         if guild.owner_id == user.id or user.id not in guild.members:
             raise Refused(f"{user.display_name!r} owns {guild.name!r}, or is not in it")
@@ -136,32 +136,32 @@ class PlatformActions(ABC):
         hours: int = 24, *, several: bool = False,
     ) -> Shown:  # fmt: skip
         """A person asks the channel something."""
-        fits = 1 <= len(question) <= 300 and all(1 <= len(one) <= 55 for one in answers)
+        fits = 1 <= len(question) <= 300 and all(1 <= len(answer) <= 55 for answer in answers)
         if not (fits and 1 <= len(answers) <= MOST_ANSWERS and 1 <= hours <= MOST_HOURS):
             raise InvalidData("A poll has a question of 300 characters, 1 to 10 answers of 55")
-        poll = Poll({"text": question}, [{"text": one} for one in answers], hours, several)
+        poll = Poll({"text": question}, [{"text": answer} for answer in answers], hours, several)
         return self._say(workspace, channel, person, None, Draft(poll=poll))
 
     async def vote_as(
         self, workspace: str, channel: str, person: str, message: str, answers: Sequence[int]
     ) -> None:
         """A person gives these answers (1, 2 ...) to a poll, and takes all others back."""
-        place, user = self._found(workspace, channel, person)
-        found = self._message(place, message)
-        poll = found.poll
+        place, user = self._place_of(workspace, channel, person)
+        target = self._message(place, message)
+        poll = target.poll
         if poll is None or poll.finalized:
             raise Refused(f"Message {message} is no poll, or it has ended")
         if len(answers) > 1 and not poll.several:
             raise Refused("This poll takes one answer of each")
-        self._changes.vote(found, user, set(answers))
+        self._changes.vote(target, user, set(answers))
 
     async def end_poll_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person ends a poll of theirs before its time."""
-        place, user = self._found(workspace, channel, person)
-        found = self._message(place, message)
-        if found.poll is None or found.author is not user:
+        place, user = self._place_of(workspace, channel, person)
+        target = self._message(place, message)
+        if target.poll is None or target.author is not user:
             raise Refused(f"Message {message} is no poll of {user.display_name!r}")
-        self._changes.end_poll(found)
+        self._changes.end_poll(target)
 
     async def sticker_as(
         self, workspace: str, channel: str, person: str, name: str = "Wave", text: str = ""
@@ -175,42 +175,50 @@ class PlatformActions(ABC):
     ) -> Shown:
         """A person answers a message, in its channel or thread."""
         place, user = self._allowed(workspace, channel, person, Permission.SEND_MESSAGES)
-        found = self._message(place, message)
+        target = self._message(place, message)
         shape = self._changes.post(
-            found.channel, user, Draft(content=text), reply_to=found, reference=reference_to(found)
+            target.channel,
+            user,
+            Draft(content=text),
+            reply_to=target,
+            reference=reference_to(target),
         )
-        return self._changes.shown(found.channel.messages[int(shape["id"])], shape)
+        return self._changes.to_shown(target.channel.messages[int(shape["id"])], shape)
 
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
     ) -> Shown:
         """A person forwards a message of `channel` to the channel `to`; their own words follow it
         as a message of their own."""
-        place, _ = self._found(workspace, channel, person)
-        found = self._message(place, message)
-        whole = message_json(found, self._changes.state)
+        place, _ = self._place_of(workspace, channel, person)
+        target = self._message(place, message)
+        whole = message_json(target, self._changes.state)
         snapshot = {name: whole[name] for name in _IN_SNAPSHOTS if name in whole}
-        shown = self._send(
+        copy = self._send(
             workspace, to, person, Draft(flags=_HAS_SNAPSHOT),
-            snapshots=[{"message": snapshot}], reference={**reference_to(found), "type": 1},
+            snapshots=[{"message": snapshot}], reference={**reference_to(target), "type": 1},
         )  # fmt: skip
         if text:
             self._say(workspace, to, person, None, Draft(content=text))
-        return shown
+        return copy
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> Shown:
         """A person takes a file out of a message of theirs, which is an edit."""
-        place, user = self._found(workspace, channel, person)
-        found = self._message(place, message)
-        rest = [FileWish(kept=one.id) for one in found.attachments if one.filename != name]
-        if found.author is not user or len(rest) == len(found.attachments):
+        place, user = self._place_of(workspace, channel, person)
+        target = self._message(place, message)
+        rest = [
+            FileWish(kept=attachment.id)
+            for attachment in target.attachments
+            if attachment.filename != name
+        ]
+        if target.author is not user or len(rest) == len(target.attachments):
             raise Refused(f"{user.display_name!r} has no file {name!r} in message {message}")
-        if not rest and not found.content:
+        if not rest and not target.content:
             raise InvalidData("A message of Discord has words or files: delete it instead")
-        shape = self._changes.edit(found, Draft(files=rest), ALL_MENTIONS)
-        return self._changes.shown(found, shape)
+        shape = self._changes.edit(target, Draft(files=rest), ALL_MENTIONS)
+        return self._changes.to_shown(target, shape)
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
@@ -241,11 +249,11 @@ class PlatformActions(ABC):
         if sound:
             message.attachments[0].seconds, message.attachments[0].waveform = sound
         shape = self._changes.publish(message)
-        return self._changes.shown(message, shape)
+        return self._changes.to_shown(message, shape)
 
     def _managed(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         """A channel that this person may change: threads are their owners', too."""
-        place, user = self._found(workspace, channel, person)
+        place, user = self._place_of(workspace, channel, person)
         needed = Permission.MANAGE_THREADS if place.thread else Permission.MANAGE_CHANNELS
         owns = place.thread is not None and place.thread.owner_id == user.id
         if not owns and not permissions_in(place, user.id) & needed:
@@ -255,19 +263,19 @@ class PlatformActions(ABC):
     def _allowed(
         self, workspace: str, channel: str, person: str, needed: Permission
     ) -> tuple[Channel, User]:
-        place, user = self._found(workspace, channel, person)
+        place, user = self._place_of(workspace, channel, person)
         if not permissions_in(place, user.id) & needed:
             raise Refused(f"{user.display_name!r} may not do that in {place.name!r}")
         return place, user
 
     def _message(self, place: Channel, message: str) -> Message:
         """A message that somebody said, in the channel or one of its threads."""
-        wanted = int(message) if message.isdecimal() else -1
+        message_id = int(message) if message.isdecimal() else -1
         places = (place, *self._changes.state.threads_of(place))
-        found = next((p.messages[wanted] for p in places if wanted in p.messages), None)
-        if found is None or found.type not in SPOKEN:
+        messages = next((p.messages[message_id] for p in places if message_id in p.messages), None)
+        if messages is None or messages.type not in SPOKEN:
             raise NotFound(f"No message {message!r} in {place.id}")
-        return found
+        return messages
 
 
 def _guild(place: Channel) -> Guild:

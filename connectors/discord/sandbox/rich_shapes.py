@@ -25,9 +25,9 @@ def rich_json(message: Message, state: State) -> Json:
     components = _copied(message.components)
     for component in walk(components):
         for media in media_of(component):
-            found = _resolve(media, files, place, state)
-            if found is not None and component["type"] == FILE:
-                component |= {"name": found.filename, "size": found.kept.size}
+            file = _resolve(media, files, place, state)
+            if file is not None and component["type"] == FILE:
+                component |= {"name": file.filename, "size": file.kept.size}
     return {
         "attachments": [
             attachment_json(attachment, place, state)
@@ -68,19 +68,19 @@ def _embed(
     for name in ("image", "thumbnail"):
         if name in embed:
             media = dict(embed[name])
-            found = _resolve(media, files, place, state)
+            file = _resolve(media, files, place, state)
             media.pop("attachment_id", None)
-            if found is not None:
-                used.add(found.id)
+            if file is not None:
+                used.add(file.id)
             shape[name] = media
     for name in ("footer", "author"):
         icon = embed.get(name, {}).get("icon_url")
         if icon is None:
             continue
         media = {"url": icon}
-        found = _resolve(media, files, place, state)
-        if found is not None:
-            used.add(found.id)
+        file = _resolve(media, files, place, state)
+        if file is not None:
+            used.add(file.id)
         more = {"icon_url": media["url"], "proxy_icon_url": media.get("proxy_url", media["url"])}
         shape[name] = embed[name] | more
     return shape
@@ -94,16 +94,16 @@ def _resolve(
     if not url.startswith(_REFERENCE):
         media["proxy_url"] = state.cdn.external(url)
         return None
-    found = files.get(url.removeprefix(_REFERENCE))
-    if found is None:
+    file = files.get(url.removeprefix(_REFERENCE))
+    if file is None:
         return None
     media |= {
-        "url": state.cdn.url(place, found), "proxy_url": state.cdn.proxy_url(place, found),
-        "content_type": found.content_type, "attachment_id": str(found.id),
+        "url": state.cdn.url(place, file), "proxy_url": state.cdn.proxy_url(place, file),
+        "content_type": file.content_type, "attachment_id": str(file.id),
     }  # fmt: skip
-    if found.dimensions:
-        media["width"], media["height"] = found.dimensions
-    return found
+    if file.dimensions:
+        media["width"], media["height"] = file.dimensions
+    return file
 
 
 def _copied(value: Any) -> Any:

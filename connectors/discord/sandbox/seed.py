@@ -41,7 +41,7 @@ _SEEDED_AT = 1_735_689_600.0  # 2025-01-01
 def seed(state: State, channels: int) -> World:
     """Fill an empty state; `channels` text channels in each guild."""
     ids = Snowflakes(lambda: _SEEDED_AT)
-    people = [_user(state, ids, name, shown) for name, shown in PEOPLE.items()]
+    people = [_user(state, ids, name, display_name) for name, display_name in PEOPLE.items()]
     owner = people[0]
     apps = [
         _app(state, ids, "bridge", BRIDGE_TOKEN, PRIVILEGED, owner),
@@ -65,8 +65,8 @@ def channel_names(count: int) -> list[str]:
     return [CHANNELS[n] if n < len(CHANNELS) else f"ch-{n + 1}" for n in range(count)]
 
 
-def _user(state: State, ids: Snowflakes, name: str, shown: str) -> User:
-    user = User(ids.next(), name, shown, state.keep_picture(avatar_png(name)))
+def _user(state: State, ids: Snowflakes, name: str, display_name: str) -> User:
+    user = User(ids.next(), name, display_name, state.keep_picture(avatar_png(name)))
     state.users[user.id] = user
     return user
 
@@ -122,7 +122,7 @@ def _channel(
 
 
 def _app_entry(app: App, guilds: list[Guild]) -> dict[str, object]:
-    def named(name: str) -> dict[str, str]:
+    def entry_of(name: str) -> dict[str, str]:
         return {
             str(guild.id): str(channel.id)
             for guild in guilds
@@ -137,13 +137,13 @@ def _app_entry(app: App, guilds: list[Guild]) -> dict[str, object]:
         "token": app.token,
         "granted_intents": app.granted,
         "guilds": [str(guild.id) for guild in guilds],
-        "forums": named(FORUM),
-        "no_access": named(NO_ACCESS),
+        "forums": entry_of(FORUM),
+        "no_access": entry_of(NO_ACCESS),
     }
 
 
 def _places(guild: Guild, channels: int) -> list[SeededPlace]:
-    shown = list(guild.channels.values())[:channels]
+    visible = list(guild.channels.values())[:channels]
     return [
         SeededPlace(
             workspace=str(guild.id),
@@ -151,5 +151,5 @@ def _places(guild: Guild, channels: int) -> list[SeededPlace]:
             channel=str(channel.id),
             channel_name=channel.name or "",
         )
-        for channel in shown
+        for channel in visible
     ]

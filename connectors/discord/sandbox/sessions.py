@@ -37,32 +37,32 @@ class Session:
     seq: int = 0
     left_at: float | None = None  # when it lost its socket
     # Sequence, name, data; the data are shared by all sessions that keep them.
-    kept: deque[tuple[int, str, bytes]] = field(
+    dispatches: deque[tuple[int, str, bytes]] = field(
         default_factory=lambda: deque[tuple[int, str, bytes]](maxlen=KEPT_DISPATCHES)
     )
 
     def dispatch(self, name: str, data: bytes) -> None:
         """Number a dispatch, keep it and send it if there is a socket. `data` is JSON."""
         self.seq += 1
-        self.kept.append((self.seq, name, data))
+        self.dispatches.append((self.seq, name, data))
         if self.outbox is not None:
             self.outbox.put_nowait(_dispatch_frame(self.seq, name, data))
 
-    def heard(self, seq: int) -> None:
+    def acknowledge(self, seq: int) -> None:
         """The client has got everything up to `seq`: nothing of it will be asked again."""
-        while self.kept and self.kept[0][0] <= seq:
-            self.kept.popleft()
+        while self.dispatches and self.dispatches[0][0] <= seq:
+            self.dispatches.popleft()
 
     def can_resume_from(self, seq: int) -> bool:
-        first = self.kept[0][0] if self.kept else self.seq + 1
+        first = self.dispatches[0][0] if self.dispatches else self.seq + 1
         return first - 1 <= seq <= self.seq
 
     def resume(self, seq: int, outbox: Outbox) -> None:
         """Send what was missed after `seq`, then RESUMED."""
         if self.outbox is not None:
             self.outbox.put_nowait(Closing(4000, "Resumed elsewhere"))
-        self.heard(seq)
-        for missed in self.kept:
+        self.acknowledge(seq)
+        for missed in self.dispatches:
             outbox.put_nowait(_dispatch_frame(*missed))
         self.outbox = outbox
         self.left_at = None

@@ -315,11 +315,11 @@ class State:
             channel.guild.channels.pop(channel.id, None)
             channel.guild.threads.pop(channel.id, None)
 
-    def dm_of(self, one: User, other: User) -> Channel:
+    def dm_of(self, first: User, other: User) -> Channel:
         """The DM channel between two users, made when there is none."""
-        pair = frozenset({one.id, other.id})
+        pair = frozenset({first.id, other.id})
         if pair not in self.dms:
-            both = {one.id: one, other.id: other}
+            both = {first.id: first, other.id: other}
             channel = Channel(self.ids.next(), ChannelType.DM, None, recipients=both)
             self.dms[pair] = self.add_channel(channel)
         return self.dms[pair]
@@ -331,8 +331,8 @@ class State:
     def webhooks_in(self, channel: Channel) -> list[Webhook]:
         return [webhook for webhook in self.webhooks.values() if webhook.channel is channel]
 
-    def share_a_guild(self, one: int, other: int) -> bool:
-        return any(one in g.members and other in g.members for g in self.guilds.values())
+    def share_a_guild(self, first: int, other: int) -> bool:
+        return any(first in g.members and other in g.members for g in self.guilds.values())
 
     def keep_picture(self, picture: str | bytes) -> str:
         """Remember a picture (its address or bytes) and give the hash that Discord shows for it."""

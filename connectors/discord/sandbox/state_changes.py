@@ -330,7 +330,7 @@ class StateChanges:
         self._tell_pins(message.channel)
 
     def _tell_pins(self, channel: Channel) -> None:
-        pins = (one.pinned_at for one in channel.messages.values() if one.pinned_at)
+        pins = (message.pinned_at for message in channel.messages.values() if message.pinned_at)
         data = {**_place(channel), "last_pin_timestamp": max(pins, default=None)}
         self._tell(Event("CHANNEL_PINS_UPDATE", channel, data))
 
@@ -354,7 +354,7 @@ class StateChanges:
     def change_webhooks(self, channel: Channel) -> None:
         self._tell(Event("WEBHOOKS_UPDATE", channel, _place(channel)))
 
-    def shown(self, message: Message, shape: Json | None = None) -> Shown:
+    def to_shown(self, message: Message, shape: Json | None = None) -> Shown:
         """A message as a person sees it."""
         channel = message.channel
         guild = channel.guild
@@ -374,8 +374,8 @@ class StateChanges:
             time=made_at(message.id),
             edited=message.edited is not None,
             reactions={
-                _emoji_name(one.emoji): tuple(str(user) for user in one.users)
-                for one in message.reactions.values()
+                _emoji_name(reaction.emoji): tuple(str(user) for user in reaction.users)
+                for reaction in message.reactions.values()
             },
             pinned=message.pinned_at is not None,
             raw=message_json(message, self.state) if shape is None else shape,
@@ -416,7 +416,7 @@ class StateChanges:
         shape: Json | None = None,
     ) -> None:
         if message.type in SPOKEN:
-            self._feed.publish(Change(kind=kind, message=self.shown(message, shape)))
+            self._feed.publish(Change(kind=kind, message=self.to_shown(message, shape)))
 
     def _open_thread(self, channel: Channel, author: User) -> None:
         """Posting joins a thread and wakes one that sleeps, unless it is locked."""
@@ -478,9 +478,9 @@ class StateChanges:
     def _picture(self, user: User) -> str | None:
         if user.avatar is None:
             return None
-        kept = self.state.pictures.get(user.avatar)
-        if isinstance(kept, str):
-            return kept
+        picture = self.state.pictures.get(user.avatar)
+        if isinstance(picture, str):
+            return picture
         return f"{self.base_url}/discord/avatars/{user.id}/{user.avatar}.png"
 
 

@@ -35,16 +35,16 @@ ALL_MENTIONS = Allowed()
 USERS_ONLY = Allowed(roles=frozenset(), everyone=False)
 
 
-def allowed_from(given: Mapping[str, Any] | None, default: Allowed) -> Allowed:
+def allowed_from(mentions: Mapping[str, Any] | None, default: Allowed) -> Allowed:
     """The `allowed_mentions` of a request whose form has been checked."""
-    if given is None:
+    if mentions is None:
         return default
-    parse = given.get("parse") or []
+    parse = mentions.get("parse") or []
     return Allowed(
-        users=None if "users" in parse else _ids(given.get("users")),
-        roles=None if "roles" in parse else _ids(given.get("roles")),
+        users=None if "users" in parse else _ids(mentions.get("users")),
+        roles=None if "roles" in parse else _ids(mentions.get("roles")),
         everyone="everyone" in parse,
-        replied_user=bool(given.get("replied_user", False)),
+        replied_user=bool(mentions.get("replied_user", False)),
     )
 
 
@@ -76,7 +76,7 @@ def read_text(content: str, guild: Guild | None, state: State) -> str:
     if "<" not in content:
         return content
 
-    def shown(token: re.Match[str]) -> str:
+    def readable(token: re.Match[str]) -> str:
         if token["user"]:
             return _shown_user(int(token["user"]), guild, state) or token[0]
         if token["role"]:
@@ -87,7 +87,7 @@ def read_text(content: str, guild: Guild | None, state: State) -> str:
             return f"#{channel.name}" if channel else "#deleted-channel"
         return f":{token['emoji']}:" if token["emoji"] else token[0]
 
-    return _TOKENS.sub(shown, content)
+    return _TOKENS.sub(readable, content)
 
 
 def _all_text(message: Message) -> str:
@@ -105,14 +105,14 @@ def _shown_user(user_id: int, guild: Guild | None, state: State) -> str | None:
     return f"@{user.display_name}" if user else None
 
 
-def _ids(given: Any) -> frozenset[int]:
-    return frozenset(int(item) for item in given or ())
+def _ids(ids: Any) -> frozenset[int]:
+    return frozenset(int(item) for item in ids or ())
 
 
 def _pinged_roles(guild: Guild | None, roles: list[int], allowed: Allowed) -> list[int]:
-    known = guild.roles if guild else {}
-    wanted = dict.fromkeys(role for role in roles if role in known)
-    return [role for role in wanted if allowed.roles is None or role in allowed.roles]
+    known_roles = guild.roles if guild else {}
+    mentioned_roles = dict.fromkeys(role for role in roles if role in known_roles)
+    return [role for role in mentioned_roles if allowed.roles is None or role in allowed.roles]
 
 
 def _may_ping_all(message: Message) -> bool:

@@ -7,7 +7,7 @@ import re
 from pathlib import PurePosixPath
 
 from bridge.content.media.types import agreed_type, sniffed_type
-from bridge.sandbox.files import KeptFile
+from bridge.sandbox.files import StoredFile
 from bridge.sandbox.picture_sizes import picture_size
 from connectors.discord.sandbox.drafts import FileWish
 from connectors.discord.sandbox.errors import invalid_form
@@ -22,8 +22,8 @@ def attach(
     *, ephemeral: bool = False,
 ) -> list[Attachment]:  # fmt: skip
     """The files of a message: those that it keeps of `present`, and the new ones."""
-    known = {attachment.id: attachment for attachment in present}
-    found: list[Attachment] = []
+    by_id = {attachment.id: attachment for attachment in present}
+    attachments: list[Attachment] = []
     for index, wish in enumerate(wishes):
         if wish.part is not None and wish.part.file is not None:
             name = wish.filename or wish.part.filename or "file"
@@ -31,19 +31,19 @@ def attach(
                 state, channel, name, wish.part.file, wish.part.content_type, wish.spoiler
             )
             made.ephemeral = ephemeral
-        elif wish.kept in known:
-            made = known[wish.kept]
+        elif wish.kept in by_id:
+            made = by_id[wish.kept]
         else:
             text = {"code": "ATTACHMENT_NOT_FOUND", "message": "Attachment not found"}
             raise invalid_form({"attachments": {str(index): {"id": {"_errors": [text]}}}})
         made.description = wish.description or made.description
         made.title = wish.title or made.title
-        found.append(made)
-    return found
+        attachments.append(made)
+    return attachments
 
 
 def new_attachment(
-    state: State, channel: Channel, name: str, kept: KeptFile, declared: str, spoiler: bool
+    state: State, channel: Channel, name: str, stored: StoredFile, declared: str, spoiler: bool
 ) -> Attachment:
     """A file under a plain name; what it was called stays in its title."""
     base = PurePosixPath(name.replace("\\", "/")).name or "file"
@@ -54,10 +54,10 @@ def new_attachment(
     guessed = guessed or mimetypes.guess_type(base)[0] or ""
     attachment = Attachment(
         id=state.ids.next(), filename=plain, given=base,
-        content_type=agreed_type(guessed, sniffed_type(kept.head)), kept=kept,
+        content_type=agreed_type(guessed, sniffed_type(stored.head)), kept=stored,
         title=PurePosixPath(base).stem if plain.removeprefix(SPOILER) != base else None,
-        dimensions=picture_size(kept.head), spoiler=plain.startswith(SPOILER),
+        dimensions=picture_size(stored.head), spoiler=plain.startswith(SPOILER),
     )  # fmt: skip
     state.attachments[attachment.id] = channel, attachment
-    state.files_in_use.add(kept.id)
+    state.files_in_use.add(stored.id)
     return attachment

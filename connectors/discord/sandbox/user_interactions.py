@@ -37,11 +37,11 @@ class UserInteractions:
         self._files = files
         self._modals: dict[int, Interaction] = {}  # by person: only one can be open
 
-    async def press(self, user: User, message: Message, action: str, given: Json) -> Outcome:
+    async def press(self, user: User, message: Message, action: str, values: Json) -> Outcome:
         component = self._component(user, message, action)
         if component["type"] != BUTTON:
             raise InvalidData(f"{action!r} is a menu: choose in it, with a value")
-        if given:
+        if values:
             raise InvalidData("A message has no inputs to fill in: menus tell the app at once")
         if component.get("disabled"):
             raise Refused(f"The button {action!r} is disabled")
@@ -51,13 +51,17 @@ class UserInteractions:
 
     async def command(self, user: User, place: Channel, command: str, text: str) -> Outcome:
         """`/command text`: the text goes into the command's first option."""
-        app, known = self._command(command)
-        options = known.get("options") or []
+        app, definition = self._command(command)
+        options = definition.get("options") or []
         if text and not options:
             raise InvalidData(f"{command} takes no text")
-        if not text and any(one.get("required") for one in options):
+        if not text and any(option.get("required") for option in options):
             raise InvalidData(f"{command} needs a text")
-        data: Json = {"id": known["id"], "name": known["name"], "type": known["type"]}
+        data: Json = {
+            "id": definition["id"],
+            "name": definition["name"],
+            "type": definition["type"],
+        }
         if text:
             first = options[0]
             data["options"] = [{"type": first["type"], "name": first["name"], "value": text}]
@@ -68,21 +72,21 @@ class UserInteractions:
 
     def _command(self, command: str) -> tuple[App, Json]:
         for app in self._state.apps.values():
-            for known in app.commands.values():
-                if command == f"/{known['name']}":
-                    return app, known
+            for definition in app.commands.values():
+                if command == f"/{definition['name']}":
+                    return app, definition
         raise NotFound(f"No application has a command {command!r}")
 
     async def choose(self, user: User, message: Message, action: str, value: Any) -> Outcome:
-        wanted = value if isinstance(value, list) else [value]
+        choices = value if isinstance(value, list) else [value]
         if message.poll is not None and action == POLL:
-            return self._vote(user, message, wanted)
+            return self._vote(user, message, choices)
         component = self._component(user, message, action)
         if component["type"] not in SELECTS:
             raise InvalidData(f"{action!r} is pressed, nothing is chosen in it")
         if component.get("disabled"):
             raise Refused(f"The menu {action!r} is disabled")
-        values = _chosen(component, wanted)
+        values = _chosen(component, choices)
         if wrong := _count_complaint(component, values):
             raise InvalidData(f"{action!r}: {wrong}")
         data: Json = {"values": values}
@@ -91,23 +95,23 @@ class UserInteractions:
             data["resolved"] = resolved_json(kind, values, message.channel, self._state)
         return await self._touch(user, message, component, data)
 
-    async def fill(self, user: User, form: str, given: Json) -> Outcome:
+    async def fill(self, user: User, form: str, values: Json) -> Outcome:
         """Send the open modal; it stays when the application does not answer."""
         opened = self._opened(user, form)
         modal = opened.modal or {}
         names = _names(modal)
-        if unknown := [name for name in given if name not in names]:
+        if unknown := [name for name in values if name not in names]:
             raise NotFound(f"The form has no input {unknown[0]!r}; it has {', '.join(names)}")
-        by_id = {names[name]: value for name, value in given.items()}
+        by_id = {names[name]: value for name, value in values.items()}
         resolved: Json = {}
         filled = {
             control["custom_id"]: self._filled(opened, control, by_id, resolved)
             for _, control in controls(modal)
         }
         errors = {
-            control["custom_id"]: said
+            control["custom_id"]: complaint
             for _, control in controls(modal)
-            if (said := _complaint(control, filled[control["custom_id"]]))
+            if (complaint := _complaint(control, filled[control["custom_id"]]))
         }
         if errors:
             return Outcome(sent=False, errors=errors)
@@ -159,17 +163,17 @@ class UserInteractions:
             raw=raw,
         )
 
-    def _vote(self, user: User, message: Message, wanted: list[Any]) -> Outcome:
+    def _vote(self, user: User, message: Message, choices: list[Any]) -> Outcome:
         """By the answers' texts or numbers; an empty list takes the vote back."""
         poll = message.poll
         if poll is None or poll.finalized or self._state.now() > poll.ends:
             raise Refused("The poll is over")
         texts = {media.get("text"): n for n, media in enumerate(poll.answers, 1)}
         numbers: set[int] = set()
-        for each in wanted:
-            number = texts.get(each, int(each) if str(each).isdecimal() else 0)
+        for choice in choices:
+            number = texts.get(choice, int(choice) if str(choice).isdecimal() else 0)
             if not 1 <= number <= len(poll.answers):
-                raise InvalidData(f"The poll has no answer {each!r}")
+                raise InvalidData(f"The poll has no answer {choice!r}")
             numbers.add(number)
         if len(numbers) > 1 and not poll.several:
             raise InvalidData("The poll takes one answer")
@@ -181,22 +185,24 @@ class UserInteractions:
             raise NotFound(f"{user.display_name!r} does not see message {message.id}")
         if not permissions_in(message.channel, user.id) & Permission.VIEW_CHANNEL:
             raise Refused(f"{user.display_name!r} does not see channel {message.channel.id}")
-        found = [c for c in walk(message.components) if c["type"] in (BUTTON, *SELECTS)]
+        components = [c for c in walk(message.components) if c["type"] in (BUTTON, *SELECTS)]
         for matches in (
             lambda c: c.get("custom_id") == action,
             lambda c: action in (c.get("label"), c.get("placeholder")),
         ):
-            for component in found:
+            for component in components:
                 if matches(component):
                     return component
-        offered = ", ".join(repr(c.get("custom_id") or c.get("label")) for c in found) or "nothing"
+        offered = (
+            ", ".join(repr(c.get("custom_id") or c.get("label")) for c in components) or "nothing"
+        )
         raise NotFound(f"Nothing is called {action!r} there; it has {offered}")
 
     def _owner(self, message: Message) -> App:
         """The application that a message's components belong to."""
-        wanted = message.application_id or message.author.id
+        app_id = message.application_id or message.author.id
         for app in self._state.apps.values():
-            if app.id == wanted or app.user.id == wanted:
+            if app.id == app_id or app.user.id == app_id:
                 return app
         raise NotFound(f"Message {message.id} belongs to no application")
 
@@ -206,12 +212,12 @@ class UserInteractions:
             raise NotFound(f"No form {form!r} is open before {user.display_name!r}")
         return opened
 
-    def _filled(self, opened: Interaction, control: Json, given: Json, resolved: Json) -> Any:
+    def _filled(self, opened: Interaction, control: Json, entered: Json, resolved: Json) -> Any:
         """The value of one input of a modal, as the client sends it."""
         own_id, kind = control["custom_id"], control["type"]
-        if own_id not in given:
+        if own_id not in entered:
             return _default(control)
-        value = given[own_id]
+        value = entered[own_id]
         several = value if isinstance(value, list) else [value]
         match kind:
             case 4:
@@ -221,24 +227,24 @@ class UserInteractions:
             case 21:
                 return _chosen(control, several)[0]
             case 19:
-                return [self._uploaded(opened, each, resolved) for each in several]
+                return [self._uploaded(opened, upload, resolved) for upload in several]
             case _:
                 values = _chosen(control, several)
                 if kind in SELECTS and kind != STRING:
-                    for name, found in resolved_json(
+                    for name, entries in resolved_json(
                         kind, values, opened.channel, self._state
                     ).items():
-                        resolved.setdefault(name, {}).update(found)
+                        resolved.setdefault(name, {}).update(entries)
                 return values
 
     def _uploaded(self, opened: Interaction, value: Any, resolved: Json) -> str:
         try:
-            given = FileUpload.model_validate(value)
+            uploads = FileUpload.model_validate(value)
         except ValidationError as error:
             raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
-        kept = self._files.keep(given.data)
+        stored = self._files.keep(uploads.data)
         made = new_attachment(
-            self._state, opened.channel, given.name, kept, given.content_type, given.spoiler
+            self._state, opened.channel, uploads.name, stored, uploads.content_type, uploads.spoiler
         )
         made.ephemeral = True
         shape = attachment_json(made, opened.channel.id, self._state)
@@ -246,17 +252,17 @@ class UserInteractions:
         return str(made.id)
 
 
-def _chosen(component: Json, wanted: list[Any]) -> list[str]:
+def _chosen(component: Json, choices: list[Any]) -> list[str]:
     """The values of options, by value or label; ids as they are."""
     options = component.get("options")
     if options is None:
-        return [str(each) for each in wanted]
+        return [str(item) for item in choices]
     values: list[str] = []
-    for each in wanted:
-        option = next((o for o in options if each in (o["value"], o["label"])), None)
+    for item in choices:
+        option = next((o for o in options if item in (o["value"], o["label"])), None)
         if option is None:
             offered = ", ".join(repr(o["value"]) for o in options)
-            raise InvalidData(f"{each!r} is not among the options: {offered}")
+            raise InvalidData(f"{item!r} is not among the options: {offered}")
         values.append(option["value"])
     return values
 
@@ -300,15 +306,15 @@ def _complaint(control: Json, value: Any) -> str:
 
 def _submitted(modal: Json, filled: Json) -> list[Json]:
     """The components of a submission: where each stood, and its value."""
-    found: list[Json] = []
+    shapes: list[Json] = []
     for holder in modal["components"]:
         shape: Json = {"type": holder["type"], "id": holder["id"]}
         if holder["type"] == LABEL:
             shape["component"] = _valued(holder["component"], filled)
         elif "components" in holder:
             shape["components"] = [_valued(inner, filled) for inner in holder["components"]]
-        found.append(shape)
-    return found
+        shapes.append(shape)
+    return shapes
 
 
 def _valued(control: Json, filled: Json) -> Json:

@@ -57,8 +57,8 @@ class WebApi:
             return _json({"ok": False, "error": error.code} | error.facts)
 
     async def _answer(self, method: str, request: Request) -> Response:
-        known = METHODS.get(method)
-        if known is None:
+        handler = METHODS.get(method)
+        if handler is None:
             raise ApiError("unknown_method", req_method=method)
         kind = request.headers.get("content-type", "")
         args = Arguments(read_arguments(request.query_params, kind, await request.body()))
@@ -66,11 +66,11 @@ class WebApi:
         where = f"slack:{method}:{_channel_named(args)}"
         if fault := self._context.faults.take(where, "status", "rate_limited", "hang"):
             return await self._fail(fault, method)
-        if wait := self._wait(method, known, app, args):
+        if wait := self._wait(method, handler, app, args):
             return self._limited(wait, method)
         if late := self._context.faults.take(where, "late_request"):
             await asyncio.sleep(late.seconds)
-        answer = self._run(known, app, args)
+        answer = self._run(handler, app, args)
         if self._context.faults.take(where, "lose_answer"):
             return Broken()
         if late := self._context.faults.take(where, "late_answer"):
@@ -91,23 +91,23 @@ class WebApi:
             raise ApiError("account_inactive")
         return app
 
-    def _wait(self, method: str, known: Method, app: App, args: Arguments) -> float | None:
+    def _wait(self, method: str, handler: Method, app: App, args: Arguments) -> float | None:
         key = f"slack:{method}:{app.team}:{app.id}"
-        whole = (key, (Window(known.per_minute, 60.0),))
+        whole = (key, (Window(handler.per_minute, 60.0),))
         if method != "chat.postMessage":
             return self._context.limits.retry_after(self._clock(), whole)
         channel = (f"{key}:{_channel_named(args)}", PER_CHANNEL)
         return self._context.limits.retry_after(self._clock(), whole, channel)
 
-    def _run(self, known: Method, app: App, args: Arguments) -> Json:
+    def _run(self, handler: Method, app: App, args: Arguments) -> Json:
         workspace = self._slack.workspaces[app.team]
         call = Call(
             self._slack, self._changes, self._sockets, workspace, app, args, self._context.base_url,
             self._uploads, self._views,
         )  # fmt: skip
-        if known.scope:
-            call.need(known.scope)
-        return {"ok": True} | known.run(call)
+        if handler.scope:
+            call.need(handler.scope)
+        return {"ok": True} | handler.run(call)
 
     async def _fail(self, fault: Fault, method: str) -> Response:
         if fault.kind == "rate_limited":

@@ -39,7 +39,7 @@ class Commands:
         payload: Json = {
             "token": app.verification_token, "team_id": team.id, "team_domain": team.domain,
             "channel_id": place.id, "channel_name": place.name, "user_id": person.id,
-            "user_name": person.handle, "command": command, "text": _named(team, text.strip()),
+            "user_name": person.handle, "command": command, "text": _with_names(team, text.strip()),
             "api_app_id": app.id, "is_enterprise_install": "false", "response_url": url,
             "trigger_id": self._views.trigger(app, person.id, None),
         }  # fmt: skip
@@ -48,12 +48,12 @@ class Commands:
         )
         if answer.failed:
             error = "operation_timeout" if answer.failed == TIMED_OUT else "dispatch_failed"
-            said = f'{command} failed with the error "{error}"'
-            return Outcome(sent=True, failed=said, raw={"reason": answer.failed})
+            notice = f'{command} failed with the error "{error}"'
+            return Outcome(sent=True, failed=notice, raw={"reason": answer.failed})
         if answer.payload:
             self._replies.answer(url, answer.payload)
-        said = str(answer.payload.get("text") or "")
-        return Outcome(sent=True, answered=True, notice=said, raw=answer.payload)
+        notice = str(answer.payload.get("text") or "")
+        return Outcome(sent=True, answered=True, notice=notice, raw=answer.payload)
 
 
 def _app_of(team: Workspace, command: str) -> App:
@@ -65,11 +65,11 @@ def _app_of(team: Workspace, command: str) -> App:
     raise NotFound(f"{command} is not a valid command in {team.id!r}")
 
 
-def _named(team: Workspace, text: str) -> str:
+def _with_names(team: Workspace, text: str) -> str:
     """With `should_escape`, Slack writes names beside the ids."""
 
-    def with_name(found: re.Match[str]) -> str:
-        kind, own_id = found.groups()
+    def with_name(match: re.Match[str]) -> str:
+        kind, own_id = match.groups()
         person, channel = team.people.get(own_id), team.channels.get(own_id)
         name = person.handle if person else channel.name if channel else ""
         return f"<{kind}{own_id}|{name}>"

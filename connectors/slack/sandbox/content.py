@@ -72,10 +72,10 @@ def _attachments(args: Arguments, team: Workspace, app: App) -> list[Any] | None
     attachments = args.items("attachments", "invalid_attachments")
     if not attachments:
         return attachments
-    kept = checked_attachments(attachments, block_context(team, app))
-    for attachment in kept:
+    checked = checked_attachments(attachments, block_context(team, app))
+    for attachment in checked:
         with_pictures(attachment.get("blocks") or [], team)
-    return kept
+    return checked
 
 
 def _markdown(args: Arguments, blocks: list[Any] | None) -> Json:
@@ -92,13 +92,13 @@ def with_pictures(blocks: list[Json], team: Workspace) -> list[Json]:
     """What Slack adds to pictures that it has itself: their size."""
     waiting: list[Any] = list(blocks)
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, list):
-            waiting += found
-        elif isinstance(found, dict):
-            if found.get("type") == "image" and "slack_file" in found:
-                _measure(found, team)
-            waiting += [inner for inner in found.values() if isinstance(inner, list | dict)]
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            if node.get("type") == "image" and "slack_file" in node:
+                _measure(node, team)
+            waiting += [inner for inner in node.values() if isinstance(inner, list | dict)]
     return blocks
 
 

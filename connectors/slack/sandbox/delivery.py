@@ -120,12 +120,12 @@ class Delivery:
         if fault is not None and fault.kind == "drop":
             await asyncio.sleep(self.pace.ack_seconds)
             return Answer(TIMED_OUT)
-        asked = self._ask(app, payload, kind, answerable=answerable)
+        task = self._ask(app, payload, kind, answerable=answerable)
         if fault is not None and fault.kind == "duplicate":
             again = self._ask(app, payload, kind, answerable=answerable)
-            first, _ = await asyncio.gather(asked, again)
+            first, _ = await asyncio.gather(task, again)
             return first
-        return await asked
+        return await task
 
     def acknowledge(self, _app: App, envelope_id: str, payload: Any = None) -> None:
         if (waiting := self._asked.pop(envelope_id, None)) is not None:
@@ -216,9 +216,9 @@ class Delivery:
             return Answer(f"The app could not be reached: {type(error).__name__}")
         if status >= 300:
             return Answer(f"The app responded with status code {status}")
-        said = text.decode("utf-8", "replace").strip()
-        if kind == SLASH_COMMANDS and said and not said.startswith("{"):
-            return Answer(payload={"text": said})
+        reply = text.decode("utf-8", "replace").strip()
+        if kind == SLASH_COMMANDS and reply and not reply.startswith("{"):
+            return Answer(payload={"text": reply})
         return Answer(payload=_json_object(text))
 
     def _go_wrong(self, parcel: Parcel, fault: Fault) -> None:
@@ -360,10 +360,10 @@ class Delivery:
 
 def _json_object(text: bytes) -> Json:
     try:
-        found = orjson.loads(text) if text.strip() else {}
+        value = orjson.loads(text) if text.strip() else {}
     except orjson.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def signed_headers(signing_secret: str, body: bytes, now: float | None = None) -> dict[str, str]:

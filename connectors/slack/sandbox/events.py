@@ -148,7 +148,7 @@ def pinned(
         "created_by": message.pinned_by, "channel": channel.id,
         "message": message_json(message, workspace.id),
     }  # fmt: skip
-    count = sum(one.pinned_by is not None for one in channel.messages.values())
+    count = sum(message.pinned_by is not None for message in channel.messages.values())
     body: Json = {
         "type": kind, "user": user, "channel_id": channel.id, "item": item,
         "item_user": message.user, "pin_count": count if pinned else count - 1,

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from bridge.content.media.types import agreed_type, sniffed_type
-from bridge.sandbox.files import KeptFile
+from bridge.sandbox.files import StoredFile
 from bridge.sandbox.picture_sizes import picture_size
 from connectors.slack.sandbox.state import App, Channel, File, Json, Message, Workspace
 
@@ -43,13 +43,13 @@ def new_file(
     return file
 
 
-def fill(file: File, kept: KeptFile, declared: str = "") -> None:
+def fill(file: File, stored: StoredFile, declared: str = "") -> None:
     """The bytes have come: what they are is seen by themselves and by the name."""
     guessed = declared or mimetypes.guess_type(file.name)[0] or ""
-    file.kept = kept
-    file.size = kept.size
-    file.mimetype = agreed_type(guessed, sniffed_type(kept.head))
-    file.dimensions = picture_size(kept.head)
+    file.kept = stored
+    file.size = stored.size
+    file.mimetype = agreed_type(guessed, sniffed_type(stored.head))
+    file.dimensions = picture_size(stored.head)
 
 
 def share(file: File, channel: Channel, message: Message) -> None:
@@ -61,8 +61,8 @@ def may_see(team: Workspace, app: App, file: File) -> bool:
     """Its own files, and those that stand in a channel where it is."""
     if file.app is app:
         return True
-    found = (team.channels.get(channel) for channel in file.shares)
-    return any(channel and app.bot_user in channel.members for channel in found)
+    channels = (team.channels.get(channel) for channel in file.shares)
+    return any(channel and app.bot_user in channel.members for channel in channels)
 
 
 def find(team: Workspace, named: Json) -> File | None:

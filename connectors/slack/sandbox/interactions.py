@@ -10,7 +10,7 @@ from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.user_actions import Choice, FormSubmission, OpenForm, Outcome, Press
 from connectors.slack.sandbox import payloads, values
 from connectors.slack.sandbox.arguments import ApiError
-from connectors.slack.sandbox.blocks.walk import Control, message_controls, named
+from connectors.slack.sandbox.blocks.walk import Control, control_named, message_controls
 from connectors.slack.sandbox.content import block_context
 from connectors.slack.sandbox.delivery import Answer, Delivery
 from connectors.slack.sandbox.replies import Replies
@@ -69,7 +69,7 @@ class Interactions:
         self, team: Workspace, person: Person, place: Place | None, press: Press
     ) -> Outcome:
         touched = self._touched(team, person, place, press.form)
-        control = _found(touched, press.action)
+        control = _control_of(touched, press.action)
         await self._enter(touched, press.values)
         if control.kind not in PRESSED:
             raise InvalidData(f"A {control.kind} is not pressed: choose in it, with a value")
@@ -83,7 +83,7 @@ class Interactions:
     ) -> Outcome:
         """Menus and boxes tell the app at once; inputs only when their block says so."""
         touched = self._touched(team, person, place, choice.form)
-        control = _found(touched, choice.action)
+        control = _control_of(touched, choice.action)
         if control.kind in PRESSED:
             raise InvalidData(f"A {control.kind} is pressed, nothing is chosen in it")
         value = await self._value(touched, control, choice.value)
@@ -101,10 +101,10 @@ class Interactions:
         await self._enter(touched, submission.values)
         state = values.state_of(touched.controls, touched.kept)
         wrong = {
-            control.action_id: said
+            control.action_id: complaint
             for control in touched.controls
             if control.in_input
-            and (said := values.complaint(control, state[control.block_id][control.action_id]))
+            and (complaint := values.complaint(control, state[control.block_id][control.action_id]))
         }
         if wrong:
             return Outcome(sent=False, errors=wrong)
@@ -128,8 +128,8 @@ class Interactions:
     def _answered(self, view: View, answer: Json) -> Outcome:
         """What `response_action` makes of the stack; without one the view closes."""
         team, body = self._changes.slack.workspaces[view.app.team], answer.get("view")
-        around = block_context(team, view.app)
-        shown: View | None = None
+        context = block_context(team, view.app)
+        updated: View | None = None
         match answer.get("response_action"):
             case "errors":
                 return Outcome(
@@ -137,26 +137,26 @@ class Interactions:
                     raw=answer,
                 )  # fmt: skip
             case "update" if isinstance(body, dict):
-                shown = self.views.change(view, body, around)
+                updated = self.views.change(view, body, context)
             case "push" if isinstance(body, dict):
-                shown = self.views.put_on(view, body, around)
+                updated = self.views.put_on(view, body, context)
             case "clear":
                 self.views.close(view, all_of_them=True)
             case None:
                 self.views.close(view)
             case _:
                 raise ApiError("invalid_response_action")
-        form = _open_form(shown) if shown else None
+        form = _open_form(updated) if updated else None
         return Outcome(sent=True, answered=True, form=form, raw=answer)
 
     async def _close(self, team: Workspace, person: Person, view: View) -> Outcome:
         all_of_them = bool(view.body.get("clear_on_close"))
         gone = self.views.close(view, all_of_them=all_of_them)
         sent = False
-        for each in gone:
-            if each.body.get("notify_on_close"):
-                payload = payloads.closing(team, person, each, is_cleared=all_of_them)
-                await self._delivery.ask(each.app, payload, "", answerable=False)
+        for closed in gone:
+            if closed.body.get("notify_on_close"):
+                payload = payloads.closing(team, person, closed, is_cleared=all_of_them)
+                await self._delivery.ask(closed.app, payload, "", answerable=False)
                 sent = True
         return Outcome(sent=sent, answered=sent)
 
@@ -215,23 +215,23 @@ class Interactions:
         key = (team.id, channel.id, message.at, person.id)
         while len(self._entered) > _MOST_KEPT:
             del self._entered[next(iter(self._entered))]
-        kept = self._entered.setdefault(key, {})
-        found = message_controls(message.blocks, message.attachments)
-        return _Touched(team, person, message.app, found, kept, place=place)
+        entered = self._entered.setdefault(key, {})
+        all_controls = message_controls(message.blocks, message.attachments)
+        return _Touched(team, person, message.app, all_controls, entered, place=place)
 
     def _view(self, team: Workspace, person: Person, form: str) -> View:
         stack = self.views.stack(team.id, person.id)
-        found = next((view for view in stack if view.id == form), None)
-        if found is None:
+        open_view = next((view for view in stack if view.id == form), None)
+        if open_view is None:
             raise NotFound(f"No form {form!r} is open before {person.name!r}")
-        if found is not stack[-1]:
+        if open_view is not stack[-1]:
             raise Refused(f"Form {form!r} is covered by another one")
-        return found
+        return open_view
 
-    async def _enter(self, touched: _Touched, given: Mapping[str, Any]) -> None:
+    async def _enter(self, touched: _Touched, values_: Mapping[str, Any]) -> None:
         """Fill inputs in without a word to the app."""
-        for name, value in given.items():
-            control = _found(touched, name)
+        for name, value in values_.items():
+            control = _control_of(touched, name)
             if control.kind in PRESSED:
                 continue  # says which of two feedback buttons
             entered = await self._value(touched, control, value)
@@ -245,8 +245,8 @@ class Interactions:
     async def _suggested(self, touched: _Touched, control: Control, typed: Any) -> Any:
         """Ask the app for options that fit what was typed, and take those that were meant."""
         several = typed if isinstance(typed, list) else [typed]
-        found = [await self._suggestion(touched, control, str(each)) for each in several]
-        return found if isinstance(typed, list) else found[0]
+        options = [await self._suggestion(touched, control, str(item)) for item in several]
+        return options if isinstance(typed, list) else options[0]
 
     async def _suggestion(self, touched: _Touched, control: Control, typed: str) -> Json:
         where = _where(touched)
@@ -270,8 +270,8 @@ class Interactions:
         return lambda value: self._give_file(touched.team, touched.person, value)
 
 
-def _found(touched: _Touched, name: str) -> Control:
-    control = named(touched.controls, name)
+def _control_of(touched: _Touched, name: str) -> Control:
+    control = control_named(touched.controls, name)
     if control is None:
         offered = ", ".join(repr(c.action_id) for c in touched.controls) or "nothing"
         raise NotFound(f"Nothing is called {name!r} there; it has {offered}")
@@ -280,11 +280,11 @@ def _found(touched: _Touched, name: str) -> Control:
 
 def _errors(view: View, answer: Json) -> dict[str, str]:
     """By the inputs' action_ids, as forms name them; Slack takes block_ids only."""
-    given = answer.get("errors")
+    errors = answer.get("errors")
     by_block = {c.block_id: c.action_id for c in view.controls if c.in_input}
-    if not isinstance(given, dict) or not given or any(name not in by_block for name in given):
+    if not isinstance(errors, dict) or not errors or any(name not in by_block for name in errors):
         raise ApiError("invalid_errors")
-    return {by_block[name]: str(said) for name, said in given.items()}
+    return {by_block[name]: str(complaint) for name, complaint in errors.items()}
 
 
 def _where(touched: _Touched) -> Json:
@@ -302,7 +302,7 @@ def _where(touched: _Touched) -> Json:
 
 def _is_option(value: Any) -> bool:
     several = value if isinstance(value, list) else [value]
-    return all(isinstance(each, dict) for each in several)
+    return all(isinstance(item, dict) for item in several)
 
 
 def _open_form(view: View) -> OpenForm:

@@ -30,7 +30,7 @@ from connectors.slack.sandbox.pictures import avatar_svg
 from connectors.slack.sandbox.platform_actions import PlatformActions
 from connectors.slack.sandbox.replies import Replies
 from connectors.slack.sandbox.seed import seeded_slack, world_of
-from connectors.slack.sandbox.shapes import shown
+from connectors.slack.sandbox.shapes import to_shown
 from connectors.slack.sandbox.sockets import Sockets
 from connectors.slack.sandbox.state import App, Channel, File, Message, Person, Workspace, at_of
 from connectors.slack.sandbox.state_changes import Draft, StateChanges
@@ -122,20 +122,20 @@ class LocalSlack(PlatformActions):
             raise InvalidData("Give at least one file")
         team, _ = self._place(workspace, channel, person)
         sharer = self._person(team, person)
-        given = [self._give_file(team, sharer, file) for file in files]
-        return self._say(workspace, channel, person, text, thread, given)
+        uploaded = [self._give_file(team, sharer, file) for file in files]
+        return self._say(workspace, channel, person, text, thread, uploaded)
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
         """A person types a message of theirs anew, as they would in `post_as`."""
-        team, place, found = self._own(workspace, channel, person, message)
-        if found.subtype or place.archived:
+        team, place, original = self._own(workspace, channel, person, message)
+        if original.subtype or place.archived:
             raise Refused(f"Nobody edits message {message} in {place.name!r}")
-        if not text.strip() and not found.files:
+        if not text.strip() and not original.files:
             raise InvalidData("A message of Slack has words or files: delete it instead")
-        self._changes.retype(team, place, found, self._typed(team, text))
-        return shown(team, place, found)
+        self._changes.retype(team, place, original, self._with_references(team, text))
+        return to_shown(team, place, original)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person deletes a message of theirs; one with replies stays as a tombstone."""
@@ -145,29 +145,29 @@ class LocalSlack(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
         """Unicode, or `:name:`; a person's client offers no emoji that Slack does not have."""
-        team, place, found = self._standing(workspace, channel, person, message)
+        team, place, messages = self._standing(workspace, channel, person, message)
         name = _reaction_name(emoji)
-        reaction = found.reactions.get(name)
+        reaction = messages.reactions.get(name)
         if reaction and person in reaction.users:
             return
-        if reaction is None and len(found.reactions) >= MOST_DISTINCT:
+        if reaction is None and len(messages.reactions) >= MOST_DISTINCT:
             raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
-        self._changes.react(team, place, found, person, name)
+        self._changes.react(team, place, messages, person, name)
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        team, place, found = self._standing(workspace, channel, person, message)
+        team, place, messages = self._standing(workspace, channel, person, message)
         name = _reaction_name(emoji)
-        if (reaction := found.reactions.get(name)) and person in reaction.users:
-            self._changes.unreact(team, place, found, person, name)
+        if (reaction := messages.reactions.get(name)) and person in reaction.users:
+            self._changes.unreact(team, place, messages, person, name)
 
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
-        team, place, found = self._standing(workspace, channel, person, message)
-        if (found.pinned_by is not None) != pinned:
-            self._changes.pin(team, place, found, person, pinned=pinned)
+        team, place, messages = self._standing(workspace, channel, person, message)
+        if (messages.pinned_by is not None) != pinned:
+            self._changes.pin(team, place, messages, person, pinned=pinned)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         """Slack tells no app of it (docs.slack.dev, Events API, 2026-08)."""
@@ -178,7 +178,9 @@ class LocalSlack(PlatformActions):
     ) -> Outcome:
         """A person types `/command text`: "@Name" and "#channel" are escaped, as an app asks."""
         team, place, who = self._member(workspace, channel, person)
-        return await self._commands.give(team, place, who, command, self._typed(team, text))
+        return await self._commands.give(
+            team, place, who, command, self._with_references(team, text)
+        )
 
     async def press(self, press: Press) -> Outcome:
         team, person, place = self._touched(press)
@@ -199,28 +201,28 @@ class LocalSlack(PlatformActions):
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
         team = self._team(workspace)
-        found = [
+        pairs = [
             (channel, message)
             for channel in team.channels.values()
             for message in channel.whispers.values()
             if message.audience == person
         ]
-        found.sort(key=lambda each: each[1].at)
-        return [shown(team, channel, message) for channel, message in found]
+        pairs.sort(key=lambda pair: pair[1].at)
+        return [to_shown(team, channel, message) for channel, message in pairs]
 
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         team, place = self._place(workspace, channel)
-        return [shown(team, place, place.messages[at]) for at in sorted(place.messages)]
+        return [to_shown(team, place, place.messages[at]) for at in sorted(place.messages)]
 
     def file_as_seen(self, file: str) -> Response | None:
         """A file as a signed-in person's browser gets it: `url_private` asks for an app's token."""
-        found = next(
+        stored = next(
             (t.files[file] for t in self.slack.workspaces.values() if file in t.files), None
         )
-        if found is None or found.kept is None:
+        if stored is None or stored.kept is None:
             return None
         return file_response(
-            self._context.files, found.kept, found.mimetype or "application/octet-stream",
+            self._context.files, stored.kept, stored.mimetype or "application/octet-stream",
             {"Content-Security-Policy": "sandbox"},
         )  # fmt: skip
 
@@ -246,7 +248,7 @@ class LocalSlack(PlatformActions):
             timer.cancel()
         await self.delivery.close()
 
-    def _found(
+    def _membership_of(
         self, workspace: str, channel: str, person: str
     ) -> tuple[Workspace, Channel, Person]:
         team, place = self._place(workspace, channel, person)
@@ -268,7 +270,10 @@ class LocalSlack(PlatformActions):
         team, place = self._place(workspace, channel, person)
         speaker = self._person(team, person)
         draft = Draft(
-            speaker.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()), files=shared
+            speaker.id,
+            self._with_references(team, text),
+            client_msg_id=str(uuid.uuid4()),
+            files=shared,
         )
         if thread is not None:
             draft.parent = _open_parent(place, thread).at
@@ -280,12 +285,12 @@ class LocalSlack(PlatformActions):
         """A message that this person said; the local Slack has no admins who may do more."""
         team, place = self._place(workspace, channel, person)
         speaker = self._person(team, person)
-        found = place.find(message)
-        if found is None or found.removed:
+        message_ = place.find(message)
+        if message_ is None or message_.removed:
             raise NotFound(f"No message {message!r} in {channel!r}")
-        if found.app is not None or found.user != speaker.id:
+        if message_.app is not None or message_.user != speaker.id:
             raise Refused(f"{speaker.name!r} did not write message {message}")
-        return team, place, found
+        return team, place, message_
 
     def _standing(
         self, workspace: str, channel: str, person: str, message: str
@@ -293,40 +298,40 @@ class LocalSlack(PlatformActions):
         """A message that a person of the workspace sees."""
         team, place = self._place(workspace, channel, person)
         self._person(team, person)
-        found = place.find(message)
-        if found is None or found.removed:
+        target = place.find(message)
+        if target is None or target.removed:
             raise NotFound(f"No message {message!r} in {channel!r}")
-        return team, place, found
+        return team, place, target
 
     def _give_file(self, team: Workspace, person: Person, value: Any) -> File:
         """A file that a person picks on their own machine."""
         try:
-            given = FileUpload.model_validate(value)
+            uploads = FileUpload.model_validate(value)
         except ValidationError as error:
             raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
         file = files.new_file(
-            team, self._context.base_url, name=given.name, title=given.name, user=person.id,
-            app=None, now=int(self._changes.now()), size=len(given.data), alt=given.alt,
+            team, self._context.base_url, name=uploads.name, title=uploads.name, user=person.id,
+            app=None, now=int(self._changes.now()), size=len(uploads.data), alt=uploads.alt,
         )  # fmt: skip
-        files.fill(file, self._context.files.keep(given.data), given.content_type)
+        files.fill(file, self._context.files.keep(uploads.data), uploads.content_type)
         return file
 
     def _touched(
-        self, wanted: Press | Choice
+        self, action: Press | Choice
     ) -> tuple[Workspace, Person, tuple[Channel, Message] | None]:
         """Who does it, and the message that they do it to, if it is one."""
-        team = self._team(wanted.workspace)
-        person = self._person(team, wanted.person)
-        if wanted.form:
+        team = self._team(action.workspace)
+        person = self._person(team, action.person)
+        if action.form:
             return team, person, None
-        _, place = self._place(wanted.workspace, wanted.channel, wanted.person)
-        at = at_of(wanted.message)
-        found = place.messages.get(at) if at is not None else None
-        if found is None and at is not None:
-            found = place.whispers.get(at)
-        if found is None or found.audience not in (None, person.id):
-            raise NotFound(f"No message {wanted.message!r} in {wanted.channel!r}")
-        return team, person, (place, found)
+        _, place = self._place(action.workspace, action.channel, action.person)
+        at = at_of(action.message)
+        target = place.messages.get(at) if at is not None else None
+        if target is None and at is not None:
+            target = place.whispers.get(at)
+        if target is None or target.audience not in (None, person.id):
+            raise NotFound(f"No message {action.message!r} in {action.channel!r}")
+        return team, person, (place, target)
 
     def _team(self, workspace: str) -> Workspace:
         team = self.slack.workspaces.get(workspace)
@@ -335,12 +340,12 @@ class LocalSlack(PlatformActions):
         return team
 
     def _person(self, team: Workspace, person: str) -> Person:
-        found = team.people.get(person)
-        if found is None:
+        member = team.people.get(person)
+        if member is None:
             raise NotFound(f"No person {person!r} in {team.id!r}; see `world().people`")
-        return found
+        return member
 
-    def _typed(self, team: Workspace, text: str) -> str:
+    def _with_references(self, team: Workspace, text: str) -> str:
         people = {person.handle: person.id for person in team.people.values()}
         people |= {person.name: person.id for person in team.people.values()}
         channels = {name: channel.id for name, channel in team.by_name.items()}
@@ -375,8 +380,8 @@ class LocalSlack(PlatformActions):
 
     async def _control_url(self, request: Request) -> Response:
         try:
-            wanted = _RequestUrl.model_validate_json(await request.body())
-            await self.set_request_url(wanted.app, wanted.url)
+            command = _RequestUrl.model_validate_json(await request.body())
+            await self.set_request_url(command.app, command.url)
         except (BridgeError, ValidationError) as error:
             return JSONResponse({"error": str(error)}, status_code=400)
         return Response(status_code=204)
@@ -397,10 +402,10 @@ def _open_parent(channel: Channel, thread: str) -> Message:
 
 
 def _parent(channel: Channel, thread: str) -> Message:
-    found = channel.find(thread)
-    if found is None:
+    root = channel.find(thread)
+    if root is None:
         raise NotFound(f"No message {thread!r} in {channel.id!r} to answer in a thread")
-    return found if found.parent is None else channel.messages[found.parent]
+    return root if root.parent is None else channel.messages[root.parent]
 
 
 def _reaction_name(emoji: str) -> str:

@@ -32,10 +32,10 @@ def message_actions(
         "actions": actions,
     }
     if message.audience is None:
-        seen = message_json(message, team.id)
+        message_shape = message_json(message, team.id)
         if message.parent is not None:
-            seen["parent_user_id"] = channel.messages[message.parent].user
-        shape["message"] = seen
+            message_shape["parent_user_id"] = channel.messages[message.parent].user
+        shape["message"] = message_shape
     return shape
 
 

@@ -25,7 +25,7 @@ class PlatformActions(ABC):
     _changes: StateChanges
 
     @abstractmethod
-    def _found(
+    def _membership_of(
         self, workspace: str, channel: str, person: str
     ) -> tuple[Workspace, Channel, Person]:
         """Where it is done, and by whom."""
@@ -39,12 +39,12 @@ class PlatformActions(ABC):
         """Do it then, unless the local Slack is closed before."""
 
     @abstractmethod
-    def _typed(self, team: Workspace, text: str) -> str:
+    def _with_references(self, team: Workspace, text: str) -> str:
         """Words as a person types them, as Slack keeps them."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """A person enters a channel."""
-        team, place, who = self._found(workspace, channel, person)
+        team, place, who = self._membership_of(workspace, channel, person)
         if who.id not in place.members:
             self._changes.join(team, place, who)
 
@@ -59,7 +59,7 @@ class PlatformActions(ABC):
         team, place, who = self._member(workspace, channel, person)
         if len(topic) > LONGEST_TOPIC:
             raise InvalidData(f"A topic of Slack has at most {LONGEST_TOPIC} characters")
-        self._changes.set_topic(team, place, who.id, self._typed(team, topic))
+        self._changes.set_topic(team, place, who.id, self._with_references(team, topic))
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
         """A person gives a channel another name: lower case, digits, "-" and "_"."""
@@ -73,7 +73,7 @@ class PlatformActions(ABC):
     async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
         """A person types `/me text`; Slack takes that in channels, not in threads."""
         team, place, who = self._member(workspace, channel, person)
-        draft = Draft(who.id, self._typed(team, text), subtype="me_message")
+        draft = Draft(who.id, self._with_references(team, text), subtype="me_message")
         return self._changes.post(team, place, draft)[1]
 
     async def broadcast_as(
@@ -82,7 +82,7 @@ class PlatformActions(ABC):
         """A person answers in a thread and sends it to the channel, too."""
         team, place, who = self._member(workspace, channel, person)
         root = self._message(place, thread)
-        draft = Draft(who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
+        draft = Draft(who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
         draft.parent = root.at if root.parent is None else root.parent
         draft.broadcast = True
         return self._changes.post(team, place, draft)[1]
@@ -102,7 +102,7 @@ class PlatformActions(ABC):
         _, target, _ = self._member(workspace, to, person)
         shared = self._message(place, message)
         draft = Draft(
-            who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()),
+            who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()),
             attachments=[shared_message(team, place, shared)],
         )  # fmt: skip
         return self._changes.post(team, target, draft)[1]
@@ -111,10 +111,10 @@ class PlatformActions(ABC):
         """A person presses Stop under a message that is being streamed, or on a thread that says
         that an app works there."""
         team, place, who = self._member(workspace, channel, person)
-        found = self._message(place, message)
-        if stop(found, self._changes.now()) and found.app is not None:
-            thread = ts_of(found.parent or found.at)
-            self._changes.stopped(team, place, found.app, thread, [found.ts], who.id)
+        target = self._message(place, message)
+        if stop(target, self._changes.now()) and target.app is not None:
+            thread = ts_of(target.parent or target.at)
+            self._changes.stopped(team, place, target.app, thread, [target.ts], who.id)
         elif place.status(message, self._changes.now()):
             for app in team.apps:
                 self._changes.stopped(team, place, app, message, [], who.id)
@@ -127,10 +127,10 @@ class PlatformActions(ABC):
         """A person deletes a file of theirs that stands in a message."""
         team, place, who = self._member(workspace, channel, person)
         files = self._message(place, message).files or ()
-        found = next((one for one in files if one.name == name and not one.gone), None)
-        if found is None or found.user != who.id:
+        file = next((file for file in files if file.name == name and not file.gone), None)
+        if file is None or file.user != who.id:
             raise Refused(f"{who.name!r} has no file {name!r} in message {message!r}")
-        self._changes.delete_file(team, found)
+        self._changes.delete_file(team, file)
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
@@ -147,22 +147,22 @@ class PlatformActions(ABC):
     ) -> None:
         """A person writes what Slack shall post later; apps hear of it then, as of any post."""
         team, place, who = self._member(workspace, channel, person)
-        draft = Draft(who.id, self._typed(team, text), client_msg_id=str(uuid.uuid4()))
+        draft = Draft(who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
         self._later(seconds, lambda: self._changes.post(team, place, draft))
 
     def _member(
         self, workspace: str, channel: str, person: str
     ) -> tuple[Workspace, Channel, Person]:
-        team, place, who = self._found(workspace, channel, person)
+        team, place, who = self._membership_of(workspace, channel, person)
         if who.id not in place.members or place.archived:
             raise Refused(f"{who.name!r} does nothing in {place.name!r}: not a member, or archived")
         return team, place, who
 
     def _message(self, place: Channel, ts: str) -> Message:
-        found = place.find(ts)
-        if found is None or found.removed:
+        target = place.find(ts)
+        if target is None or target.removed:
             raise NotFound(f"No message {ts!r} in {place.id!r}")
-        return found
+        return target
 
 
 def shared_message(team: Workspace, place: Channel, message: Message) -> dict[str, object]:

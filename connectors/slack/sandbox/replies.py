@@ -146,9 +146,9 @@ def _parsed(body: bytes) -> dict[str, Any]:
     if len(body) > _LARGEST:
         raise ApiError("request_too_large")
     try:
-        found = orjson.loads(body)
+        result = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise ApiError("invalid_payload") from error
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise ApiError("invalid_payload")
-    return found
+    return result

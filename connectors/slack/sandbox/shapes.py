@@ -180,7 +180,7 @@ def channel_json(channel: Channel, viewer: App) -> Json:
     }  # fmt: skip
 
 
-def shown(
+def to_shown(
     workspace: Workspace, channel: Channel, message: Message, raw: Json | None = None
 ) -> Shown:
     """A message as a person in the workspace sees it."""
@@ -198,7 +198,9 @@ def shown(
         text=TOMBSTONE_TEXT if message.removed else text_as_read(workspace, message.text),
         time=datetime.fromtimestamp(message.at / 1_000_000, UTC).isoformat(timespec="microseconds"),
         edited=message.edited_at is not None,
-        reactions={_emoji(one.name): tuple(one.users) for one in message.reactions.values()},
+        reactions={
+            _emoji(reaction.name): tuple(reaction.users) for reaction in message.reactions.values()
+        },
         pinned=message.pinned_by is not None,
         raw=raw or message_json(message, workspace.id),
     )
@@ -210,12 +212,12 @@ def _emoji(name: str) -> str:
 
 def text_as_read(workspace: Workspace, text: str) -> str:
     def person(user: str) -> str | None:
-        found = workspace.people.get(user)
-        return found.name if found else None
+        member = workspace.people.get(user)
+        return member.name if member else None
 
     def channel(channel_id: str) -> str | None:
-        found = workspace.channels.get(channel_id)
-        return found.name if found else None
+        place = workspace.channels.get(channel_id)
+        return place.name if place else None
 
     return read_text(text, person, channel)
 

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bridge.sandbox.files import KeptFile
+from bridge.sandbox.files import StoredFile
 
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im"]
@@ -96,7 +96,7 @@ class File:
     app: App | None = None
     mimetype: str = ""
     alt: str = ""
-    kept: KeptFile | None = None
+    kept: StoredFile | None = None
     dimensions: tuple[int, int] | None = None
     completed: bool = False  # the second step of its upload is done
     public: bool = False
@@ -267,13 +267,13 @@ class Workspace:
             self.by_name[channel.name] = channel
         return channel
 
-    def direct(self, one: str, other: str, now: float) -> Channel:
+    def direct(self, first: str, other: str, now: float) -> Channel:
         """The direct messages between two people, opened if they never wrote before."""
-        name = "-".join(sorted((one, other)))
-        known = self.channels.get(im_id := f"D{abs(_stable_hash(name)):09d}")
-        members = dict.fromkeys((one, other))
-        return known or self.add_channel(
-            Channel(im_id, name, "im", self.id, one, int(now), members=members)
+        name = "-".join(sorted((first, other)))
+        channel = self.channels.get(im_id := f"D{abs(_stable_hash(name)):09d}")
+        members = dict.fromkeys((first, other))
+        return channel or self.add_channel(
+            Channel(im_id, name, "im", self.id, first, int(now), members=members)
         )
 
 

@@ -11,7 +11,7 @@ from connectors.slack.sandbox import events
 from connectors.slack.sandbox.blocks.kept import new_id
 from connectors.slack.sandbox.events import Event
 from connectors.slack.sandbox.files import share
-from connectors.slack.sandbox.shapes import message_json, shown
+from connectors.slack.sandbox.shapes import message_json, to_shown
 from connectors.slack.sandbox.state import (
     App,
     Channel,
@@ -104,11 +104,11 @@ class StateChanges:
         return message
 
     def edit(
-        self, workspace: Workspace, channel: Channel, message: Message, wanted: Json, by: str
+        self, workspace: Workspace, channel: Channel, message: Message, fields: Json, by: str
     ) -> int:
         """Put the fields `wanted` into a message and mark it as edited; when it was done."""
         before = message_json(message, workspace.id)
-        for name, value in wanted.items():
+        for name, value in fields.items():
             setattr(message, name, value)
         message.edited_at = int(self.now()) * 1_000_000  # whole seconds, as Slack writes them
         message.edited_by = by
@@ -118,19 +118,19 @@ class StateChanges:
         self._publish("edited", workspace, channel, message, raw)
         return at
 
-    def grow(self, workspace: Workspace, channel: Channel, message: Message, wanted: Json) -> None:
+    def grow(self, workspace: Workspace, channel: Channel, message: Message, fields: Json) -> None:
         """More of a stream is seen; apps hear of it when it ends."""
-        for name, value in wanted.items():
+        for name, value in fields.items():
             setattr(message, name, value)
         raw = message_json(message, workspace.id)
         self._publish("edited", workspace, channel, message, raw)
 
     def settle(
-        self, workspace: Workspace, channel: Channel, message: Message, wanted: Json
+        self, workspace: Workspace, channel: Channel, message: Message, fields: Json
     ) -> None:
         """It is another one now, and nobody edited it: a stream ended, or a file is gone."""
         before = message_json(message, workspace.id)
-        self.grow(workspace, channel, message, wanted)
+        self.grow(workspace, channel, message, fields)
         raw = message_json(message, workspace.id)
         at = channel.next_at(self.now())
         self._announce(workspace, channel, events.changed(channel, at, raw, before), message.app)
@@ -142,8 +142,8 @@ class StateChanges:
         #755, slack-go #1256).
         """
         blocks = rich_text(text, new_id()) if text else None
-        wanted = {"text": text, "blocks": blocks}
-        at = self.edit(workspace, channel, message, wanted, message.user)
+        fields = {"text": text, "blocks": blocks}
+        at = self.edit(workspace, channel, message, fields, message.user)
         self._mention(workspace, channel, message, message_json(message, workspace.id), at)
 
     def delete(self, workspace: Workspace, channel: Channel, message: Message) -> None:
@@ -172,8 +172,8 @@ class StateChanges:
             message = place.find(ts)
             if message is None or not message.files:
                 continue
-            rest = [tombstone if one is file else one for one in message.files]
-            if message.text or not all(one.gone for one in rest):
+            rest = [tombstone if other is file else other for other in message.files]
+            if message.text or not all(file.gone for file in rest):
                 self.settle(workspace, place, message, {"files": rest})
             else:
                 self.delete(workspace, place, message)
@@ -197,11 +197,11 @@ class StateChanges:
     def set_topic(self, workspace: Workspace, channel: Channel, user: str, topic: str) -> None:
         """A line in the channel alone tells of it."""
         channel.topic = topic
-        said = f"set the channel topic: {topic}" if topic else "cleared the channel topic"
+        text = f"set the channel topic: {topic}" if topic else "cleared the channel topic"
         facts = {"topic": topic}
         self.post(
             workspace, channel,
-            Draft(user, f"<@{user}> {said}", subtype="channel_topic", facts=facts),
+            Draft(user, f"<@{user}> {text}", subtype="channel_topic", facts=facts),
         )  # fmt: skip
 
     def rename(self, workspace: Workspace, channel: Channel, user: str, name: str) -> None:
@@ -276,6 +276,6 @@ class StateChanges:
         self, kind: Literal["posted", "edited", "deleted", "marked"],
         workspace: Workspace, channel: Channel, message: Message, raw: Json | None = None,
     ) -> Shown:  # fmt: skip
-        seen = shown(workspace, channel, message, raw)
-        self._feed.publish(Change(kind=kind, message=seen))
-        return seen
+        message_view = to_shown(workspace, channel, message, raw)
+        self._feed.publish(Change(kind=kind, message=message_view))
+        return message_view

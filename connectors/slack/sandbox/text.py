@@ -48,10 +48,10 @@ def posted_text(text: str, *, link: bool = True) -> str:
     """What Slack keeps of an app's `text`: stray & < > escaped, bare URLs made links."""
 
     def mend(match: re.Match[str]) -> str:
-        found = match[0]
-        if found in _ESCAPES:
-            return _ESCAPES[found]
-        whole = _STRAY.sub("&amp;", found)
+        token = match[0]
+        if token in _ESCAPES:
+            return _ESCAPES[token]
+        whole = _STRAY.sub("&amp;", token)
         return f"<{whole}>" if link and whole.startswith("http") else whole
 
     return _POSTED.sub(mend, text)
@@ -76,17 +76,19 @@ def typed_text(text: str, people: Mapping[str, str], channels: Mapping[str, str]
 def _typed_token(
     text: str, match: re.Match[str], people: Mapping[str, str], channels: Mapping[str, str]
 ) -> tuple[str, int]:
-    found = match[0]
-    if found.startswith("http"):
-        return f"<{escape(found)}>", match.end()
-    if found == "@":
-        return _named(text, match.end(), people, "@", "<@{}>")
-    if found == "#":
-        return _named(text, match.end(), channels, "#", "<#{}|>")
-    return _ESCAPES.get(found, found), match.end()
+    word = match[0]
+    if word.startswith("http"):
+        return f"<{escape(word)}>", match.end()
+    if word == "@":
+        return _reference(text, match.end(), people, "@", "<@{}>")
+    if word == "#":
+        return _reference(text, match.end(), channels, "#", "<#{}|>")
+    return _ESCAPES.get(word, word), match.end()
 
 
-def _named(text: str, start: int, ids: Mapping[str, str], sign: str, form: str) -> tuple[str, int]:
+def _reference(
+    text: str, start: int, ids: Mapping[str, str], sign: str, form: str
+) -> tuple[str, int]:
     if sign == "@":
         for word in _RANGES:
             if _stands(text, start, word):
@@ -169,14 +171,14 @@ def _add_lines(elements: list[Json], text: str) -> None:
 
 
 def _inline(text: str, style: Json | None = None) -> list[Json]:
-    found: list[Json] = []
+    elements: list[Json] = []
     place = 0
     for match in _INLINE.finditer(text):
-        _add_text(found, text[place : match.start()], style)
-        found.extend(_element(match, style))
+        _add_text(elements, text[place : match.start()], style)
+        elements.extend(_element(match, style))
         place = match.end()
-    _add_text(found, text[place:], style)
-    return found
+    _add_text(elements, text[place:], style)
+    return elements
 
 
 def _element(match: re.Match[str], style: Json | None) -> list[Json]:
@@ -212,6 +214,8 @@ def _control_element(inner: str, style: Json | None) -> Json:
     return element | ({"style": style} if style else {})
 
 
-def _add_text(found: list[Json], text: str, style: Json | None) -> None:
+def _add_text(elements: list[Json], text: str, style: Json | None) -> None:
     if text:
-        found.append({"type": "text", "text": unescape(text)} | ({"style": style} if style else {}))
+        elements.append(
+            {"type": "text", "text": unescape(text)} | ({"style": style} if style else {})
+        )

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.files import KeptFile, TooMuch, file_response
+from bridge.sandbox.files import StoredFile, TooMuch, file_response
 from bridge.sandbox.multipart import BadMultipart, Bounds, read_multipart
 from bridge.sandbox.platform import SandboxContext
 from connectors.slack.sandbox import files
@@ -67,32 +67,32 @@ class Uploads:
         if file is None:
             return self._refuse(404, "not found")
         try:
-            kept = await self._received(request, file.size)
+            stored = await self._received(request, file.size)
         except ClientDisconnect:
             return Response(status_code=499)
         except (TooMuch, BadMultipart) as error:
             return self._refuse(413 if isinstance(error, TooMuch) else 400, str(error))
-        if kept.size != file.size:
-            self._context.files.forget(kept)
-            return self._refuse(400, f"{kept.size} bytes came, {file.size} were announced")
+        if stored.size != file.size:
+            self._context.files.forget(stored)
+            return self._refuse(400, f"{stored.size} bytes came, {file.size} were announced")
         del self._waiting[ticket]
-        files.fill(file, kept)
+        files.fill(file, stored)
         if self._context.faults.take("slack:files.upload:-", "lose_answer"):
             return Broken()
-        return PlainTextResponse(f"OK - {kept.size}")
+        return PlainTextResponse(f"OK - {stored.size}")
 
-    async def _received(self, request: Request, size: int) -> KeptFile:
+    async def _received(self, request: Request, size: int) -> StoredFile:
         kind = request.headers.get("content-type", "")
         if not kind.startswith("multipart/form-data"):
             return await self._context.files.take(request.stream(), size)
         bounds = Bounds(file=size, values=_SLACK_OF_MULTIPART, body=size + _SLACK_OF_MULTIPART)
         parts = await read_multipart(kind, request.stream(), self._context.files, bounds)
-        found = [part.file for part in parts if part.file is not None]
-        for extra in found[1:]:
+        files = [part.file for part in parts if part.file is not None]
+        for extra in files[1:]:
             self._context.files.forget(extra)
-        if not found:
+        if not files:
             raise BadMultipart("no part is a file")
-        return found[0]
+        return files[0]
 
     async def _give(self, request: Request) -> Response:
         return await self._served(request, download=False)

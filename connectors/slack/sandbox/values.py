@@ -53,8 +53,8 @@ def initial(control: Control) -> Json | None:
         name = _IDS[kind]
         return shape | {name: element.get(name.replace("selected", "initial")) or []}
     if kind in _CLOCKS:
-        selected, given, _ = _CLOCKS[kind]
-        return _timed(control, shape | {selected: element.get(given)})
+        selected, chosen_key, _ = _CLOCKS[kind]
+        return _timed(control, shape | {selected: element.get(chosen_key)})
     if kind == "datetimepicker":
         return shape | {"selected_date_time": element.get("initial_date_time")}
     if kind == "rich_text_input":
@@ -86,7 +86,7 @@ def filled(control: Control, value: Any, file_of: FileOf) -> Json:
     if kind == "rich_text_input":
         return shape | {"rich_text_value": _rich(value)}
     if kind == "file_input":
-        return shape | {"files": [file_json(file_of(each)) for each in _several(control, value)]}
+        return shape | {"files": [file_json(file_of(item)) for item in _several(control, value)]}
     if kind in _TEXTS:
         return shape | {"value": None if value is None else str(value)}
     raise InvalidData(f"A {kind} is pressed, not filled in")
@@ -95,32 +95,32 @@ def filled(control: Control, value: Any, file_of: FileOf) -> Json:
 def complaint(control: Control, value: Json) -> str:
     """What the client says of an input that it does not send; "" when nothing is wrong."""
     block, element = control.block, control.element
-    given = next((v for k, v in value.items() if k not in ("type", "timezone")), None)
-    if given in (None, "", []):
+    typed_value = next((v for k, v in value.items() if k not in ("type", "timezone")), None)
+    if typed_value in (None, "", []):
         return "" if block.get("optional") else "Please complete this required field."
     match control.kind:
         case "plain_text_input":
             least, most = element.get("min_length", 0), element.get("max_length", 3000)
-            if not least <= len(given) <= most:
+            if not least <= len(typed_value) <= most:
                 return f"Use between {least} and {most} characters."
-        case "email_text_input" if not _EMAIL.fullmatch(given):
+        case "email_text_input" if not _EMAIL.fullmatch(typed_value):
             return "Enter a valid email address."
-        case "url_text_input" if not given.startswith(("http://", "https://")):
+        case "url_text_input" if not typed_value.startswith(("http://", "https://")):
             return "Enter a valid URL."
         case "number_input":
-            return _number_complaint(element, given)
+            return _number_complaint(element, typed_value)
         case _:
             pass
     return ""
 
 
-def state_of(controls: Iterable[Control], kept: State) -> State:
+def state_of(controls: Iterable[Control], entered: State) -> State:
     """`state.values`: everything that can be filled in, as it stands now."""
     values: State = {}
     for control in controls:
         start = initial(control)
         if start is not None:
-            now = kept.get(control.block_id, {}).get(control.action_id, start)
+            now = entered.get(control.block_id, {}).get(control.action_id, start)
             values.setdefault(control.block_id, {})[control.action_id] = now
     return values
 
@@ -132,25 +132,29 @@ def action_json(control: Control, value: Json | None, at: str, pressed: Any = No
     for name in ("text", "value", "style", "placeholder", "icon"):
         if name in element:
             shape[name] = element[name]
-    shape |= {name: found for name, found in element.items() if name.startswith("initial_")}
+    shape |= {
+        name: field_value for name, field_value in element.items() if name.startswith("initial_")
+    }
     if control.kind == "feedback_buttons":
         chosen = element["negative_button" if pressed == "negative" else "positive_button"]
         shape |= {"text": chosen["text"], "value": chosen["value"]}
     return shape | (value or {}) | {"type": control.kind, "action_ts": at}
 
 
-def _option(control: Control, wanted: Any) -> Json:
+def _option(control: Control, value_text: Any) -> Json:
     element = control.element
     options = list(element.get("options") or ())
     for group in element.get("option_groups") or ():
         options += group["options"]
-    if control.kind.endswith("external_select") and isinstance(wanted, dict):
-        return wanted
+    if control.kind.endswith("external_select") and isinstance(value_text, dict):
+        return value_text
     for option in options:
-        if wanted in (option.get("value"), option["text"]["text"]):
+        if value_text in (option.get("value"), option["text"]["text"]):
             return option
     offered = ", ".join(repr(option.get("value")) for option in options) or "none of its own"
-    raise InvalidData(f"{wanted!r} is not among the options of {control.action_id!r}: {offered}")
+    raise InvalidData(
+        f"{value_text!r} is not among the options of {control.action_id!r}: {offered}"
+    )
 
 
 def _single(control: Control, value: Any) -> Any:
@@ -182,12 +186,14 @@ def _rich(value: Any) -> Json:
     return {"type": "rich_text", "elements": [section]}
 
 
-def _number_complaint(element: Json, given: str) -> str:
-    if not _NUMBER.fullmatch(given) or (not element["is_decimal_allowed"] and "." in given):
+def _number_complaint(element: Json, number_text: str) -> str:
+    if not _NUMBER.fullmatch(number_text) or (
+        not element["is_decimal_allowed"] and "." in number_text
+    ):
         return "Enter a number."
     least, most = element.get("min_value"), element.get("max_value")
-    if least is not None and float(given) < float(least):
+    if least is not None and float(number_text) < float(least):
         return f"Enter a number of at least {least}."
-    if most is not None and float(given) > float(most):
+    if most is not None and float(number_text) > float(most):
         return f"Enter a number of at most {most}."
     return ""

@@ -92,21 +92,21 @@ class Views:
 
     def open(self, app: App, trigger_id: str, body: Json, faults: Faults) -> View:
         trigger = self._trigger(app, trigger_id)
-        kept = self._checked(app, body, faults)
+        checked = self._checked(app, body, faults)
         trigger.used = True
-        return self._put(app, trigger.person, kept, on=None)
+        return self._add(app, trigger.person, checked, on=None)
 
     def push(self, app: App, trigger_id: str, body: Json, faults: Faults) -> View:
         """On top of the modal that was touched; at most three lie on one another."""
         trigger = self._trigger(app, trigger_id)
-        kept = self._checked(app, body, faults)
+        checked = self._checked(app, body, faults)
         below = self.find(app, trigger.view or "")
         if below is None:
             raise ApiError("not_found")
         if len(self.stack(app.team, trigger.person)) >= MOST_STACKED:
             raise ApiError("push_limit_reached")
         trigger.used = True
-        return self._put(app, trigger.person, kept, on=below)
+        return self._add(app, trigger.person, checked, on=below)
 
     def update(
         self, app: App, view_id: str, external_id: str, given_hash: str, body: Json, faults: Faults
@@ -133,15 +133,15 @@ class Views:
         """A view that an app pushes in its answer to a submission."""
         if len(self.stack(below.app.team, below.person)) >= MOST_STACKED:
             raise ApiError("push_limit_reached")
-        kept = self._checked(below.app, body, faults)
-        return self._put(below.app, below.person, kept, on=below)
+        checked = self._checked(below.app, body, faults)
+        return self._add(below.app, below.person, checked, on=below)
 
     def close(self, view: View, *, all_of_them: bool = False) -> list[View]:
         """Take a view away, or its whole stack; gives what was closed."""
         stack = self._stacks[view.app.team, view.person]
         gone = list(stack) if all_of_them else [view]
-        for each in gone:
-            stack.remove(each)
+        for closed in gone:
+            stack.remove(closed)
         return gone
 
     def stack(self, team: str, person: str) -> list[View]:
@@ -175,17 +175,17 @@ class Views:
         _VIEW(body, "/view", faults)
         if faults.messages:
             raise refusal("invalid_arguments", faults.messages)
-        kept = dict(body) | {"blocks": checked_view_blocks(body["blocks"], faults)}
-        if not body.get("submit") and any(b["type"] == "input" for b in kept["blocks"]):
-            said = ["missing required field: submit [json-pointer:/view]"]
-            raise refusal("invalid_arguments", said)
+        checked = dict(body) | {"blocks": checked_view_blocks(body["blocks"], faults)}
+        if not body.get("submit") and any(b["type"] == "input" for b in checked["blocks"]):
+            complaints = ["missing required field: submit [json-pointer:/view]"]
+            raise refusal("invalid_arguments", complaints)
         external = body.get("external_id")
         other = self.find(app, "", external) if external else None
         if other is not None and other is not instead_of:
             raise ApiError("duplicate_external_id")
-        return kept
+        return checked
 
-    def _put(self, app: App, person: str, body: Json, *, on: View | None) -> View:
+    def _add(self, app: App, person: str, body: Json, *, on: View | None) -> View:
         own_id = f"V0{secrets.token_hex(5).upper()}"
         view = View(
             own_id, app, person, body, self._new_hash(), root=on.root if on else own_id,
@@ -223,8 +223,8 @@ def view_json(view: View) -> Json:
 
 def field_names(view: View) -> dict[str, str]:
     """The inputs of a modal: action_id -> the words beside it."""
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     for control in view.controls:
         if control.in_input:
-            found[control.action_id] = control.words
-    return found
+            names[control.action_id] = control.words
+    return names

@@ -18,7 +18,7 @@ from bridge.errors import CodecError
 from bridge.sandbox.limits import Window
 from bridge.sandbox.platform import SandboxContext
 from connectors.teams.sandbox import refusals, shapes
-from connectors.teams.sandbox.cards.checks import check_attachments, counted
+from connectors.teams.sandbox.cards.checks import check_attachments, with_counted_sizes
 from connectors.teams.sandbox.citations import check_citations
 from connectors.teams.sandbox.feedback import check_feedback
 from connectors.teams.sandbox.reactions import is_type
@@ -88,22 +88,22 @@ class Connector:
         self._growing: dict[str, Growing] = {}
 
     def routes(self) -> list[BaseRoute]:
-        one = "/v3/conversations/{target}"
+        address = "/v3/conversations/{target}"
         table: dict[str, dict[str, tuple[str, Act]]] = {
-            f"{one}/activities": {"POST": ("activity.post", self._post)},
-            f"{one}/activities/{{item}}": {
+            f"{address}/activities": {"POST": ("activity.post", self._post)},
+            f"{address}/activities/{{item}}": {
                 "POST": ("activity.post", self._post),
                 "PUT": ("activity.update", self._update),
                 "DELETE": ("activity.delete", self._delete),
             },
-            f"{one}/activities/{{item}}/reactions/{{view}}": {
+            f"{address}/activities/{{item}}/reactions/{{view}}": {
                 "PUT": ("reaction.add", self._react),
                 "DELETE": ("reaction.remove", self._unreact),
             },
             "/v3/conversations": {"POST": ("conversation.create", self._create)},
-            f"{one}/members": {"GET": ("members.list", self._members)},
-            f"{one}/members/{{item}}": {"GET": ("members.get", self._member)},
-            f"{one}/pagedmembers": {"GET": ("members.paged", self._paged_members)},
+            f"{address}/members": {"GET": ("members.list", self._members)},
+            f"{address}/members/{{item}}": {"GET": ("members.get", self._member)},
+            f"{address}/pagedmembers": {"GET": ("members.paged", self._paged_members)},
             "/v3/teams/{target}": {"GET": ("team.get", self._team_details)},
             "/v3/teams/{target}/conversations": {"GET": ("team.channels", self._team_channels)},
             "/v3/attachments/{item}": {"GET": ("attachment.info", self._attachment_info)},
@@ -256,14 +256,16 @@ class Connector:
 
     def informed(self, conversation: str) -> list[str]:
         """What bots said of what they do, in the streams of this chat."""
-        here = [one for one in self._growing.values() if one.conversation.id == conversation]
-        return [said for one in here for said in one.informed]
+        here = [
+            stream for stream in self._growing.values() if stream.conversation.id == conversation
+        ]
+        return [own_id for stream in here for own_id in stream.informed]
 
     def open_streams(self, conversation: str) -> list[str]:
         return [
             own_id
-            for own_id, one in self._growing.items()
-            if one.conversation.id == conversation and one.state == "open"
+            for own_id, stream in self._growing.items()
+            if stream.conversation.id == conversation and stream.state == "open"
         ]
 
     def stop_stream(self, message: str) -> bool:
@@ -507,14 +509,14 @@ def _checked(activity: Json, where: Kind) -> str:
 def _utf16_bytes(activity: Json) -> int:
     """The size that counts: text, mentions and cards as UTF-16; not the bytes of data URIs."""
     attachments = activity.get("attachments")
-    kept = counted(attachments) if attachments else []
-    sent = [activity.get("text"), activity.get("entities"), kept]
+    attachment_sizes = with_counted_sizes(attachments) if attachments else []
+    sent = [activity.get("text"), activity.get("entities"), attachment_sizes]
     return len(orjson.dumps(sent).decode().encode("utf-16-le"))
 
 
 def _member_id(account: Any) -> str:
-    found = account.get("id") if isinstance(account, dict) else None
-    return found if isinstance(found, str) else ""
+    member_id = account.get("id") if isinstance(account, dict) else None
+    return member_id if isinstance(member_id, str) else ""
 
 
 def _first_member(body: Json) -> str:

@@ -34,15 +34,15 @@ def _check(claims: Any) -> None:
 
 
 def _is_claim(claim: Json) -> bool:
-    shown = claim.get("appearance")
+    appearance = claim.get("appearance")
     if claim.get("@type") != "Claim" or not isinstance(claim.get("position"), int):
         return False
-    if not isinstance(shown, dict) or shown.get("@type") != "DigitalDocument":
+    if not isinstance(appearance, dict) or appearance.get("@type") != "DigitalDocument":
         return False
-    url = shown.get("url", "https://")
+    url = appearance.get("url", "https://")
     return (
-        _fits(shown.get("name"), LONGEST_NAME)
-        and _fits(shown.get("abstract"), LONGEST_ABSTRACT)
+        _fits(appearance.get("name"), LONGEST_NAME)
+        and _fits(appearance.get("abstract"), LONGEST_ABSTRACT)
         and isinstance(url, str)
         and url.startswith(("https://", "http://"))
     )

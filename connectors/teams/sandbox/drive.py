@@ -26,7 +26,7 @@ from starlette.routing import BaseRoute, Route
 
 from bridge.content.media.types import agreed_type, sniffed_type
 from bridge.sandbox.faults import Fault
-from bridge.sandbox.files import KeptFile, TooMuch, Writing, file_response
+from bridge.sandbox.files import StoredFile, TooMuch, Writing, file_response
 from bridge.sandbox.picture_sizes import picture_size
 from bridge.sandbox.platform import SandboxContext
 from bridge.sandbox.user_actions import FileUpload
@@ -49,7 +49,7 @@ class _Session:
     file: SharedFile
     until: float
     total: int | None = None
-    pieces: list[KeptFile] = field(default_factory=lambda: list[KeptFile]())
+    pieces: list[StoredFile] = field(default_factory=lambda: list[StoredFile]())
 
     @property
     def received(self) -> int:
@@ -74,15 +74,15 @@ class Drive:
             Route("/drive/upload/{session}", self._upload, methods=upload),
         ]
 
-    def keep(self, given: FileUpload, conversation: Conversation) -> SharedFile:
+    def keep(self, upload: FileUpload, conversation: Conversation) -> SharedFile:
         """Take what a person gives: pictures lie inside the message, all else in the drive."""
-        kept = self._files.keep(given.data)
-        guessed = given.content_type or mimetypes.guess_type(given.name)[0] or ""
-        content_type = agreed_type(guessed, sniffed_type(kept.head))
+        stored = self._files.keep(upload.data)
+        guessed = upload.content_type or mimetypes.guess_type(upload.name)[0] or ""
+        content_type = agreed_type(guessed, sniffed_type(stored.head))
         own_id = _picture_id() if content_type in _PICTURES else _drive_id()
         file = SharedFile(
-            own_id, given.name, content_type, conversation, kept, given.alt,
-            picture_size(kept.head),
+            own_id, upload.name, content_type, conversation, stored, upload.alt,
+            picture_size(stored.head),
         )  # fmt: skip
         self._known[own_id] = file
         return file
@@ -154,18 +154,18 @@ class Drive:
         if request.method == "DELETE":
             self._end(key)
             return Response(status_code=204)
-        told = await self._take_fragment(request, key, session)
+        response = await self._take_fragment(request, key, session)
         if self._context.faults.take(_where("file.upload", session.file), "lose_answer"):
             return BrokenAnswer()
-        return told
+        return response
 
     async def _take_fragment(self, request: Request, key: str, session: _Session) -> Response:
-        found = _RANGE.match(request.headers.get("content-range", ""))
-        if found is None:
+        match = _RANGE.match(request.headers.get("content-range", ""))
+        if match is None:
             return self._refuse(
                 400, "invalidRequest", "The Content-Range header is missing or malformed."
             )
-        first, last, total = map(int, found.groups())
+        first, last, total = map(int, match.groups())
         if last < first or last >= total or session.total not in (None, total):
             return self._refuse(
                 400, "invalidRequest", "The Content-Range header does not fit the file."
@@ -205,7 +205,7 @@ class Drive:
         }  # fmt: skip
         return answer(item, 201)
 
-    def _joined(self, pieces: list[KeptFile]) -> KeptFile | None:
+    def _joined(self, pieces: list[StoredFile]) -> StoredFile | None:
         if len(pieces) == 1:
             return pieces[0]
         writing: Writing = self._files.begin()

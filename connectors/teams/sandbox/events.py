@@ -125,11 +125,11 @@ class Outbox:
             async with asyncio.timeout(self.delivering.answer_invokes_within):
                 if fault is not None:
                     await asyncio.sleep(fault.seconds)
-                return await self._asked(bot.endpoint, event)
+                return await self._request(bot.endpoint, event)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             return Answered(0, reason=f"no answer: {type(error).__name__}")
 
-    async def _asked(self, endpoint: str, event: _Event) -> Answered:
+    async def _request(self, endpoint: str, event: _Event) -> Answered:
         async with self._session().post(
             endpoint, data=event.body, headers=self._headers(event)
         ) as response:

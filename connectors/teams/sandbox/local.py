@@ -97,21 +97,21 @@ class LocalTeams(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
         """A person changes a message of theirs; who would hear it as a post hears of it."""
-        found = self._own(workspace, channel, person, message)
-        if not text.strip() and not found.files:
+        target = self._own(workspace, channel, person, message)
+        if not text.strip() and not target.files:
             raise InvalidData("A message of Teams has words or files: delete it instead")
-        return self._room.edit(found, text)
+        return self._room.edit(target, text)
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> Shown:
         """A person takes a file or picture out of a message of theirs, which is an edit."""
-        found = self._own(workspace, channel, person, message)
-        rest = [one for one in found.files if one.name != name]
-        if len(rest) == len(found.files) or not (rest or found.text.strip()):
+        target = self._own(workspace, channel, person, message)
+        rest = [file for file in target.files if file.name != name]
+        if len(rest) == len(target.files) or not (rest or target.text.strip()):
             raise Refused(f"Message {message!r} has no file {name!r}, or nothing else")
-        found.files = rest
-        return self._room.edit(found, found.text)
+        target.files = rest
+        return self._room.edit(target, target.text)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person deletes a message of theirs; nobody else may."""
@@ -119,15 +119,15 @@ class LocalTeams(PlatformActions):
 
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person presses Stop under a message that is being streamed."""
-        self._seen(workspace, channel, person, message)
+        self._visible_message(workspace, channel, person, message)
         if not self._connector.stop_stream(message):
             raise Refused(f"Nothing is being written in message {message!r}")
 
     def stop_all(self, channel: str) -> bool:
         """A person presses Stop on what has no text yet. False: nothing grows in this chat."""
         growing = self._connector.open_streams(channel)
-        for one in growing:
-            self._connector.stop_stream(one)
+        for stream in growing:
+            self._connector.stop_stream(stream)
         return bool(growing)
 
     def informed(self, channel: str) -> list[str]:
@@ -138,21 +138,21 @@ class LocalTeams(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
         """Unicode, or a type of Teams between colons."""
-        by, found = self._seen(workspace, channel, person, message)
-        self._room.react(found, by, reaction_type(emoji), added=True)
+        by, target = self._visible_message(workspace, channel, person, message)
+        self._room.react(target, by, reaction_type(emoji), added=True)
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        by, found = self._seen(workspace, channel, person, message)
-        self._room.react(found, by, reaction_type(emoji), added=False)
+        by, target = self._visible_message(workspace, channel, person, message)
+        self._room.react(target, by, reaction_type(emoji), added=False)
 
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
         """A person pins a message, or takes its pin away."""
-        _, found = self._seen(workspace, channel, person, message)
-        self._room.pin(found, pinned=pinned)
+        _, target = self._visible_message(workspace, channel, person, message)
+        self._room.pin(target, pinned=pinned)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
         conversation = self._conversation(workspace, channel)
@@ -167,14 +167,18 @@ class LocalTeams(PlatformActions):
         if press.form:
             by = self._known_person(press.workspace, press.person)
             return await self._presses.press_in_form(by, press.form, press.action, press.values)
-        by, message = self._seen(press.workspace, press.channel, press.person, press.message)
+        by, message = self._visible_message(
+            press.workspace, press.channel, press.person, press.message
+        )
         return await self._presses.press(by, message, press.action, press.values)
 
     async def choose(self, choice: Choice) -> Outcome:
         if choice.form:
             by = self._known_person(choice.workspace, choice.person)
             return self._presses.choose_in_form(by, choice.form, choice.action, choice.value)
-        by, message = self._seen(choice.workspace, choice.channel, choice.person, choice.message)
+        by, message = self._visible_message(
+            choice.workspace, choice.channel, choice.person, choice.message
+        )
         return self._presses.choose(by, message, choice.action, choice.value)
 
     async def fill(self, submission: FormSubmission) -> Outcome:
@@ -190,7 +194,7 @@ class LocalTeams(PlatformActions):
         """The messages in which cards changed for this person alone."""
         by = self._known_person(workspace, person)
         return [
-            self._room.shown(message, by.id)
+            self._room.to_shown(message, by.id)
             for conversation in self.tenant.conversations.values()
             for message in conversation.visible()
             if any(viewer == by.id for viewer, _ in message.views)
@@ -198,7 +202,7 @@ class LocalTeams(PlatformActions):
 
     def messages(self, workspace: str, channel: str) -> list[Shown]:
         conversation = self._conversation(workspace, channel)
-        return [self._room.shown(message) for message in conversation.visible()]
+        return [self._room.to_shown(message) for message in conversation.visible()]
 
     async def disconnect(self, reason: str = "") -> None:
         """Teams has no sockets: this only ends the deliveries in progress."""
@@ -243,21 +247,21 @@ class LocalTeams(PlatformActions):
 
     def create_channel(self, team: str, name: str) -> str:
         """Create a channel in a team; its bots hear of it. Returns its id."""
-        found = self._team(team)
-        channel = new_channel(found.name, name)
-        channel.team = found
-        found.channels.append(channel)
+        team_ = self._team(team)
+        channel = new_channel(team_.name, name)
+        channel.team = team_
+        team_.channels.append(channel)
         self.tenant.conversations[channel.id] = channel
         for bot in self._room.bots_in(channel):
             created = shapes.channel_created(
                 self.tenant,
                 channel,
-                found.people[0],
+                team_.people[0],
                 bot,
                 self._room.service_url(bot),
                 time.time(),
             )
-            self.outbox.push(bot, found.id, created)
+            self.outbox.push(bot, team_.id, created)
         return channel.id
 
     def personal_chat(self, app: str, person: str) -> str:
@@ -295,15 +299,15 @@ class LocalTeams(PlatformActions):
         return bot
 
     def _team(self, team: str) -> Team:
-        if (found := self.tenant.teams.get(team)) is None:
+        if (team_ := self.tenant.teams.get(team)) is None:
             raise NotFound(f"No team {team!r} in the local Teams; a team's id is its General's")
-        return found
+        return team_
 
     def _conversation(self, workspace: str, channel: str) -> Conversation:
-        found = self.tenant.conversations.get(channel)
-        if found is None or workspace != self.tenant.id:
+        conversation_ = self.tenant.conversations.get(channel)
+        if conversation_ is None or workspace != self.tenant.id:
             raise NotFound(f"No channel {channel!r} in {workspace!r}; see /_control/world")
-        return found
+        return conversation_
 
     def _installable(self, app: str, where: str) -> Conversation:
         """The team (as its General), group chat or personal chat to install a bot in."""
@@ -322,39 +326,39 @@ class LocalTeams(PlatformActions):
         root = self._root(conversation, thread) if thread else None
         return Message(self.tenant.next_id(time.time()), conversation, author, root, text)
 
-    def _seen(
+    def _visible_message(
         self, workspace: str, channel: str, person: str, message: str
     ) -> tuple[Person, Message]:  # fmt: skip
         """A message that a person can touch."""
         conversation = self._conversation(workspace, channel)
         by = self._person(conversation, person)
-        found = self.tenant.message(conversation, message)
-        if found is None:
+        target = self.tenant.message(conversation, message)
+        if target is None:
             raise NotFound(f"No message {message!r} in {channel!r}")
-        return by, found
+        return by, target
 
     def _own(self, workspace: str, channel: str, person: str, message: str) -> Message:
         """A message that this person said: members of Teams change nobody else's."""
-        by, found = self._seen(workspace, channel, person, message)
-        if found.author is not by:
+        by, target = self._visible_message(workspace, channel, person, message)
+        if target.author is not by:
             raise Refused(f"{by.name!r} did not write message {message}")
-        return found
+        return target
 
     def _known_person(self, workspace: str, person: str) -> Person:
-        found = self.tenant.people.get(person)
-        if found is None or workspace != self.tenant.id:
+        member = self.tenant.people.get(person)
+        if member is None or workspace != self.tenant.id:
             raise NotFound(f"No person {person!r} in the local Teams; see /_control/world")
-        return found
+        return member
 
-    def _found(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
-        found = self._conversation(workspace, channel)
-        return found, self._known_person(workspace, person)
+    def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
+        conversation_ = self._conversation(workspace, channel)
+        return conversation_, self._known_person(workspace, person)
 
     def _person(self, conversation: Conversation, person: str) -> Person:
-        found = self._known_person(self.tenant.id, person)
-        if found not in conversation.people:
-            raise Refused(f"{found.name!r} is not a member of {conversation.name!r}")
-        return found
+        member = self._known_person(self.tenant.id, person)
+        if member not in conversation.people:
+            raise Refused(f"{member.name!r} is not a member of {conversation.name!r}")
+        return member
 
     def _root(self, conversation: Conversation, thread: str) -> str:
         root = self.tenant.message(conversation, thread)

@@ -17,12 +17,12 @@ class PlatformActions(ABC):
     _room: Room
 
     @abstractmethod
-    def _found(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
+    def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
         """Where it is done, and by whom."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """A person enters a group chat, or the team that a channel belongs to."""
-        where, who = self._found(workspace, channel, person)
+        where, who = self._place_of(workspace, channel, person)
         if where.kind == "personal":
             raise InvalidData("Nobody joins or leaves a personal chat")
         if who not in where.people:
@@ -43,7 +43,7 @@ class PlatformActions(ABC):
         self._room.rename(where, who, name.strip())
 
     def _member(self, workspace: str, channel: str, person: str) -> tuple[Conversation, Person]:
-        where, who = self._found(workspace, channel, person)
+        where, who = self._place_of(workspace, channel, person)
         if where.kind == "personal" or who not in where.people:
             raise Refused(f"{who.name!r} is not a member of {where.name!r}")
         return where, who

@@ -65,8 +65,8 @@ class _Dialog:
         content = card.get("content") if isinstance(card, dict) else None
         return content if isinstance(content, dict) else {}
 
-    def shown(self) -> OpenForm:
-        fields = {each["id"]: beside(each) for each in all_inputs(self.card)}
+    def to_form(self) -> OpenForm:
+        fields = {all_input["id"]: beside(all_input) for all_input in all_inputs(self.card)}
         return OpenForm(
             id=self.id, person=self.person.id, title=str(self.info.get("title") or ""),
             fields=fields, raw=self.info,
@@ -102,7 +102,11 @@ class Presses:
             if attachment.get("contentType") == ADAPTIVE
         ]
         self._fill(
-            by, message.id, [each for card in cards for each in all_inputs(card)], name, value
+            by,
+            message.id,
+            [all_input for card in cards for all_input in all_inputs(card)],
+            name,
+            value,
         )
         return Outcome(sent=False)
 
@@ -130,7 +134,7 @@ class Presses:
         return Outcome(sent=False)
 
     def forms(self, person: str) -> list[OpenForm]:
-        return [d.shown() for d in self._dialogs.values() if d.person.id == person]
+        return [d.to_form() for d in self._dialogs.values() if d.person.id == person]
 
     async def _act(self, by: Person, message: Message, control: Control, values: Json) -> Outcome:
         """Press an action of an Adaptive Card."""
@@ -190,11 +194,11 @@ class Presses:
         more: Json = {} if value is None else {"value": value}
         if text := action.get("text"):
             more |= {"text": str(text), "textFormat": "plain"}
-        if shown := str(action.get("displayText") or ""):
-            said = self._message(by, message, shown)
-            self._room.tenant.add_message(said)
-            self._room.publish("posted", said)
-            more["id"] = said.id
+        if display_text := str(action.get("displayText") or ""):
+            reply = self._message(by, message, display_text)
+            self._room.tenant.add_message(reply)
+            self._room.publish("posted", reply)
+            more["id"] = reply.id
         return await self._tell(by, message, more)
 
     def _say(self, by: Person, message: Message, text: str) -> Outcome:
@@ -225,11 +229,14 @@ class Presses:
     async def _execute(
         self, by: Person, message: Message, number: int, action: Json, sent: Mapping[str, str]
     ) -> Outcome:
-        told = {
+        action_fields = {
             "type": "Action.Execute", "id": action.get("id") or "",
             "verb": action.get("verb") or "", "data": _merged(action.get("data"), sent),
         }  # fmt: skip
-        more = {"name": "adaptiveCard/action", "value": {"action": told, "trigger": "manual"}}
+        more = {
+            "name": "adaptiveCard/action",
+            "value": {"action": action_fields, "trigger": "manual"},
+        }
         answer = await self._ask(by, message, more)
         body = _object(answer.body)
         if answer.status != 200 or "type" not in body:
@@ -239,8 +246,8 @@ class Presses:
                 message.views[by.id, number] = card
                 self._typed.pop((message.id, by.id), None)
                 return Outcome(sent=True, answered=True, raw=body)
-            case "application/vnd.microsoft.activity.message", str() as said:
-                return Outcome(sent=True, answered=True, notice=said, raw=body)
+            case "application/vnd.microsoft.activity.message", str() as text:
+                return Outcome(sent=True, answered=True, notice=text, raw=body)
             case _, dict() as error if error.get("message"):
                 failed = str(error["message"])
                 return Outcome(sent=True, answered=True, failed=failed, raw=body)
@@ -271,11 +278,11 @@ class Presses:
         """Press a thumb, and send the form that Teams shows for it; `comment` is what is written
         there."""
         written = orjson.dumps({"feedbackText": str(values.get("comment", ""))}).decode()
-        told = {
+        value = {
             "actionName": "feedback",
             "actionValue": {"reaction": thumb, "feedback": written},
         }
-        answer = await self._ask(by, message, {"name": "message/submitAction", "value": told})
+        answer = await self._ask(by, message, {"name": "message/submitAction", "value": value})
         if answer.status != 200:
             return Outcome(sent=True, failed=WENT_WRONG)
         return Outcome(sent=True, answered=True)
@@ -319,9 +326,9 @@ class Presses:
         if opened is not None:
             made = _Dialog(uuid4().hex, by, message, opened)
             self._dialogs[made.id] = made
-            return Outcome(sent=True, answered=True, form=made.shown(), raw=body)
-        said = str(info or "") if task.get("type") == "message" else ""
-        return Outcome(sent=True, answered=True, notice=said, raw=body)
+            return Outcome(sent=True, answered=True, form=made.to_form(), raw=body)
+        notice = str(info or "") if task.get("type") == "message" else ""
+        return Outcome(sent=True, answered=True, notice=notice, raw=body)
 
     async def _ask(self, by: Person, message: Message, more: Json) -> Answered:
         activity = self._activity(by, message, {"type": "invoke", **more})
@@ -340,15 +347,15 @@ class Presses:
 
     def _with(self, by: Person, where: str, control: Control, values: Json) -> dict[str, str]:
         """What stands in the inputs, with these values filled in."""
-        inputs = [each for card in control.around[:1] for each in all_inputs(card)]
+        inputs = [all_input for card in control.enclosing[:1] for all_input in all_inputs(card)]
         for name, value in values.items():
             self._fill(by, where, inputs, name, value)
         return self._typed.get((where, by.id), {})
 
     def _fill(self, by: Person, where: str, inputs: list[Json], name: str, value: Any) -> None:
-        found = find_input(inputs, name)
-        text = written(found, value)
-        self._typed.setdefault((where, by.id), {})[found["id"]] = text
+        field = find_input(inputs, name)
+        text = written(field, value)
+        self._typed.setdefault((where, by.id), {})[field["id"]] = text
 
     def _dialog(self, by: Person, form: str) -> _Dialog:
         dialog = self._dialogs.get(form)
@@ -365,13 +372,13 @@ def _rendered(control: Control) -> Json:
     """The action that Teams shows: `Action.Execute` needs 1.4, what it cannot show falls back."""
     action = control.action
     kind, fallback = action.get("type"), action.get("fallback")
-    known = kind in _OWN_OF_CLIENT or kind == "Action.Submit"
-    version = str(control.around[0].get("version", "1.0")) if control.around else "1.4"
+    is_known = kind in _OWN_OF_CLIENT or kind == "Action.Submit"
+    version = str(control.enclosing[0].get("version", "1.0")) if control.enclosing else "1.4"
     if kind == "Action.Execute":
-        known = tuple(map(int, version.split("."))) >= (1, 4)
-    if not known and isinstance(fallback, dict):
+        is_known = tuple(map(int, version.split("."))) >= (1, 4)
+    if not is_known and isinstance(fallback, dict):
         return fallback
-    if not known and kind == "Action.Execute":
+    if not is_known and kind == "Action.Execute":
         raise Refused(f"Teams shows no Action.Execute in a card of the version {version}")
     return action
 
@@ -388,10 +395,10 @@ def _parsed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        found = orjson.loads(value)
+        result = orjson.loads(value)
     except orjson.JSONDecodeError:
         return value
-    return found if isinstance(found, dict | list) else value
+    return result if isinstance(result, dict | list) else value
 
 
 def _opens(info: Json) -> bool:

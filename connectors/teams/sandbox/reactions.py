@@ -31,5 +31,5 @@ def reaction_type(emoji: str) -> str:
     """The type of a Unicode emoji, or the name between colons."""
     if emoji.startswith(":"):
         return emoji.strip(":")
-    known = _BY_EMOJI.get(emoji)
-    return known or "-".join(f"{ord(c):04x}" for c in emoji) + "_emoji"
+    name = _BY_EMOJI.get(emoji)
+    return name or "-".join(f"{ord(c):04x}" for c in emoji) + "_emoji"

@@ -38,33 +38,33 @@ class Room:
         return [bot for app_id, bot in bots.items() if app_id in conversation.installed]
 
     def publish(self, kind: Happening, message: Message) -> Shown:
-        shown = self.shown(message)
-        self._context.feed.publish(Change(kind=kind, message=shown))
-        return shown
+        message_view = self.to_shown(message)
+        self._context.feed.publish(Change(kind=kind, message=message_view))
+        return message_view
 
-    def shown(self, message: Message, viewer: str = "") -> Shown:
+    def to_shown(self, message: Message, viewer: str = "") -> Shown:
         """A message as everybody sees it, or as one person does."""
-        return shapes.shown(self.tenant, message, self.drive, viewer)
+        return shapes.to_shown(self.tenant, message, self.drive, viewer)
 
     def say(self, message: Message, also: Bot | None = None) -> Shown:
         """A person's message stands, and is told to those who hear it; to `also` in any case."""
         self.tenant.add_message(message)
-        shown = self.publish("posted", message)
-        said = self._typed(message)
-        for bot in self._hearing(message, said, also):
-            self.outbox.push(bot, message.conversation.id, self._activity(message, said, bot))
-        return shown
+        message_view = self.publish("posted", message)
+        typed_text = self._typed(message)
+        for bot in self._hearing(message, typed_text, also):
+            self.outbox.push(bot, message.conversation.id, self._activity(message, typed_text, bot))
+        return message_view
 
     def edit(self, message: Message, text: str) -> Shown:
         """Other words stand there; told to those who would hear them as a post."""
         message.text = text
         message.edited = True
-        shown = self.publish("edited", message)
-        said, now = self._typed(message), self._now()
-        for bot in self._hearing(message, said):
-            activity = shapes.edited(self._activity(message, said, bot), now)
+        message_view = self.publish("edited", message)
+        typed_text, now = self._typed(message), self._now()
+        for bot in self._hearing(message, typed_text):
+            activity = shapes.edited(self._activity(message, typed_text, bot), now)
             self.outbox.push(bot, message.conversation.id, activity)
-        return shown
+        return message_view
 
     def delete(self, message: Message) -> None:
         """A message stands no more; told to those who would have heard its last words."""
@@ -82,20 +82,20 @@ class Room:
             where.people.append(person)
         else:
             where.people.remove(person)
-        told = where.team.id if where.team else where.id
+        channel_id = where.team.id if where.team else where.id
         for bot in self.bots_in(where):
             url, now = self.service_url(bot), self._now()
             activity = shapes.people_changed(
                 self.tenant, where, person, bot, url, now, joined=joined
             )
-            self.outbox.push(bot, told, activity)
+            self.outbox.push(bot, channel_id, activity)
 
     def rename(self, where: Conversation, by: Person, name: str) -> None:
         where.name = name
-        told = where.team.id if where.team else where.id
+        channel_id = where.team.id if where.team else where.id
         for bot in self.bots_in(where):
             url, now = self.service_url(bot), self._now()
-            self.outbox.push(bot, told, shapes.renamed(self.tenant, where, by, bot, url, now))
+            self.outbox.push(bot, channel_id, shapes.renamed(self.tenant, where, by, bot, url, now))
 
     def react(self, message: Message, by: Person | Bot, kind: str, *, added: bool) -> None:
         """Somebody reacts, or takes it back. A bot is told of people's reactions to its own
@@ -134,9 +134,9 @@ class Room:
                     )
                     self.outbox.push(bot, conversation.id, activity)
 
-    def _hearing(self, message: Message, said: Typed, also: Bot | None = None) -> list[Bot]:
+    def _hearing(self, message: Message, typed_text: Typed, also: Bot | None = None) -> list[Bot]:
         """The bots that are told of a person's message."""
-        mentioned = {mention["mentioned"]["id"] for mention in said.mentions}
+        mentioned = {mention["mentioned"]["id"] for mention in typed_text.mentions}
         personal = message.conversation.kind == "personal"
         return [
             bot
@@ -148,9 +148,9 @@ class Room:
         conversation = message.conversation
         return typed(message.text, [*conversation.people, *self.bots_in(conversation)])
 
-    def _activity(self, message: Message, said: Typed, bot: Bot) -> Json:
+    def _activity(self, message: Message, typed_text: Typed, bot: Bot) -> Json:
         url = self.service_url(bot)
-        return shapes.message_activity(self.tenant, message, said, bot, url, self.drive)
+        return shapes.message_activity(self.tenant, message, typed_text, bot, url, self.drive)
 
     def _now(self) -> float:
         """A moment after all that was said, to the millisecond that Teams writes."""

@@ -36,24 +36,24 @@ _CLIENT = {"locale": "en-US", "country": "US", "platform": "Web", "timezone": "E
 
 
 def message_activity(
-    tenant: Tenant, message: Message, said: Typed, bot: Bot, service_url: str, drive: Drive
+    tenant: Tenant, message: Message, typed_text: Typed, bot: Bot, service_url: str, drive: Drive
 ) -> Json:
     """A person's message as Teams posts it to a bot."""
     activity = _activity("message", message.id, _time(message), tenant, bot, service_url)
     conversation = message.conversation
     activity |= {
-        "text": said.text,
+        "text": typed_text.text,
         "textFormat": "plain",
-        "attachments": [{"contentType": "text/html", "content": said.html}],
+        "attachments": [{"contentType": "text/html", "content": typed_text.html}],
         "from": _account(message.author),
         "conversation": _conversation(tenant, conversation, message.root or message.id),
-        "entities": [*said.mentions, {"type": "clientInfo", **_CLIENT}],
+        "entities": [*typed_text.mentions, {"type": "clientInfo", **_CLIENT}],
         "channelData": _channel_data(tenant, conversation),
         "locale": "en-US",
         "localTimezone": "Etc/UTC",
     }
     if message.files:
-        activity["attachments"] = _files(message, said, service_url, drive)
+        activity["attachments"] = _files(message, typed_text, service_url, drive)
         if not message.text:
             del activity["text"]
     # Documented as not guaranteed; the chain is named by `conversation.id`.
@@ -191,12 +191,12 @@ def installation_update(
 
 
 def member(tenant: Tenant, person: Person) -> Json:
-    given, _, surname = person.name.partition(" ")
+    given_name, _, surname = person.name.partition(" ")
     return {
         "id": person.id,
         "name": person.name,
         "aadObjectId": person.aad_id,
-        "givenName": given,
+        "givenName": given_name,
         "surname": surname,
         "email": person.email,
         "userPrincipalName": person.email,
@@ -227,7 +227,7 @@ def team_channels(team: Team) -> Json:
     }
 
 
-def shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> Shown:
+def to_shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> Shown:
     """What people see; `viewer`, a person's id, sees the cards that were answered to them."""
     author = message.author
     raw: Json = seen(message, viewer) if message.sent else {"type": "message", "text": message.text}
@@ -246,7 +246,7 @@ def shown(tenant: Tenant, message: Message, drive: Drive, viewer: str = "") -> S
         time=_time(message),
         edited=message.edited,
         reactions={
-            reaction_emoji(kind): tuple(one.id for one in who)
+            reaction_emoji(kind): tuple(person.id for person in who)
             for kind, who in message.reactions.items()
         },
         pinned=message.pinned,
@@ -263,24 +263,24 @@ def seen(message: Message, viewer: str = "") -> Json:
     return activity
 
 
-def _files(message: Message, said: Typed, service_url: str, drive: Drive) -> list[Json]:
+def _files(message: Message, typed_text: Typed, service_url: str, drive: Drive) -> list[Json]:
     """Pictures for all; documents as files in personal chats, elsewhere as marks in the HTML."""
     pictures = [file for file in message.files if file.is_picture]
     documents = [file for file in message.files if not file.is_picture]
     personal = message.conversation.kind == "personal"
-    html = said.html.removesuffix("\n</div>") if message.text else "<div>"
+    html = typed_text.html.removesuffix("\n</div>") if message.text else "<div>"
     html += "".join(f"<div>{_picture_html(file)}</div>" for file in pictures) + "\n</div>"
     if not personal:
         html += "".join(f'<attachment id="{file.id.lower()}"></attachment>' for file in documents)
-    found: list[Json] = [
+    attachments: list[Json] = [
         {
             "contentType": "image/*",
             "contentUrl": f"{service_url}v3/attachments/{file.id}/views/original",
         }
         for file in pictures
     ]
-    found += [_download_info(file, drive) for file in documents if personal]
-    return [*found, {"contentType": "text/html", "content": html}]
+    attachments += [_download_info(file, drive) for file in documents if personal]
+    return [*attachments, {"contentType": "text/html", "content": html}]
 
 
 def _picture_html(file: SharedFile) -> str:

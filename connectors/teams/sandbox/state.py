@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from bridge.sandbox.files import KeptFile
+    from bridge.sandbox.files import StoredFile
 
 Json: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["channel", "groupChat", "personal"]
@@ -67,7 +67,7 @@ class SharedFile:
     name: str
     content_type: str
     conversation: Conversation
-    kept: KeptFile | None = None
+    kept: StoredFile | None = None
     alt: str = ""
     dimensions: tuple[int, int] | None = None
 
@@ -165,8 +165,8 @@ class Tenant:
 
     def bot(self, key_or_app_id: str) -> Bot | None:
         """A bot by its app id or its short name."""
-        found = self.bots.get(key_or_app_id)
-        return found or next((b for b in self.bots.values() if b.key == key_or_app_id), None)
+        bot = self.bots.get(key_or_app_id)
+        return bot or next((b for b in self.bots.values() if b.key == key_or_app_id), None)
 
     def message(self, conversation: Conversation, message_id: str) -> Message | None:
         """A message that stands in this conversation."""

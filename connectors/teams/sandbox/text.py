@@ -24,10 +24,10 @@ class Typed:
     mentions: list[Json]
 
 
-def typed(plain: str, known: Iterable[Person | Bot]) -> Typed:
+def typed(plain: str, accounts: Iterable[Person | Bot]) -> Typed:
     """`@Bridge hi` -> `<at>Bridge</at> hi` and a mention entity, for the names known here."""
     text, html, mentions = "", "", list[Json]()
-    names = {account.name: account for account in known} if "@" in plain else {}
+    names = {account.name: account for account in accounts} if "@" in plain else {}
     for number, piece in enumerate(_split_at_names(plain, list(names))):
         if number % 2:
             html += _span(piece, len(mentions))

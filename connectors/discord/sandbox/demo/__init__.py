@@ -28,20 +28,20 @@ _SCENE = (
 )
 
 
-def _read(shown: Shown) -> tuple[str, str]:
-    return shown.author, without_marks(shown.text)
+def _read(message: Shown) -> tuple[str, str]:
+    return message.author, without_marks(message.text)
 
 
 def _complaints(messages: Sequence[Shown]) -> list[str]:
     """What the real Discord would not have taken."""
-    found = [
+    complaints = [
         f"Discord: a message of {len(text)} characters"
         for _, text in map(_read, messages)
         if len(text) > _LIMIT
     ]
-    names = dict.fromkeys(one.author for one in messages if _REFUSED.search(one.author))
-    found += [f"Discord: the name {name!r} is one that the real one refuses" for name in names]
-    return found
+    names = dict.fromkeys(message.author for message in messages if _REFUSED.search(message.author))
+    complaints += [f"Discord: the name {name!r} is one that the real one refuses" for name in names]
+    return complaints
 
 
 SIDE = DemoSide(

@@ -41,7 +41,7 @@ _SELECT_KEPT = (
 
 
 @dataclass(slots=True)
-class Seen:
+class Usage:
     """What must be known of all components of a message together."""
 
     custom_ids: set[str] = field(default_factory=set[str])
@@ -58,17 +58,21 @@ def read_components(form: Form, *, newer: bool) -> list[Json] | None:
     """
     if "components" not in form.body:
         return None
-    seen, most = Seen(), 1000 if newer else MOST_ROWS
+    usage, most = Usage(), 1000 if newer else MOST_ROWS
     nodes = Node(form, "", form.body).children("components", 0, most)
-    kept = [each for node in nodes if (each := _one(node, _ON_TOP if newer else (ROW,), seen))]
-    if seen.count > MOST_COMPONENTS:
+    checked = [
+        component
+        for node in nodes
+        if (component := _checked_component(node, _ON_TOP if newer else (ROW,), usage))
+    ]
+    if usage.count > MOST_COMPONENTS:
         text = f"Total number of components cannot exceed {MOST_COMPONENTS}"
         form.fail("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", text)
-    if seen.characters > MOST_CHARACTERS:
+    if usage.characters > MOST_CHARACTERS:
         text = f"Components displayable text size exceeds maximum size of {MOST_CHARACTERS}"
         form.fail("components", "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED", text)
-    number_them(kept, seen.ids)
-    return kept
+    number_them(checked, usage.ids)
+    return checked
 
 
 def walk(components: list[Json]) -> Iterator[Json]:
@@ -105,55 +109,57 @@ def media_of(component: Json) -> list[Json]:
             return []
 
 
-def _one(node: Node, allowed: tuple[int, ...], seen: Seen) -> Json | None:
+def _checked_component(node: Node, allowed: tuple[int, ...], usage: Usage) -> Json | None:
     kind = node.value.get("type")
     if isinstance(kind, bool) or kind not in allowed:
         listed = ", ".join(map(str, allowed)) + ("," if len(allowed) == 1 else "")
         text = f'Value of field "type" must be one of ({listed}).'
         node.fail("type", "UNION_TYPE_CHOICES", text)
         return None
-    seen.count += 1
-    kept: Json = {"type": kind}
+    usage.count += 1
+    checked: Json = {"type": kind}
     own_id = node.integer("id", 0, 2**31 - 1)
     if own_id:
-        if own_id in seen.ids:
+        if own_id in usage.ids:
             node.fail("id", "COMPONENT_ID_DUPLICATED", "Component id cannot be duplicated")
-        seen.ids.add(own_id)
-        kept["id"] = own_id
+        usage.ids.add(own_id)
+        checked["id"] = own_id
     names = _SELECT_KEPT if kind in SELECTS[1:] else _KEPT.get(kind, ())
-    kept |= {n: node.value[n] for n in names if node.value.get(n) is not None}
-    _CHECKS[kind](node, kept, seen)
-    return kept
+    checked |= {n: node.value[n] for n in names if node.value.get(n) is not None}
+    _CHECKS[kind](node, checked, usage)
+    return checked
 
 
-def _row(node: Node, kept: Json, seen: Seen) -> None:
+def _row(node: Node, checked: Json, usage: Usage) -> None:
     """Five buttons, or one menu: a menu is as wide as the row."""
     inner = node.children("components", 1, 5, required=True)
-    kept["components"] = [each for one in inner if (each := _one(one, _IN_ROWS, seen))]
+    checked["components"] = [
+        component for child in inner if (component := _checked_component(child, _IN_ROWS, usage))
+    ]
     width = 0
-    for one in inner:
-        width += 5 if one.value.get("type") in SELECTS else 1
+    for child in inner:
+        width += 5 if child.value.get("type") in SELECTS else 1
         if width > 5:
             text = "The specified component exceeds the maximum width"
-            one.fail("", "COMPONENT_LAYOUT_WIDTH_EXCEEDED", text)
+            child.fail("", "COMPONENT_LAYOUT_WIDTH_EXCEEDED", text)
 
 
-def _button(node: Node, _kept: Json, seen: Seen) -> None:
+def _button(node: Node, _checked: Json, usage: Usage) -> None:
     style = node.choice("style", (1, 2, 3, 4, LINK, PREMIUM), required=True)
     node.text("label", 80)
     node.flag("disabled")
     _emoji(node)
-    given = {name: node.value.get(name) for name in ("custom_id", "url", "sku_id")}
+    fields = {name: node.value.get(name) for name in ("custom_id", "url", "sku_id")}
     if style == LINK:
         node.address("url", 512, ("http", "https", "discord"), required=True)
     elif style == PREMIUM:
-        if not given["sku_id"]:
+        if not fields["sku_id"]:
             node.missing("sku_id")
-    elif not given["custom_id"]:
+    elif not fields["custom_id"]:
         node.fail("custom_id", "BUTTON_COMPONENT_CUSTOM_ID_REQUIRED", "A custom id is required")
     else:
-        custom_id(node, seen.custom_ids)
-    if given["custom_id"] and given["url"]:
+        custom_id(node, usage.custom_ids)
+    if fields["custom_id"] and fields["url"]:
         text = "A custom id and url cannot both be specified"
         for name in ("custom_id", "url"):
             node.fail(name, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", text)
@@ -177,9 +183,9 @@ def _emoji(node: Node) -> None:
         emoji.fail("name", "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji")
 
 
-def select(node: Node, seen: Seen) -> None:
+def select(node: Node, usage: Usage) -> None:
     """Any of the menus, in messages and in modals."""
-    custom_id(node, seen.custom_ids)
+    custom_id(node, usage.custom_ids)
     node.text("placeholder", 150)
     least = node.integer("min_values", 0, 25)
     most = node.integer("max_values", 1, 25)
@@ -194,40 +200,42 @@ def select(node: Node, seen: Seen) -> None:
 
 def options(node: Node, least: int, most: int, chosen: int) -> None:
     """The options of a menu or a group of boxes; `chosen` is how many may be taken."""
-    found = node.children("options", least, most, required=True)
+    options = node.children("options", least, most, required=True)
     values: set[str] = set()
-    for one in found:
-        one.text("label", 100, required=True)
-        value = one.text("value", 100, required=True)
-        one.text("description", 100)
-        _emoji(one)
+    for message in options:
+        message.text("label", 100, required=True)
+        value = message.text("value", 100, required=True)
+        message.text("description", 100)
+        _emoji(message)
         if value in values:
             text = "The specified option value is already used"
-            one.fail("", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", text)
+            message.fail("", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", text)
         values.add(value or "")
-    if found and chosen > len(found):
+    if options and chosen > len(options):
         text = f"Must be {chosen} or more in length."
         node.fail("options", "BASE_TYPE_MIN_LENGTH", text)
-    if sum(one.flag("default") for one in found) > chosen:
+    if sum(message.flag("default") for message in options) > chosen:
         text = "The number of default values exceeds the maximum"
         node.fail("options", "SELECT_COMPONENT_TOO_MANY_DEFAULT_VALUES", text)
 
 
-def _select(node: Node, _kept: Json, seen: Seen) -> None:
-    select(node, seen)
+def _select(node: Node, _checked: Json, usage: Usage) -> None:
+    select(node, usage)
 
 
-def _section(node: Node, kept: Json, seen: Seen) -> None:
+def _section(node: Node, checked: Json, usage: Usage) -> None:
     inner = node.children("components", 1, 3, required=True)
-    kept["components"] = [each for one in inner if (each := _one(one, (TEXT,), seen))]
+    checked["components"] = [
+        component for child in inner if (component := _checked_component(child, (TEXT,), usage))
+    ]
     if accessory := node.child("accessory", required=True):
-        kept["accessory"] = _one(accessory, (BUTTON, THUMBNAIL), seen)
+        checked["accessory"] = _checked_component(accessory, (BUTTON, THUMBNAIL), usage)
 
 
-def _text(node: Node, kept: Json, seen: Seen) -> None:
+def _text(node: Node, checked: Json, usage: Usage) -> None:
     content = node.text("content", MOST_CHARACTERS, least=1, required=True) or ""
-    kept["content"] = content
-    seen.characters += len(content) if len(content) <= MOST_CHARACTERS else 0
+    checked["content"] = content
+    usage.characters += len(content) if len(content) <= MOST_CHARACTERS else 0
 
 
 def _media(node: Node, key: str, schemes: tuple[str, ...] = MEDIA) -> Json:
@@ -236,41 +244,45 @@ def _media(node: Node, key: str, schemes: tuple[str, ...] = MEDIA) -> Json:
     return {"url": url or ""}
 
 
-def _thumbnail(node: Node, kept: Json, _seen: Seen) -> None:
-    kept["media"] = _media(node, "media")
+def _thumbnail(node: Node, checked: Json, _usage: Usage) -> None:
+    checked["media"] = _media(node, "media")
     node.text("description", 1024)
     node.flag("spoiler")
 
 
-def _gallery(node: Node, kept: Json, _seen: Seen) -> None:
-    kept["items"] = []
-    for one in node.children("items", 1, 10, required=True):
-        item: Json = {"media": _media(one, "media"), "spoiler": one.flag("spoiler")}
-        if description := one.text("description", 1024):
+def _gallery(node: Node, checked: Json, _usage: Usage) -> None:
+    checked["items"] = []
+    for child in node.children("items", 1, 10, required=True):
+        item: Json = {"media": _media(child, "media"), "spoiler": child.flag("spoiler")}
+        if description := child.text("description", 1024):
             item["description"] = description
-        kept["items"].append(item)
+        checked["items"].append(item)
 
 
-def _file(node: Node, kept: Json, _seen: Seen) -> None:
-    kept["file"] = _media(node, "file", ("attachment",))
+def _file(node: Node, checked: Json, _usage: Usage) -> None:
+    checked["file"] = _media(node, "file", ("attachment",))
     node.flag("spoiler")
 
 
-def _separator(node: Node, kept: Json, _seen: Seen) -> None:
+def _separator(node: Node, checked: Json, _usage: Usage) -> None:
     node.flag("divider")
     node.choice("spacing", (1, 2))
-    kept.setdefault("divider", True)
-    kept.setdefault("spacing", 1)
+    checked.setdefault("divider", True)
+    checked.setdefault("spacing", 1)
 
 
-def _container(node: Node, kept: Json, seen: Seen) -> None:
+def _container(node: Node, checked: Json, usage: Usage) -> None:
     node.integer("accent_color", 0, 0xFFFFFF)
     node.flag("spoiler")
     inner = node.children("components", 1, MOST_COMPONENTS, required=True)
-    kept["components"] = [each for one in inner if (each := _one(one, _IN_CONTAINERS, seen))]
+    checked["components"] = [
+        component
+        for child in inner
+        if (component := _checked_component(child, _IN_CONTAINERS, usage))
+    ]
 
 
-_CHECKS: dict[int, Callable[[Node, Json, Seen], Any]] = {
+_CHECKS: dict[int, Callable[[Node, Json, Usage], Any]] = {
     ROW: _row, BUTTON: _button, **dict.fromkeys(SELECTS, _select), SECTION: _section, TEXT: _text,
     THUMBNAIL: _thumbnail, GALLERY: _gallery, FILE: _file, SEPARATOR: _separator,
     CONTAINER: _container,

@@ -26,32 +26,32 @@ def read_embeds(form: Form) -> list[Json] | None:
     if "embeds" not in form.body:
         return None
     nodes = Node(form, "", form.body).children("embeds", 0, MOST)
-    kept = [_embed(node) for node in nodes]
-    if sum(_size(embed) for embed in kept) > MOST_CHARACTERS:
+    embeds = [_embed(node) for node in nodes]
+    if sum(_size(embed) for embed in embeds) > MOST_CHARACTERS:
         text = f"Embed size exceeds maximum size of {MOST_CHARACTERS}"
         form.fail("embeds", "MAX_EMBED_SIZE_EXCEEDED", text)
-    return [embed for embed in kept if any(embed.get(name) for name in _SEEN)]
+    return [embed for embed in embeds if any(embed.get(name) for name in _SEEN)]
 
 
 def _embed(node: Node) -> Json:
-    kept: Json = {"type": "rich"}
-    kept["title"] = node.text("title", 256)
-    kept["description"] = node.text("description", 4096)
-    kept["url"] = node.address("url", _LONGEST_ADDRESS)
-    kept["color"] = node.integer("color", 0, _LARGEST_COLOUR)
-    kept["timestamp"] = _time(node)
-    kept["fields"] = [_field(each) for each in node.children("fields", 0, 25)]
+    checked: Json = {"type": "rich"}
+    checked["title"] = node.text("title", 256)
+    checked["description"] = node.text("description", 4096)
+    checked["url"] = node.address("url", _LONGEST_ADDRESS)
+    checked["color"] = node.integer("color", 0, _LARGEST_COLOUR)
+    checked["timestamp"] = _time(node)
+    checked["fields"] = [_field(child) for child in node.children("fields", 0, 25)]
     if footer := node.child("footer"):
-        kept["footer"] = _named(footer, "text", 2048)
+        checked["footer"] = _with_name(footer, "text", 2048)
     if author := node.child("author"):
-        kept["author"] = _named(author, "name", 256)
-        if kept["author"] is not None and (url := author.address("url", _LONGEST_ADDRESS)):
-            kept["author"]["url"] = url
+        checked["author"] = _with_name(author, "name", 256)
+        if checked["author"] is not None and (url := author.address("url", _LONGEST_ADDRESS)):
+            checked["author"]["url"] = url
     for name in ("image", "thumbnail"):
         if picture := node.child(name):
             url = picture.address("url", _LONGEST_ADDRESS, MEDIA)
-            kept[name] = {"url": url} if url else None
-    return {name: value for name, value in kept.items() if value not in (None, "", [])}
+            checked[name] = {"url": url} if url else None
+    return {name: value for name, value in checked.items() if value not in (None, "", [])}
 
 
 def _field(node: Node) -> Json:
@@ -60,7 +60,7 @@ def _field(node: Node) -> Json:
     return {"name": name or "", "value": value or "", "inline": node.flag("inline")}
 
 
-def _named(node: Node, key: str, most: int) -> Json | None:
+def _with_name(node: Node, key: str, most: int) -> Json | None:
     """A footer or an author: nothing without its text."""
     text = node.text(key, most)
     icon = node.address("icon_url", _LONGEST_ADDRESS, MEDIA)

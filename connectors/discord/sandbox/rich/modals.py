@@ -12,7 +12,7 @@ from connectors.discord.sandbox.rich.components import (
     TEXT,
     TEXT_INPUT,
     USER,
-    Seen,
+    Usage,
     custom_id,
     number_them,
     options,
@@ -30,25 +30,25 @@ def read_modal(data: Node) -> Json:
     """`data` of a callback of type 9 -> the modal, kept."""
     data.text("custom_id", 100, least=1, required=True)
     data.text("title", 45, least=1, required=True)
-    seen = Seen()
+    usage = Usage()
     nodes = data.children("components", 1, 5, required=True)
-    kept = [each for node in nodes if (each := _one(node, seen))]
-    number_them(kept, seen.ids)
-    return {**data.value, "components": kept}
+    checked = [component for node in nodes if (component := _checked_component(node, usage))]
+    number_them(checked, usage.ids)
+    return {**data.value, "components": checked}
 
 
 def controls(modal: Json) -> list[tuple[Json, Json]]:
     """The inputs of a modal, each with what holds it: a label, or a row of the older kind."""
-    found: list[tuple[Json, Json]] = []
+    pairs: list[tuple[Json, Json]] = []
     for holder in modal["components"]:
         if holder["type"] == LABEL:
-            found.append((holder, holder["component"]))
+            pairs.append((holder, holder["component"]))
         elif holder["type"] == ROW:
-            found += [(holder, inner) for inner in holder["components"]]
-    return found
+            pairs += [(holder, inner) for inner in holder["components"]]
+    return pairs
 
 
-def _one(node: Node, seen: Seen) -> Json | None:
+def _checked_component(node: Node, usage: Usage) -> Json | None:
     match node.choice("type", (ROW, TEXT, LABEL), required=True):
         case 10:
             node.text("content", 4000, least=1, required=True)
@@ -57,19 +57,21 @@ def _one(node: Node, seen: Seen) -> Json | None:
             node.text("label", 45, least=1, required=True)
             node.text("description", 100)
             inner = node.child("component", required=True)
-            held = _control(inner, seen, _CONTROLS) if inner else None
+            held = _control(inner, usage, _CONTROLS) if inner else None
             return {**node.value, "component": held} if held else None
         case 1:
             rows = node.children("components", 1, 1, required=True)
-            held_all = [each for one in rows if (each := _control(one, seen, (TEXT_INPUT,)))]
-            for one in rows:
-                one.text("label", 45, least=1, required=True)
+            held_all = [
+                child for component in rows if (child := _control(component, usage, (TEXT_INPUT,)))
+            ]
+            for row in rows:
+                row.text("label", 45, least=1, required=True)
             return {**node.value, "components": held_all}
         case _:
             return None
 
 
-def _control(node: Node, seen: Seen, allowed: tuple[int, ...]) -> Json | None:
+def _control(node: Node, usage: Usage, allowed: tuple[int, ...]) -> Json | None:
     kind = node.value.get("type")
     if isinstance(kind, bool) or kind not in allowed:
         listed = ", ".join(map(str, allowed))
@@ -78,12 +80,12 @@ def _control(node: Node, seen: Seen, allowed: tuple[int, ...]) -> Json | None:
         return None
     node.flag("required")
     if kind in SELECTS:
-        select(node, seen)
+        select(node, usage)
         if node.value.get("disabled"):
             text = "Components in modals cannot be disabled"
             node.fail("disabled", "MODAL_COMPONENT_DISABLED", text)
         return dict(node.value)
-    custom_id(node, seen.custom_ids)
+    custom_id(node, usage.custom_ids)
     _check(kind, node)
     return dict(node.value)
 

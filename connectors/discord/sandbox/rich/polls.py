@@ -27,16 +27,16 @@ class Poll:
     finalized: bool = False
     votes: dict[int, dict[int, None]] = field(default_factory=dict[int, "dict[int, None]"])
 
-    def vote(self, user: int, wanted: set[int]) -> tuple[list[int], list[int]]:
+    def vote(self, user: int, answers: set[int]) -> tuple[list[int], list[int]]:
         """Set a user's answers; gives what was added and what was taken back."""
         added: list[int] = []
         taken: list[int] = []
         for number in range(1, len(self.answers) + 1):
             voters = self.votes.setdefault(number, {})
-            if number in wanted and user not in voters:
+            if number in answers and user not in voters:
                 voters[user] = None
                 added.append(number)
-            elif number not in wanted and user in voters:
+            elif number not in answers and user in voters:
                 del voters[user]
                 taken.append(number)
         return added, taken
@@ -105,5 +105,5 @@ def _answer(node: Node) -> Json:
     emoji = media.child("emoji")
     if not text and emoji is None:
         media.missing("text")
-    kept: Json = {"text": text} if text else {}
-    return kept | ({"emoji": emoji.value} if emoji else {})
+    checked: Json = {"text": text} if text else {}
+    return checked | ({"emoji": emoji.value} if emoji else {})

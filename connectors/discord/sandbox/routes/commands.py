@@ -28,26 +28,26 @@ def create_command(call: Call) -> Answer:
     form = call.form()
     shape = _read(form)
     form.done()
-    known = next((one for one in own.values() if one["name"] == shape["name"]), None)
-    if known is None and len(own) >= MOST_COMMANDS:
+    existing = next((command for command in own.values() if command["name"] == shape["name"]), None)
+    if existing is None and len(own) >= MOST_COMMANDS:
         raise ApiError(400, 30032, "Maximum number of application commands reached (100)")
-    kept = _kept(call, shape, known)
-    own[int(kept["id"])] = kept
-    return kept if known else Created(kept)
+    command = _stored_command(call, shape, existing)
+    own[int(command["id"])] = command
+    return command if existing else Created(command)
 
 
 def overwrite_commands(call: Call) -> Answer:
     """What is not named any more is gone; what keeps its name keeps its id."""
     own = _own(call)
     form = call.list_form()
-    shapes = [_read(each) for each in form]
-    for each in form:
-        each.done()
-    by_name = {one["name"]: one for one in own.values()}
-    kept = [_kept(call, shape, by_name.get(shape["name"])) for shape in shapes]
+    shapes = [_read(item) for item in form]
+    for item in form:
+        item.done()
+    by_name = {command["name"]: command for command in own.values()}
+    commands = [_stored_command(call, shape, by_name.get(shape["name"])) for shape in shapes]
     own.clear()
-    own.update({int(one["id"]): one for one in kept})
-    return kept
+    own.update({int(command["id"]): command for command in commands})
+    return commands
 
 
 def delete_command(call: Call) -> Answer:
@@ -61,14 +61,16 @@ def _own(call: Call) -> dict[int, Json]:
     return call.app.commands
 
 
-def _kept(call: Call, shape: Json, known: Json | None) -> Json:
-    own_id = known["id"] if known else str(call.state.ids.next())
+def _stored_command(call: Call, shape: Json, existing: Json | None) -> Json:
+    own_id = existing["id"] if existing else str(call.state.ids.next())
     facts = {
         "id": own_id, "application_id": str(call.app.id), "default_member_permissions": None,
         "nsfw": False, "name_localizations": None, "description_localizations": None,
     }  # fmt: skip
-    same = known is not None and all(known.get(name) == value for name, value in shape.items())
-    version = known["version"] if same and known else str(call.state.ids.next())
+    same = existing is not None and all(
+        existing.get(name) == value for name, value in shape.items()
+    )
+    version = existing["version"] if same and existing else str(call.state.ids.next())
     return facts | shape | {"version": version}
 
 
@@ -86,12 +88,12 @@ def _read(form: Form) -> Json:
     }
     options = form.objects("options", MOST_OPTIONS) or []
     if options:
-        shape["options"] = [_option(form, index, one) for index, one in enumerate(options)]
+        shape["options"] = [_option(form, index, option) for index, option in enumerate(options)]
     return shape
 
 
-def _option(form: Form, index: int, given: dict[str, Any]) -> Json:
-    inner = Form(given)
+def _option(form: Form, index: int, option: dict[str, Any]) -> Json:
+    inner = Form(option)
     shape: Json = {
         "type": inner.choice("type", (TEXT_OPTION,), 0),
         "name": inner.text("name", most=32, least=1, required=True),

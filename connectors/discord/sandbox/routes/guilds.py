@@ -52,15 +52,15 @@ def create_channel(call: Call) -> Answer:
 
 
 def _category(form: Form, guild: Guild) -> Channel | None:
-    wanted = form.snowflake("parent_id")
-    if wanted is None:
+    category_id = form.snowflake("parent_id")
+    if category_id is None:
         return None
-    found = guild.channels.get(wanted)
-    if found is None:
+    category = guild.channels.get(category_id)
+    if category is None:
         form.fail("parent_id", "CHANNEL_PARENT_INVALID", "Category does not exist")
-    elif found.type != ChannelType.CATEGORY:
+    elif category.type != ChannelType.CATEGORY:
         form.fail("parent_id", "CHANNEL_PARENT_INVALID_TYPE", "Not a category")
-    return found
+    return category
 
 
 def get_member(call: Call) -> Answer:

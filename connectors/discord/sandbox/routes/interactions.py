@@ -62,12 +62,12 @@ def follow_up(call: Call, interaction: Interaction) -> Answer:
 
 def get_answer(call: Call, interaction: Interaction) -> Answer:
     answers = Answers(call.changes)
-    return answers.json(_named(call, answers, interaction))
+    return answers.json(_message_of(call, answers, interaction))
 
 
 def edit_answer(call: Call, interaction: Interaction) -> Answer:
     answers = Answers(call.changes)
-    message = _named(call, answers, interaction)
+    message = _message_of(call, answers, interaction)
     form = call.form()
     draft = read_draft(form, call.parts, settable=_SETTABLE)
     check_edit(form, draft, message)
@@ -78,7 +78,7 @@ def edit_answer(call: Call, interaction: Interaction) -> Answer:
 
 def delete_answer(call: Call, interaction: Interaction) -> Answer:
     answers = Answers(call.changes)
-    answers.delete(_named(call, answers, interaction))
+    answers.delete(_message_of(call, answers, interaction))
 
 
 def _answer(
@@ -124,7 +124,7 @@ def _response(
     return {"interaction": shape, "resource": resource}
 
 
-def _named(call: Call, answers: Answers, interaction: Interaction) -> Message:
+def _message_of(call: Call, answers: Answers, interaction: Interaction) -> Message:
     if call.params["message_id"] == "@original":
         return answers.original(interaction)
     return answers.followup(interaction, call.id("message_id"))

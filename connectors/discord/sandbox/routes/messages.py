@@ -33,10 +33,10 @@ def list_messages(call: Call) -> Answer:
     channel = call.channel()
     _need_text(channel)
     limit = read_limit(call.query, 50, 100)
-    before, after, around = (read_anchor(call.query, k) for k in ("before", "after", "around"))
+    before, after, middle = (read_anchor(call.query, k) for k in ("before", "after", "around"))
     if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         return []
-    page = channel.page(limit, before=before, after=after, around=around)
+    page = channel.page(limit, before=before, after=after, around=middle)
     return [seen_message(call, message) for message in page]
 
 
@@ -100,9 +100,9 @@ def delete_many(call: Call) -> Answer:
     if not isinstance(ids, list) or not 2 <= len(ids) <= 100:
         form.fail("messages", "BASE_TYPE_BAD_LENGTH", "Must be between 2 and 100 in length.")
     form.done()
-    wanted = {str(item) for item in ids or ()}
-    found = [channel.messages.get(int(item)) for item in sorted(wanted) if item.isdecimal()]
-    call.changes.delete_many(channel, [message for message in found if message])
+    id_texts = {str(item) for item in ids or ()}
+    messages = [channel.messages.get(int(item)) for item in sorted(id_texts) if item.isdecimal()]
+    call.changes.delete_many(channel, [message for message in messages if message])
 
 
 def expire_poll(call: Call) -> Answer:
@@ -141,10 +141,10 @@ def seen_message(call: Call, message: Message) -> Json:
     """A message as the asking bot sees it: its own reactions, content if it may have that."""
     shape = message_json(message, call.state)
     app = call.app
-    for reaction, kept in zip(
+    for reaction, reactors in zip(
         shape.get("reactions", ()), message.reactions.values(), strict=False
     ):  # fmt: skip
-        reaction["me"] = app.user.id in kept.users
+        reaction["me"] = app.user.id in reactors.users
     whole = hears_content(message, app.user.id, app.id, app.granted)
     return shape if whole else without_content(shape)
 
@@ -166,23 +166,23 @@ def _read_nonce(form: Form) -> str | int | None:
 
 def _read_reference(call: Call, channel: Channel, form: Form) -> Message | None:
     """The message that is answered: in the same channel, and readable."""
-    given = form.mapping("message_reference")
-    if given is None:
+    reference = form.mapping("message_reference")
+    if reference is None:
         return None
-    wanted = form.snowflake("message_id", given)
-    place = form.snowflake("channel_id", given)
-    if wanted is None:
+    message_id = form.snowflake("message_id", reference)
+    place = form.snowflake("channel_id", reference)
+    if message_id is None:
         form.fail("message_reference.message_id", "BASE_TYPE_REQUIRED", "This field is required")
         return None
     if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         text = "Cannot reply without permission to read message history"
         form.fail("message_reference", "REPLIES_CANNOT_REPLY_WITHOUT_READ_MESSAGE_HISTORY", text)
         return None
-    message = channel.messages.get(wanted) if place in (None, channel.id) else None
+    message = channel.messages.get(message_id) if place in (None, channel.id) else None
     if message is not None and message.type not in SPOKEN:
         text = "Cannot reply to a system message"
         form.fail("message_reference", "REPLIES_CANNOT_REFERENCE_SYSTEM_MESSAGE", text)
-    elif message is None and given.get("fail_if_not_exists", True):
+    elif message is None and reference.get("fail_if_not_exists", True):
         form.fail("message_reference", "MESSAGE_REFERENCE_UNKNOWN_MESSAGE", "Unknown message")
     return message
 

@@ -26,14 +26,17 @@ def unpin(call: Call) -> Answer:
 
 
 def list_pins(call: Call) -> Answer:
-    found = _pinned(call.channel(Permission.READ_MESSAGE_HISTORY))
-    items = [{"pinned_at": one.pinned_at, "message": seen_message(call, one)} for one in found]
+    messages = _pinned(call.channel(Permission.READ_MESSAGE_HISTORY))
+    items = [
+        {"pinned_at": message.pinned_at, "message": seen_message(call, message)}
+        for message in messages
+    ]
     return {"items": items[:50], "has_more": len(items) > 50}
 
 
 def list_pins_as_before(call: Call) -> Answer:
-    found = _pinned(call.channel(Permission.READ_MESSAGE_HISTORY))
-    return [seen_message(call, one) for one in found[:50]]
+    messages = _pinned(call.channel(Permission.READ_MESSAGE_HISTORY))
+    return [seen_message(call, message) for message in messages[:50]]
 
 
 def _message(call: Call) -> Message:
@@ -46,8 +49,8 @@ def _message(call: Call) -> Message:
 
 
 def _pinned(channel: Channel) -> list[Message]:
-    found = [one for one in channel.messages.values() if one.pinned_at is not None]
-    return sorted(found, key=lambda one: one.pinned_at or "", reverse=True)
+    messages = [message for message in channel.messages.values() if message.pinned_at is not None]
+    return sorted(messages, key=lambda message: message.pinned_at or "", reverse=True)
 
 
 _NEW = "/channels/{channel_id}/messages/pins"

@@ -51,12 +51,12 @@ def _emoji(call: Call) -> Json:
     return emoji_json(unquote(call.params["emoji"]))
 
 
-def emoji_json(given: str) -> Json:
-    if custom := _CUSTOM.fullmatch(given):
+def emoji_json(text: str) -> Json:
+    if custom := _CUSTOM.fullmatch(text):
         return {"id": custom[2], "name": custom[1]}
-    if not given or len(given) > 32 or (given.isascii() and given.strip("0123456789#*")):
+    if not text or len(text) > 32 or (text.isascii() and text.strip("0123456789#*")):
         raise unknown_emoji()
-    return {"id": None, "name": given}
+    return {"id": None, "name": text}
 
 
 _ONE = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}"

@@ -71,32 +71,32 @@ def list_archived(call: Call) -> Answer:
     channel = call.channel(Permission.READ_MESSAGE_HISTORY)
     limit = read_limit(call.query, 50, 100)
     before = call.query.get("before", "~")
-    found = [
+    threads = [
         (thread.thread.archive_time, thread)
         for thread in call.state.threads_of(channel)
         if thread.thread and thread.thread.archived and not thread.is_private_thread
     ]
-    found = [item for item in found if item[0] < before]
-    found.sort(key=lambda item: item[0], reverse=True)
-    page = [thread for _, thread in found[:limit]]
+    threads = [item for item in threads if item[0] < before]
+    threads.sort(key=lambda item: item[0], reverse=True)
+    page = [thread for _, thread in threads[:limit]]
     viewer = call.app.user.id
     joined = [thread for thread in page if thread.thread and viewer in thread.thread.members]
     return {
         "threads": [thread_json(thread, viewer) for thread in page],
         "members": [thread_member_json(thread, viewer) for thread in joined],
-        "has_more": len(found) > limit,
+        "has_more": len(threads) > limit,
     }
 
 
 def read_tags(form: Form, channel: Channel) -> list[str]:
     """The forum tags of a new post: known ones, at most five."""
-    given = form.body.get("applied_tags") or []
-    tags = [str(tag) for tag in given] if isinstance(given, list) else []
-    known = {tag["id"] for tag in channel.tags}
+    tags_field = form.body.get("applied_tags") or []
+    tags = [str(tag) for tag in tags_field] if isinstance(tags_field, list) else []
+    known_ids = {tag["id"] for tag in channel.tags}
     if len(tags) > 5:
         form.fail("applied_tags", "BASE_TYPE_MAX_LENGTH", "Must be 5 or fewer in length.")
     for index, tag in enumerate(tags):
-        if tag not in known:
+        if tag not in known_ids:
             form.fail(f"applied_tags.{index}", "FORUM_TAG_UNKNOWN", f'Unknown tag "{tag}"')
     return tags
 

@@ -49,9 +49,9 @@ def list_own_guilds(call: Call) -> Answer:
 
 def open_dm(call: Call) -> Answer:
     form = call.form()
-    wanted = form.snowflake("recipient_id")
+    user_id = form.snowflake("recipient_id")
     form.done()
-    user = call.state.users.get(wanted) if wanted is not None else None
+    user = call.state.users.get(user_id) if user_id is not None else None
     if user is None:
         raise unknown_user()
     if user.bot or not call.state.share_a_guild(user.id, call.app.user.id):

@@ -31,9 +31,9 @@ _TABLES = ("table", "data_table")
 _TOGETHER = {"data_visualization": 2, "plan": 1}
 
 
-def refusal(code: str, said: Iterable[str]) -> ApiError:
+def refusal(code: str, complaints: Iterable[str]) -> ApiError:
     """As `invalid_blocks` comes: each fault twice, once with its level."""
-    messages = list(said)
+    messages = list(complaints)
     about = {"messages": [f"[ERROR] {message}" for message in messages]}
     return ApiError(code, errors=messages, response_metadata=about)
 
@@ -119,12 +119,12 @@ def _characters(blocks: list[Json]) -> int:
     total = 0
     waiting: list[Any] = [blocks]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, list):
-            waiting += found
-        elif isinstance(found, dict):
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
             for name in ("text", "title", "caption", "label"):
-                if isinstance(read := found.get(name), str):
+                if isinstance(read := node.get(name), str):
                     total += len(read)
-            waiting += [inner for inner in found.values() if isinstance(inner, list | dict)]
+            waiting += [inner for inner in node.values() if isinstance(inner, list | dict)]
     return total

@@ -78,7 +78,7 @@ def one_of(*allowed: Any) -> Check:
     return check
 
 
-def items(each: Check, most: int, least: int = 1) -> Check:
+def items(check_item: Check, most: int, least: int = 1) -> Check:
     def check(value: Any, at: str, faults: Faults) -> None:
         if not isinstance(value, list):
             faults.say("must provide an array", at)
@@ -89,14 +89,14 @@ def items(each: Check, most: int, least: int = 1) -> Check:
         if len(value) < least:
             faults.say(f"must provide at least {least} items", at)
         for index, item in enumerate(value):
-            each(item, f"{at}/{index}", faults)
+            check_item(item, f"{at}/{index}", faults)
 
     return check
 
 
 def shape(needed: Checks, allowed: Checks | None = None, also: Check | None = None) -> Check:
     """An object with the fields `needed`, perhaps `allowed` ones, and no others."""
-    known = {**needed, **(allowed or {})}
+    known_fields = {**needed, **(allowed or {})}
 
     def check(value: Any, at: str, faults: Faults) -> None:
         if not isinstance(value, dict):
@@ -106,17 +106,17 @@ def shape(needed: Checks, allowed: Checks | None = None, also: Check | None = No
             if value.get(name) is None:
                 faults.say(f"missing required field: {name}", at)
         for name, inner in value.items():
-            if name not in known:
+            if name not in known_fields:
                 faults.say(f"invalid additional property: {name}", at)
             elif inner is not None:
-                known[name](inner, f"{at}/{name}", faults)
+                known_fields[name](inner, f"{at}/{name}", faults)
         if also is not None:
             also(value, at, faults)
 
     return check
 
 
-def typed(kinds: Checks) -> Check:
+def checked_by_type(kinds: Checks) -> Check:
     """An object that its `type` says how to check."""
 
     def check(value: Any, at: str, faults: Faults) -> None:
@@ -136,11 +136,11 @@ def typed(kinds: Checks) -> Check:
 
 def exactly_one(*names: str) -> Check:
     """Of these fields one is there."""
-    wanted = " or ".join(f"`{name}`" for name in names)
+    alternatives = " or ".join(f"`{name}`" for name in names)
 
     def check(value: Json, at: str, faults: Faults) -> None:
-        given = [name for name in names if value.get(name) is not None]
-        if len(given) != 1:
-            faults.say(f"must define either {wanted}", at)
+        present = [name for name in names if value.get(name) is not None]
+        if len(present) != 1:
+            faults.say(f"must define either {alternatives}", at)
 
     return check

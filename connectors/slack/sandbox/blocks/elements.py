@@ -12,13 +12,13 @@ from connectors.slack.sandbox.blocks.checks import (
     Json,
     anything,
     boolean,
+    checked_by_type,
     exactly_one,
     integer,
     items,
     one_of,
     shape,
     string,
-    typed,
 )
 from connectors.slack.sandbox.blocks.rich_text import RICH_TEXT
 
@@ -29,13 +29,15 @@ _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 def plain(most: int, least: int = 1) -> Check:
-    return typed({"plain_text": shape({**_KIND, "text": string(most, least)}, {"emoji": boolean})})
+    return checked_by_type(
+        {"plain_text": shape({**_KIND, "text": string(most, least)}, {"emoji": boolean})}
+    )
 
 
 def text(most: int, least: int = 1) -> Check:
     """A plain_text or mrkdwn object."""
     long = string(most, least)
-    return typed(
+    return checked_by_type(
         {
             "plain_text": shape({**_KIND, "text": long}, {"emoji": boolean}),
             "mrkdwn": shape({**_KIND, "text": long}, {"verbatim": boolean}),
@@ -200,7 +202,7 @@ _MODAL_INPUTS: Checks = {
     ),
 }
 _FEEDBACK = shape({"text": plain(75), "value": string(2000)}, {"accessibility_label": string(75)})
-CONTEXT_ACTIONS = typed(
+CONTEXT_ACTIONS = checked_by_type(
     {
         "feedback_buttons": _element(
             {"positive_button": _FEEDBACK, "negative_button": _FEEDBACK}, {}
@@ -219,10 +221,12 @@ IMAGE = shape(
     {"image_url": web_address, "slack_file": slack_file},
     exactly_one("image_url", "slack_file"),
 )
-ACCESSORY = typed({**BUTTONS, **MENUS, **BOXES, **CLOCKS, "image": IMAGE})
-ACTION = typed({**BUTTONS, **MENUS, **BOXES, **CLOCKS, **_DATETIME, "rich_text_input": RICH_INPUT})
-_IN_MESSAGES = typed({**MENUS, **BOXES, **CLOCKS, **_DATETIME, **INPUTS})
-_IN_MODALS = typed({**MENUS, **BOXES, **CLOCKS, **_DATETIME, **INPUTS, **_MODAL_INPUTS})
+ACCESSORY = checked_by_type({**BUTTONS, **MENUS, **BOXES, **CLOCKS, "image": IMAGE})
+ACTION = checked_by_type(
+    {**BUTTONS, **MENUS, **BOXES, **CLOCKS, **_DATETIME, "rich_text_input": RICH_INPUT}
+)
+_IN_MESSAGES = checked_by_type({**MENUS, **BOXES, **CLOCKS, **_DATETIME, **INPUTS})
+_IN_MODALS = checked_by_type({**MENUS, **BOXES, **CLOCKS, **_DATETIME, **INPUTS, **_MODAL_INPUTS})
 
 
 def input_element(value: Any, at: str, faults: Faults) -> None:

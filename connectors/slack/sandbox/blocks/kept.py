@@ -37,30 +37,30 @@ def kept_blocks(blocks: list[Json]) -> list[Json]:
     """The same blocks, completed in place."""
     waiting: list[Any] = list(blocks)
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, list):
-            waiting += found
-        elif isinstance(found, dict):
-            _complete(found)
-            waiting += [inner for inner in found.values() if isinstance(inner, list | dict)]
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            _complete(node)
+            waiting += [inner for inner in node.values() if isinstance(inner, list | dict)]
     return [_with_id(block) for block in blocks]
 
 
 def kept_attachments(attachments: list[Json]) -> list[Json]:
-    return [_attachment(number, each) for number, each in enumerate(attachments, 1)]
+    return [_attachment(number, attachment) for number, attachment in enumerate(attachments, 1)]
 
 
-def _complete(found: Json) -> None:
-    kind = found.get("type")
+def _complete(node: Json) -> None:
+    kind = node.get("type")
     if kind in _SWITCHES:
         name, value = _SWITCHES[kind]
-        found.setdefault(name, value)
-    elif kind in INTERACTIVE and not found.get("action_id"):
-        found["action_id"] = new_id()
-    if "child_blocks" in found:
-        found["child_blocks"] = [_with_id(child) for child in found["child_blocks"]]
+        node.setdefault(name, value)
+    elif kind in INTERACTIVE and not node.get("action_id"):
+        node["action_id"] = new_id()
+    if "child_blocks" in node:
+        node["child_blocks"] = [_with_id(child) for child in node["child_blocks"]]
     elif kind == "carousel":
-        found["elements"] = [_with_id(card) for card in found["elements"]]
+        node["elements"] = [_with_id(card) for card in node["elements"]]
 
 
 def _with_id(block: Json) -> Json:
@@ -71,11 +71,11 @@ def _with_id(block: Json) -> Json:
 
 
 def _attachment(number: int, attachment: Json) -> Json:
-    kept: Json = {**attachment, "id": number}
+    stored: Json = {**attachment, "id": number}
     if colour := attachment.get("color"):
-        kept["color"] = _COLOURS.get(colour, colour.removeprefix("#"))
+        stored["color"] = _COLOURS.get(colour, colour.removeprefix("#"))
     if attachment.get("blocks"):
-        kept["blocks"] = kept_blocks(attachment["blocks"])
-    if not kept.get("fallback"):
-        kept["fallback"] = attachment.get("text") or attachment.get("title") or NO_PREVIEW
-    return kept
+        stored["blocks"] = kept_blocks(attachment["blocks"])
+    if not stored.get("fallback"):
+        stored["fallback"] = attachment.get("text") or attachment.get("title") or NO_PREVIEW
+    return stored

@@ -14,6 +14,7 @@ from connectors.slack.sandbox.blocks.checks import (
     Json,
     anything,
     boolean,
+    checked_by_type,
     exactly_one,
     integer,
     items,
@@ -21,7 +22,6 @@ from connectors.slack.sandbox.blocks.checks import (
     one_of,
     shape,
     string,
-    typed,
 )
 from connectors.slack.sandbox.blocks.elements import (
     ACCESSORY,
@@ -65,19 +65,19 @@ def _text_or_fields(value: Json, at: str, faults: Faults) -> None:
 
 def _ids_once(value: Json, at: str, faults: Faults) -> None:
     """An action_id names one element of its block."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     elements = value.get("elements")
     for index, element in enumerate(elements if isinstance(elements, list) else ()):
         own = element.get("action_id") if isinstance(element, dict) else None
         if not isinstance(own, str):
             continue
-        if own in seen:
+        if own in ids:
             block = value.get("block_id", "")
             faults.say(
                 f'`action_id` "{own}" already exists for block_id "{block}"',
                 f"{at}/elements/{index}/action_id",
             )
-        seen.add(own)
+        ids.add(own)
 
 
 def _video(value: Json, at: str, faults: Faults) -> None:
@@ -113,12 +113,12 @@ def _length_of_texts(value: Any) -> int:
     """The characters of all `text` fields below; without recursion, whatever is nested."""
     total, waiting = 0, [value]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, list):
-            waiting += found
-        elif isinstance(found, dict):
-            total += len(found["text"]) if isinstance(found.get("text"), str) else 0
-            waiting += [inner for inner in found.values() if isinstance(inner, list | dict)]
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            total += len(node["text"]) if isinstance(node.get("text"), str) else 0
+            waiting += [inner for inner in node.values() if isinstance(inner, list | dict)]
     return total
 
 
@@ -134,14 +134,14 @@ _IMAGE_BLOCK = _block(
     exactly_one("image_url", "slack_file"),
 )
 _RICH_BLOCK = _block({"elements": items(PARTS, 10_000, 0)})
-_CONTEXT = typed(
+_CONTEXT = checked_by_type(
     {
         "image": IMAGE,
         "plain_text": text(3000),
         "mrkdwn": text(3000),
     }
 )
-_CELL = typed(
+_CELL = checked_by_type(
     {
         "raw_text": shape({**_KIND, "text": string(MOST_TABLE_CHARACTERS, 1)}),
         "raw_number": shape({**_KIND, "value": number}, {"text": string(1000)}),
@@ -173,7 +173,7 @@ _AXES = shape(
     {"categories": items(string(20, 1), 20)}, {"x_label": string(50), "y_label": string(50)}
 )
 _DRAWN = shape({**_KIND, "series": items(_SERIES, 12), "axis_config": _AXES})
-_CHART = typed(
+_CHART = checked_by_type(
     {
         "line": _DRAWN,
         "bar": _DRAWN,
@@ -192,11 +192,13 @@ _CARD = _block(
     {
         "hero_image": IMAGE, "icon": IMAGE, "slack_icon": _ICON, "title": text(150),
         "subtitle": text(150), "body": text(200), "subtext": text(200),
-        "actions": items(typed({"button": BUTTON}), 3),
+        "actions": items(checked_by_type({"button": BUTTON}), 3),
     },
     _enough_of_a_card,
 )  # fmt: skip
-_SOURCE = typed({"url": shape({**_KIND, "url": string(3000, 1), "text": string(3000, 1)})})
+_SOURCE = checked_by_type(
+    {"url": shape({**_KIND, "url": string(3000, 1), "text": string(3000, 1)})}
+)
 
 
 def _task(*states: str) -> Check:
@@ -206,7 +208,7 @@ def _task(*states: str) -> Check:
     )
 
 
-_IN_PLANS = typed({"task_card": _task("pending", "in_progress", "complete", "error")})
+_IN_PLANS = checked_by_type({"task_card": _task("pending", "in_progress", "complete", "error")})
 _SECTION = _block(
     {},
     {
@@ -249,7 +251,7 @@ _PLAIN_KINDS: Checks = {
     ),
 }  # fmt: skip
 _CONTAINER = _block(
-    {"child_blocks": items(typed(_PLAIN_KINDS), 10)},
+    {"child_blocks": items(checked_by_type(_PLAIN_KINDS), 10)},
     {
         "title": plain(150), "rich_text_title": RICH_TEXT, "subtitle": text(150),
         "width": one_of("narrow", "standard", "wide", "full"), "icon": IMAGE,
@@ -257,7 +259,7 @@ _CONTAINER = _block(
     },
     _one_title,
 )  # fmt: skip
-BLOCK = typed(
+BLOCK = checked_by_type(
     {
         **_PLAIN_KINDS,
         "context_actions": _block({"elements": items(CONTEXT_ACTIONS, 5)}, {}, _ids_once),
@@ -269,7 +271,7 @@ BLOCK = typed(
         ),
         "data_visualization": _block({"title": string(50, 1), "chart": _CHART}),
         "card": _CARD,
-        "carousel": _block({"elements": items(typed({"card": _CARD}), 10)}),
+        "carousel": _block({"elements": items(checked_by_type({"card": _CARD}), 10)}),
         "container": _CONTAINER,
         "alert": _only_on("modal", "alert", _ALERT),
         "task_card": _task("in_progress", "complete", "error"),

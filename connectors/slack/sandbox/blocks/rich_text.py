@@ -7,13 +7,13 @@ from connectors.slack.sandbox.blocks.checks import (
     Checks,
     anything,
     boolean,
+    checked_by_type,
     integer,
     items,
     number,
     one_of,
     shape,
     string,
-    typed,
 )
 
 _MOST = 10_000  # no number is published; a bound on the work
@@ -37,7 +37,7 @@ def _inline(needed: Checks, allowed: Checks | None = None) -> Check:
 _TEXT = _inline({"text": string(40_000, 1)})
 _LINK = _inline({"url": string(3000, 1)}, {"text": string(40_000), "unsafe": boolean})
 _ID = string(255, 1)
-INLINE = typed(
+INLINE = checked_by_type(
     {
         "text": _TEXT,
         "link": _LINK,
@@ -62,21 +62,21 @@ _SECTION = shape({**_KIND, "elements": items(INLINE, _MOST, 0)})
 _LIST = shape(
     {
         **_KIND, "style": one_of("bullet", "ordered"),
-        "elements": items(typed({"rich_text_section": _SECTION}), _MOST, 0),
+        "elements": items(checked_by_type({"rich_text_section": _SECTION}), _MOST, 0),
     },
     {"indent": integer(0, 8), "offset": integer(0, 1_000_000), **_BORDER},
 )  # fmt: skip
-PARTS = typed(
+PARTS = checked_by_type(
     {
         "rich_text_section": _SECTION,
         "rich_text_list": _LIST,
         "rich_text_quote": shape({**_KIND, "elements": items(INLINE, _MOST, 0)}, _BORDER),
         "rich_text_preformatted": shape(
-            {**_KIND, "elements": items(typed({"text": _TEXT, "link": _LINK}), _MOST, 0)},
+            {**_KIND, "elements": items(checked_by_type({"text": _TEXT, "link": _LINK}), _MOST, 0)},
             {**_BORDER, "language": string(255)},
         ),
     }
 )
-RICH_TEXT = typed(
+RICH_TEXT = checked_by_type(
     {"rich_text": shape({**_KIND, "elements": items(PARTS, _MOST, 0)}, {"block_id": _ID})}
 )

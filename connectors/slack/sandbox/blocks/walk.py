@@ -56,13 +56,13 @@ def controls(blocks: list[Json], attachment: int | None = None) -> Iterator[Cont
 
 
 def message_controls(blocks: list[Json] | None, attachments: list[Json] | None) -> list[Control]:
-    found = list(controls(blocks or []))
+    all_controls = list(controls(blocks or []))
     for attachment in attachments or ():
-        found += controls(attachment.get("blocks") or [], attachment["id"])
-    return found
+        all_controls += controls(attachment.get("blocks") or [], attachment["id"])
+    return all_controls
 
 
-def named(found: list[Control], name: str) -> Control | None:
+def control_named(candidates: list[Control], name: str) -> Control | None:
     """By action_id, by block_id, by "block_id/action_id", or by the words on it."""
     for matches in (
         lambda c: c.action_id == name,
@@ -70,7 +70,7 @@ def named(found: list[Control], name: str) -> Control | None:
         lambda c: c.block_id == name,
         lambda c: c.words == name,
     ):
-        for control in found:
+        for control in candidates:
             if matches(control):
                 return control
     return None
@@ -87,5 +87,5 @@ def _elements(block: Json) -> list[Json]:
     return single + many
 
 
-def _is_block(found: Any) -> bool:
-    return isinstance(found, dict) and found.get("type") not in INTERACTIVE and "block_id" in found
+def _is_block(node: Any) -> bool:
+    return isinstance(node, dict) and node.get("type") not in INTERACTIVE and "block_id" in node

@@ -50,11 +50,11 @@ _CARD = (DemoLine(0, "Ada Park", "@desk we need a room for the release party", a
 _SCENE = (DemoLine(10, "Dev Rao", "That is the memory limit. I raise it now.", thread=0),)
 
 
-def _read(shown: Shown) -> tuple[str, str]:
-    blocks = [b for b in shown.raw.get("blocks") or [] if b.get("type") == "rich_text"]
+def _read(message: Shown) -> tuple[str, str]:
+    blocks = [b for b in message.raw.get("blocks") or [] if b.get("type") == "rich_text"]
     if not blocks:
-        return shown.author, shown.text
-    return shown.author, "\n".join(_rich_words(block["elements"]) for block in blocks)
+        return message.author, message.text
+    return message.author, "\n".join(_rich_words(block["elements"]) for block in blocks)
 
 
 def _rich_words(elements: Sequence[dict[str, Any]]) -> str:

@@ -43,10 +43,10 @@ class Call:
 
     def channel(self, *, name: str = "channel", by_name: bool = False) -> Channel:
         """The channel that was asked for, if the app may know of it."""
-        wanted = self.args.required(name)
-        channel = self.workspace.channels.get(wanted)
+        channel_id = self.args.required(name)
+        channel = self.workspace.channels.get(channel_id)
         if channel is None and by_name:
-            channel = self.workspace.by_name.get(wanted.removeprefix("#"))
+            channel = self.workspace.by_name.get(channel_id.removeprefix("#"))
         if channel is None or not self.may_see(channel):
             raise ApiError("channel_not_found")
         return channel
@@ -63,10 +63,10 @@ class Call:
             raise ApiError("not_in_channel")
 
     def message(self, channel: Channel, name: str = "ts") -> Message:
-        found = channel.find(self.args.required(name))
-        if found is None or found.removed:
+        target = channel.find(self.args.required(name))
+        if target is None or target.removed:
             raise ApiError("message_not_found")
-        return found
+        return target
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ def post_message(call: Call) -> Json:
     draft.metadata = metadata(call)
     draft.parent = thread(call, channel)
     draft.broadcast = draft.parent is not None and call.args.flag("reply_broadcast")
-    message, shown = call.changes.post(call.workspace, channel, draft)
-    raw = shown.raw
+    message, posted = call.changes.post(call.workspace, channel, draft)
+    raw = posted.raw
     if draft.broadcast and draft.parent is not None:
         root = message_json(channel.messages[draft.parent], call.workspace.id)
         raw = raw | {"root": root}
@@ -62,8 +62,8 @@ def update(call: Call) -> Json:
         raise ApiError("is_archived")
     if len(call.args.text("text")) > LONGEST_UPDATE:
         raise ApiError("msg_too_long")
-    wanted = _edited_fields(call, message)
-    call.changes.edit(call.workspace, channel, message, wanted, _editor(message))
+    fields = _edited_fields(call, message)
+    call.changes.edit(call.workspace, channel, message, fields, _editor(message))
     raw = message_json(message, call.workspace.id)
     return {"channel": channel.id, "ts": message.ts, "text": message.text, "message": raw}
 
@@ -99,9 +99,9 @@ def me_message(call: Call) -> Json:
 
 def destination(call: Call) -> Channel:
     """Where to post: a channel's id or name, or a person's id for the direct messages."""
-    wanted = call.args.required("channel")
-    if wanted in call.workspace.people:
-        return call.workspace.direct(call.app.bot_user, wanted, call.changes.now())
+    target = call.args.required("channel")
+    if target in call.workspace.people:
+        return call.workspace.direct(call.app.bot_user, target, call.changes.now())
     channel = call.channel(by_name=True)
     if channel.archived:
         raise ApiError("is_archived")
@@ -148,12 +148,12 @@ def thread(call: Call, channel: Channel) -> int | None:
     """The parent's time. A well-formed ts that names nothing is no error: Slack posts to the
     channel (seen by several clients, e.g. python-slack-sdk #840); a reply stands for its parent.
     """
-    wanted = call.args.text("thread_ts")
-    if not wanted:
+    thread_ts = call.args.text("thread_ts")
+    if not thread_ts:
         return None
-    at = at_of(wanted)
-    if at is None or "." not in wanted:
-        messages = [f"[ERROR] {wanted} is not a valid thread_ts"]
+    at = at_of(thread_ts)
+    if at is None or "." not in thread_ts:
+        messages = [f"[ERROR] {thread_ts} is not a valid thread_ts"]
         raise ApiError("invalid_thread_ts", response_metadata={"messages": messages})
     target = channel.messages.get(at)
     if target is None:
@@ -168,23 +168,23 @@ def thread(call: Call, channel: Channel) -> int | None:
 
 def _edited_fields(call: Call, message: Message) -> Json:
     """New text drops the old blocks; attachments and metadata stay unless given (docs)."""
-    kept = _kept_files(call, message)
+    files = _kept_files(call, message)
     if not any(call.args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
-        if "metadata" not in call.args.values and not kept:
+        if "metadata" not in call.args.values and not files:
             raise ApiError("no_text")
-        return kept | ({"metadata": metadata(call)} if "metadata" in call.args.values else {})
+        return files | ({"metadata": metadata(call)} if "metadata" in call.args.values else {})
     content = edited_content(call.args, message, call.workspace, call.app)
     if "metadata" in call.args.values:
         content["metadata"] = metadata(call)
-    return content | kept
+    return content | files
 
 
 def _kept_files(call: Call, message: Message) -> Json:
     """`file_ids` names the files that the message shows from now on."""
-    wanted = call.args.items("file_ids", "invalid_arguments")
-    if wanted is None:
+    file_ids = call.args.items("file_ids", "invalid_arguments")
+    if file_ids is None:
         return {}
-    files = [call.workspace.files.get(str(own_id)) for own_id in wanted]
+    files = [call.workspace.files.get(str(own_id)) for own_id in file_ids]
     if any(file is None or file.app is not call.app for file in files):
         raise ApiError("file_not_found")
     return {"files": [file for file in files if file is not None]}

@@ -14,28 +14,28 @@ _KINDS = {"public_channel": "channel", "private_channel": "group", "im": "im", "
 
 
 def list_channels(call: Call) -> Json:
-    wanted = call.args.text("types", "public_channel").replace(" ", "").split(",")
-    if unknown := [kind for kind in wanted if kind not in _KINDS]:
+    types = call.args.text("types", "public_channel").replace(" ", "").split(",")
+    if unknown := [kind for kind in types if kind not in _KINDS]:
         raise ApiError("invalid_types", arg=unknown[0])
-    kinds = {_KINDS[kind] for kind in wanted}
+    kinds = {_KINDS[kind] for kind in types}
     for kind in kinds:
         call.need({"channel": "channels", "group": "groups"}.get(kind, kind) + ":read")
-    found = [c for c in call.workspace.channels.values() if c.kind in kinds and call.may_see(c)]
+    channels = [c for c in call.workspace.channels.values() if c.kind in kinds and call.may_see(c)]
     if call.args.flag("exclude_archived"):
-        found = [channel for channel in found if not channel.archived]
-    return _channel_page(call, found)
+        channels = [channel for channel in channels if not channel.archived]
+    return _channel_page(call, channels)
 
 
 def of_user(call: Call) -> Json:
     """users.conversations: where the bot, or the person asked for, is a member."""
     user = call.args.text("user") or call.app.bot_user
     kinds = {_KINDS.get(k) for k in call.args.text("types", "public_channel").split(",")}
-    found = [
+    channels = [
         channel
         for channel in call.workspace.channels.values()
         if channel.kind in kinds and user in channel.members and call.may_see(channel)
     ]
-    return _channel_page(call, found)
+    return _channel_page(call, channels)
 
 
 def info(call: Call) -> Json:
@@ -137,10 +137,10 @@ def _page_of_history(call: Call, channel: Channel) -> tuple[int, int, str]:
 def replies(call: Call) -> Json:
     """A thread, oldest first, its parent at the head of the first page."""
     channel = _readable(call)
-    found = channel.find(call.args.required("ts"))
-    if found is None:
+    root = channel.find(call.args.required("ts"))
+    if root is None:
         raise ApiError("thread_not_found")
-    parent = found if found.parent is None else channel.messages[found.parent]
+    parent = root if root.parent is None else channel.messages[root.parent]
     oldest = call.args.moment("oldest", "invalid_ts_oldest") or 0
     latest = call.args.moment("latest", "invalid_ts_latest")
     within = _within(oldest, latest, inclusive=call.args.flag("inclusive"))
@@ -175,8 +175,8 @@ def _message(call: Call, channel: Channel, message: Message) -> Json:
     return shape
 
 
-def _channel_page(call: Call, found: list[Channel]) -> Json:
-    chosen, cursor = page(call, found, 100, 1000)
+def _channel_page(call: Call, channels: list[Channel]) -> Json:
+    chosen, cursor = page(call, channels, 100, 1000)
     return {
         "channels": [channel_json(channel, call.app) for channel in chosen],
         "response_metadata": {"next_cursor": cursor},

@@ -43,19 +43,19 @@ def complete_upload(call: Call) -> Json:
     Sharing is asynchronous with Slack: the answer does not say yet where they stand
     (slackapi/bolt-js#2115).
     """
-    found = [_uploaded(call, each) for each in _wanted(call)]
+    uploads = [_uploaded(call, entry) for entry in _requested_files(call)]
     channels = _channels(call)
     thread = call.args.text("thread_ts")
     if thread and at_of(thread) is None:
         raise ApiError("invalid_thread_ts")
     blocks = _blocks(call)
-    for file, title in found:
+    for file, title in uploads:
         file.title = title or file.title
         file.completed = True
-    shown = [file for file, _ in found]
-    answer = {"files": [files.file_json(file) for file in shown]}
+    uploaded_files = [file for file, _ in uploads]
+    answer = {"files": [files.file_json(file) for file in uploaded_files]}
     for channel in channels:
-        call.uploads.share_later(partial(_share, call, channel, shown, thread, blocks))
+        call.uploads.share_later(partial(_share, call, channel, uploaded_files, thread, blocks))
     return answer
 
 
@@ -76,30 +76,30 @@ def delete(call: Call) -> Json:
     return {}
 
 
-def _wanted(call: Call) -> list[Json]:
-    given = call.args.items("files", "invalid_arguments")
-    if not given:
+def _requested_files(call: Call) -> list[Json]:
+    entries = call.args.items("files", "invalid_arguments")
+    if not entries:
         raise invalid_arguments("missing required field: files")
-    if len(given) > MOST_FILES:
+    if len(entries) > MOST_FILES:
         raise invalid_arguments(f"no more than {MOST_FILES} items allowed [json-pointer:/files]")
-    for index, each in enumerate(given):
-        if not isinstance(each, dict) or not isinstance(each.get("id"), str):
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
             raise invalid_arguments(f"missing required field: id [json-pointer:/files/{index}]")
-    return given
+    return entries
 
 
-def _uploaded(call: Call, each: Json) -> tuple[File, str]:
+def _uploaded(call: Call, entry: Json) -> tuple[File, str]:
     """A file of this app whose bytes have come and which was not completed before."""
-    file = call.workspace.files.get(each["id"])
+    file = call.workspace.files.get(entry["id"])
     if file is None or file.app is not call.app or file.kept is None or file.completed:
         raise ApiError("file_not_found")
-    return file, str(each.get("title") or "")
+    return file, str(entry.get("title") or "")
 
 
 def _channels(call: Call) -> list[Channel]:
-    wanted = call.args.text("channel_id") or call.args.text("channels")
-    found: list[Channel] = []
-    for own_id in filter(None, wanted.replace(" ", "").split(",")):
+    names = call.args.text("channel_id") or call.args.text("channels")
+    channels: list[Channel] = []
+    for own_id in filter(None, names.replace(" ", "").split(",")):
         channel = call.workspace.channels.get(own_id)
         if channel is None and own_id in call.workspace.people:
             channel = call.workspace.direct(call.app.bot_user, own_id, call.changes.now())
@@ -108,8 +108,8 @@ def _channels(call: Call) -> list[Channel]:
         if channel.archived:
             raise ApiError("is_archived")
         call.need_member(channel)
-        found.append(channel)
-    return found
+        channels.append(channel)
+    return channels
 
 
 def _blocks(call: Call) -> list[Any] | None:
@@ -122,10 +122,10 @@ def _blocks(call: Call) -> list[Any] | None:
 
 
 def _share(
-    call: Call, channel: Channel, shown: list[File], thread: str, blocks: list[Any] | None
+    call: Call, channel: Channel, uploaded_files: list[File], thread: str, blocks: list[Any] | None
 ) -> None:
     text = "" if blocks else posted_text(call.args.text("initial_comment")[:LONGEST_TEXT])
-    left = [file for file in shown if file.id in call.workspace.files]
+    left = [file for file in uploaded_files if file.id in call.workspace.files]
     if not left:
         return
     draft = Draft(call.app.bot_user, text, app=call.app, blocks=blocks, files=left)

@@ -55,12 +55,12 @@ def list_users(call: Call) -> Json:
 def list_groups(call: Call) -> Json:
     """User groups (docs: methods/usergroups.list); with `include_users` their members, too."""
     users = call.args.text("include_users") in ("true", "1")
-    found: list[Json] = []
+    groups: list[Json] = []
     for own_id, (handle, members) in call.workspace.groups.items():
         named = {"id": own_id, "name": handle, "handle": handle, "user_count": len(members)}
-        shown = {"users": list(members)} if users else {}
-        found.append({**named, "team_id": call.workspace.id, "is_usergroup": True, **shown})
-    return {"usergroups": found}
+        details = {"users": list(members)} if users else {}
+        groups.append({**named, "team_id": call.workspace.id, "is_usergroup": True, **details})
+    return {"usergroups": groups}
 
 
 def lookup_by_email(call: Call) -> Json:

@@ -16,7 +16,7 @@ def add(call: Call) -> Json:
     message = call.message(channel, "timestamp")
     if message.pinned_by is not None:
         raise ApiError("already_pinned")
-    if sum(one.pinned_by is not None for one in channel.messages.values()) >= MOST:
+    if sum(message.pinned_by is not None for message in channel.messages.values()) >= MOST:
         raise ApiError("too_many_pins")
     call.changes.pin(call.workspace, channel, message, call.app.bot_user, pinned=True)
     return {}
@@ -33,13 +33,16 @@ def remove(call: Call) -> Json:
 
 def list_pins(call: Call) -> Json:
     channel = call.channel()
-    found = [one for one in channel.messages.values() if one.pinned_by is not None]
-    found.sort(key=lambda one: -one.pinned_at)
+    pinned_messages = [
+        message for message in channel.messages.values() if message.pinned_by is not None
+    ]
+    pinned_messages.sort(key=lambda message: -message.pinned_at)
     items = [
         {
-            "type": "message", "created": one.pinned_at // 1_000_000, "created_by": one.pinned_by,
-            "channel": channel.id, "message": message_json(one, call.workspace.id),
+            "type": "message", "created": message.pinned_at // 1_000_000,
+            "created_by": message.pinned_by, "channel": channel.id,
+            "message": message_json(message, call.workspace.id),
         }
-        for one in found
+        for message in pinned_messages
     ]  # fmt: skip
     return {"items": items}

@@ -38,7 +38,7 @@ def start_stream(call: Call) -> Json:
         raise ApiError("thread_not_found")
     live = LiveText(begun=call.changes.now())
     _take(live, call)
-    draft.text, draft.blocks = _shown(live)
+    draft.text, draft.blocks = _final_content(live)
     draft.facts = {"streaming_state": "in_progress"}
     message, _ = call.changes.post(call.workspace, channel, draft)
     message.live = live
@@ -63,10 +63,10 @@ def stop_stream(call: Call) -> Json:
     live.blocks += checked_blocks(blocks, block_context(call.workspace, call.app))
     message.metadata = chat.metadata(call) or message.metadata
     live.state = "completed"
-    text, shown = _shown(live)
+    text, final_blocks = _final_content(live)
     facts = {"streaming_state": "completed"}
-    wanted = {"text": text, "blocks": shown, "facts": facts}
-    call.changes.settle(call.workspace, channel, message, wanted)
+    final = {"text": text, "blocks": final_blocks, "facts": facts}
+    call.changes.settle(call.workspace, channel, message, final)
     raw = message_json(message, call.workspace.id)
     return {"channel": channel.id, "ts": message.ts, "message": raw}
 
@@ -130,8 +130,8 @@ def _update_task(live: LiveText, chunk: Json) -> None:
     """Title and status replace what they were, details and output add to it."""
     own_id, title = chunk.get("id"), chunk.get("title")
     fields = [chunk.get(name, "") for name in ("details", "output")]
-    known = chunk.get("status", "pending") in _STATUSES and isinstance(own_id, str) and own_id
-    if not known or not _is_short(title) or not all(map(_is_text, fields)):
+    is_known = chunk.get("status", "pending") in _STATUSES and isinstance(own_id, str) and own_id
+    if not is_known or not _is_short(title) or not all(map(_is_text, fields)):
         raise ApiError("invalid_chunks")
     task = live.tasks.setdefault(str(own_id), {"details": "", "output": ""})
     task |= {"title": title, "status": chunk.get("status", "pending")}
@@ -154,11 +154,11 @@ def _append(live: LiveText, text: str) -> None:
 
 
 def _show(call: Call, channel: Channel, message: Message, live: LiveText) -> None:
-    text, blocks = _shown(live)
+    text, blocks = _final_content(live)
     call.changes.grow(call.workspace, channel, message, {"text": text, "blocks": blocks})
 
 
-def _shown(live: LiveText) -> tuple[str, list[Json]]:
+def _final_content(live: LiveText) -> tuple[str, list[Json]]:
     """The text as notifications have it, and the blocks that readers see."""
     blocks: list[Json] = [_task_card(own_id, task) for own_id, task in live.tasks.items()]
     if live.text:

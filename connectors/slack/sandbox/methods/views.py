@@ -24,8 +24,8 @@ def update(call: Call) -> Json:
     own_id, external = call.args.text("view_id"), call.args.text("external_id")
     if not own_id and not external:
         raise ApiError("invalid_arguments")
-    around = block_context(call.workspace, call.app)
-    view = call.views.update(call.app, own_id, external, call.args.text("hash"), body, around)
+    context = block_context(call.workspace, call.app)
+    view = call.views.update(call.app, own_id, external, call.args.text("hash"), body, context)
     return {"view": view_json(view)}
 
 

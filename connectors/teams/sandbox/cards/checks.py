@@ -53,14 +53,14 @@ def check_attachments(activity: Json, kind: Kind) -> None:
         _check_attachment(attachment, kind)
 
 
-def counted(value: Any) -> Any:
+def with_counted_sizes(value: Any) -> Any:
     """The same JSON without the bytes of data URIs: they do not count to any size."""
     if isinstance(value, str):
         return "" if value.startswith("data:") else value
     if isinstance(value, list):
-        return [counted(each) for each in value]
+        return [with_counted_sizes(item) for item in value]
     if isinstance(value, dict):
-        return {key: counted(each) for key, each in value.items()}
+        return {key: with_counted_sizes(item) for key, item in value.items()}
     return value
 
 
@@ -100,7 +100,7 @@ def _check_attachment(attachment: Any, kind: Kind) -> None:
 
 def _size(content: Json) -> int:
     sent = orjson.dumps(content)
-    return len(orjson.dumps(counted(content))) if b'"data:' in sent else len(sent)
+    return len(orjson.dumps(with_counted_sizes(content))) if b'"data:' in sent else len(sent)
 
 
 def _check_picture(attachment: Json) -> None:
@@ -122,8 +122,10 @@ def _check_file(attachment: Json, content_type: str, content: Json, kind: Kind) 
 
 def _check_buttons(content: Json) -> None:
     for name in ("buttons", "images", "items"):
-        found = content.get(name) or []
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        buttons = content.get(name) or []
+        if not isinstance(buttons, list) or not all(
+            isinstance(message, dict) for message in buttons
+        ):
             raise refusals.bad_syntax("Could not parse the payload: invalid card")
     for button in content.get("buttons") or []:
         if not isinstance(button.get("type"), str):

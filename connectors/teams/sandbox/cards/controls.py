@@ -27,7 +27,7 @@ class Control:
     action: Json
     words: str
     attachment: int = 0
-    around: tuple[Json, ...] = ()
+    enclosing: tuple[Json, ...] = ()
 
     @property
     def id(self) -> str:
@@ -57,14 +57,14 @@ def card_controls(card: Json, number: int = 0) -> Iterator[Control]:
 
 def find_control(controls: Iterable[Control], name: str) -> Control:
     """By its id, else by the words on it."""
-    found = list(controls)
-    for control in found:
+    candidates = list(controls)
+    for control in candidates:
         if control.id == name:
             return control
-    for control in found:
+    for control in candidates:
         if control.words == name:
             return control
-    there = ", ".join(dict.fromkeys(c.id or c.words for c in found)) or "nothing"
+    there = ", ".join(dict.fromkeys(c.id or c.words for c in candidates)) or "nothing"
     raise NotFound(f"Nothing to press is called {name!r}; there is {there}")
 
 
@@ -72,7 +72,7 @@ def inputs_beside(control: Control) -> list[Json]:
     """The inputs that an action takes with it: those of its card and of the cards around it."""
     if control.action.get("associatedInputs", "auto") in ("none", "None"):
         return []
-    return [each for card in control.around for each in inputs_of(card)]
+    return [field for card in control.enclosing for field in inputs_of(card)]
 
 
 def inputs_of(card: Json) -> Iterator[Json]:
@@ -94,13 +94,13 @@ def all_inputs(card: Json) -> Iterator[Json]:
 
 
 def _actions(
-    node: Json, words: str, around: tuple[Json, ...], number: int
+    node: Json, words: str, enclosing: tuple[Json, ...], number: int
 ) -> Iterator[Control]:  # fmt: skip
     if str(node.get("type")).startswith("Action."):
         named = str(node.get("title") or node.get("tooltip") or words)
-        yield Control("adaptive", node, named, number, around)
+        yield Control("adaptive", node, named, number, enclosing)
     for child in _children(node):
-        inside = (*around, child) if child.get("type") == "AdaptiveCard" else around
+        inside = (*enclosing, child) if child.get("type") == "AdaptiveCard" else enclosing
         own = _words(node) if child is node.get("selectAction") else ""
         yield from _actions(child, own, inside, number)
 
@@ -119,7 +119,7 @@ def _words(node: Json) -> str:
     for name in ("text", "altText", "title"):
         if isinstance(node.get(name), str) and node[name]:
             return node[name]
-    return next((found for child in _children(node) if (found := _words(child))), "")
+    return next((words for child in _children(node) if (words := _words(child))), "")
 
 
 def _buttons(content: Json, number: int) -> Iterator[Control]:

@@ -27,13 +27,13 @@ _SCENE = (
 )
 
 
-def _read(shown: Shown) -> tuple[str, str]:
+def _read(message: Shown) -> tuple[str, str]:
     """A bot's message begins with its author in bold: a bot has one name only."""
-    text = str(shown.raw.get("text", ""))
-    if shown.raw.get("textFormat") != "markdown":
-        return shown.author, text
-    found = _BYLINE.fullmatch(text)
-    author, rest = found.groups() if found else (shown.author, text)
+    text = str(message.raw.get("text", ""))
+    if message.raw.get("textFormat") != "markdown":
+        return message.author, text
+    match = _BYLINE.fullmatch(text)
+    author, rest = match.groups() if match else (message.author, text)
     with_breaks = rest.replace("<br>", "\n")
     return unescape(author), unescape(without_marks(_TAG.sub("", with_breaks)))
 
