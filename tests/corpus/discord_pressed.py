@@ -9,7 +9,7 @@ from bridge.app.translation.translate import token
 from bridge.content.cards.tree import Card
 from connectors.discord.cards import token_of
 from connectors.discord.presses import FORM, MESSAGE, PRESS, SUBMISSION, UPDATE, first_answer
-from tests.corpus.seen import string
+from tests.corpus.view import string
 
 _BUTTON = 2
 _MOST_PAGES = 12

@@ -22,12 +22,12 @@ from bridge.content.cards.walk import walk
 from bridge.errors import CodecError
 from bridge.model import Level, Loss
 from bridge.runtime.discovery import connector_type
-from tests.corpus import card_seen, plain, rules
+from tests.corpus import card_view, plain, rules
 from tests.corpus.discord_pressed import asked_in_forms
 from tests.corpus.lcs import longest_common
 from tests.corpus.payloads import Case
 from tests.corpus.platforms import PLATFORMS, part_of
-from tests.corpus.seen import Act, Element, Said, Seen
+from tests.corpus.view import Act, Element, View, ViewText
 
 TARGETS = (*PLATFORMS, "uacs", "card")
 # A template without its data is the author's; a Native's loss is no loss of what stands for it,
@@ -92,25 +92,25 @@ def judge(case: Case, target: str) -> Verdict:
 
 
 @cache
-def _see(form: str) -> Callable[[Any], Seen]:
+def _see(form: str) -> Callable[[Any], View]:
     """What a message of a platform, a card or a UACS message shows."""
     match form:
         case "card":
-            return card_seen.see_card
+            return card_view.see_card
         case "uacs":
-            return card_seen.see_message
+            return card_view.see_message
         case _:
             module = part_of(form, "seen")
             assert module is not None, form
             return module.see
 
 
-def see(platform: str, messages: Iterable[Any]) -> Seen:
+def see(platform: str, messages: Iterable[Any]) -> View:
     """What several messages show, one after the other."""
-    whole = Seen()
+    whole = View()
     for number, message in enumerate(messages):
         one = _see(platform)(message)
-        whole.said += one.said
+        whole.texts += one.texts
         whole.acts += one.acts
         whole.elements += [Element(f"#{number}{it.at}", it.kind) for it in one.elements]
     return whole
@@ -123,7 +123,7 @@ def _not_total(case: Case, target: str, error: Exception) -> Fault:
 
 
 class _Judge:
-    def __init__(self, verdict: Verdict, source: Seen, done: Translation) -> None:
+    def __init__(self, verdict: Verdict, source: View, done: Translation) -> None:
         self._verdict = verdict
         self._case = verdict.case
         self._source = source
@@ -131,7 +131,7 @@ class _Judge:
         self._shown = see(verdict.target, done.messages)
         self._card = codec_of(verdict.case.platform).read_message(verdict.case.payload)
         self._nodes = [Element(node.at, node.type) for node in walk(self._card.nodes)]
-        self._said = [word for one in self._shown.said for word in plain.words(one.text)]
+        self._said = [word for one in self._shown.texts for word in plain.words(one.text)]
         self._whole = "".join(self._said)
         self._blob = "\n".join(_strings(list(done.messages)))
         lost = [word for one in done.losses for word in plain.words(f"{one.what} {one.shown_as}")]
@@ -161,7 +161,7 @@ class _Judge:
 
     def _words(self) -> None:
         left = Counter(self._said)
-        for one in sorted(self._source.said, key=lambda said: said.when == "hidden"):
+        for one in sorted(self._source.texts, key=lambda said: said.when == "hidden"):
             if one.when == "hidden" and self._verdict.target == "uacs":
                 continue  # the payload itself stands beside what is said of it
             words = plain.words(one.text)
@@ -185,7 +185,7 @@ class _Judge:
         return word in self._lost or (len(word) >= _LONG_WORD and word in self._lost_whole)
 
     def _order(self) -> None:
-        shown = [one.text for one in self._source.said if self._is_in_order(one)]
+        shown = [one.text for one in self._source.texts if self._is_in_order(one)]
         words = [word for text in shown for word in plain.words(text)]
         present = Counter(self._said)
         there = [word for word in words if _take(present, word)]
@@ -196,7 +196,7 @@ class _Judge:
             self._fault("3 order", f"{share:.2f} of {len(words)} words in order",
                         kind=self._moved())  # fmt: skip
 
-    def _is_in_order(self, one: Said) -> bool:
+    def _is_in_order(self, one: ViewText) -> bool:
         """Charts are read as tables elsewhere, label by label."""
         if one.when == "hidden":
             return False
@@ -205,7 +205,7 @@ class _Judge:
     def _moved(self) -> str:
         """The kind of element whose words stand furthest from where they stood."""
         position = 0
-        for one in self._source.said:
+        for one in self._source.texts:
             words = plain.words(one.text)
             if one.when != "shown" or not words:
                 continue
@@ -216,8 +216,8 @@ class _Judge:
         return "?"
 
     def _repeats(self) -> None:
-        before = [word for one in self._source.said for word in plain.words(one.text)]
-        for text, one in {one.text: one for one in self._source.said}.items():
+        before = [word for one in self._source.texts for word in plain.words(one.text)]
+        for text, one in {one.text: one for one in self._source.texts}.items():
             words = plain.words(text)
             if len(words) < _REPEATED and sum(map(len, words)) < 12:
                 continue
@@ -227,7 +227,7 @@ class _Judge:
             if _times(self._said, words) > most:
                 self._fault("3 said twice", f"{one.at}: {_short(text)!r}", one.at)
 
-    def _names_a_form(self, one: Said) -> bool:
+    def _names_a_form(self, one: ViewText) -> bool:
         """It is the label of a button that opens a form: small print above says what that asks."""
         owner = one.at.rpartition("/")[0]
         return any(it.kind == "reveal_in_form" and it.path == owner for it in self._done.losses)
@@ -392,9 +392,9 @@ def _there_and_back(case: Case, target: str, first: Translation) -> Iterator[Fau
         back += done.messages
         told = " ".join(f"{loss.what} {loss.shown_as}" for loss in done.losses)
         lost |= set(plain.words(told))
-    left = Counter(w for one in see(case.platform, back).said for w in plain.words(one.text))
+    left = Counter(w for one in see(case.platform, back).texts for w in plain.words(one.text))
     whole = "".join(left.elements())
-    for one in shown.said:
+    for one in shown.texts:
         words = plain.words(one.text)
         missing = [w for w in words if not _take(left, w) and w not in lost]
         if missing and one.when == "shown" and "".join(words) not in whole:

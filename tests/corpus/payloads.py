@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.corpus.examples import EXAMPLES
-from tests.corpus.seen import Json, of, string
+from tests.corpus.view import Json, of, string
 
 FOLDERS = {
     "slack": ("slack/blocks", "slack/views", "slack/events", "slack/api", "slack/exports"),

@@ -14,7 +14,7 @@ from bridge.runtime.discovery import connector_type
 from bridge.uacs import read_message
 from tests.corpus.payloads import Case
 from tests.corpus.platforms import part_of
-from tests.corpus.seen import Json, of
+from tests.corpus.view import Json, of
 
 _SLACK_PINGS = re.compile(r"<(?:!(?:here|channel|everyone|subteam)|@|#[CG])")
 _UNPARSED = ("plain_text", "text", "link", "raw_text", "button")  # nothing in these is markup

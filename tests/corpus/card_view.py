@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.corpus import plain
-from tests.corpus.seen import Seen, each, of, string
+from tests.corpus.view import View, items_of, of, string
 
 _TEXTS = frozenset({
     "text", "title", "subtitle", "label", "value", "description", "author", "question", "hint",
@@ -14,37 +14,39 @@ _TEXTS = frozenset({
 })  # fmt: skip
 
 
-def see_card(card: Any) -> Seen:
+def see_card(card: Any) -> View:
     """Every text of the tree, in its order."""
-    seen = Seen()
+    view = View()
     stack: list[tuple[str, Any, str]] = [("", card, "")]
     while stack:
-        at, one, key = stack.pop()
-        if isinstance(one, dict):
-            kind = string(one, "type")
+        at, node, key = stack.pop()
+        if isinstance(node, dict):
+            kind = string(node, "type")
             if kind:
-                seen.add(kind, at)
-            inner = [(f"{at}/{name}", item, name) for name, item in one.items()
+                view.add(kind, at)
+            inner = [(f"{at}/{name}", item, name) for name, item in node.items()
                      if not (kind == "native" and name == "payload")]  # fmt: skip
             stack += reversed(inner)
-        elif isinstance(one, list):
-            stack += reversed([(f"{at}/{i}", item, key) for i, item in enumerate(one)])
-        elif (isinstance(one, str) and key in _TEXTS) or (isinstance(one, str) and key == "nodes"):
-            seen.say(plain.uacs(one), at)
+        elif isinstance(node, list):
+            stack += reversed([(f"{at}/{i}", item, key) for i, item in enumerate(node)])
+        elif (isinstance(node, str) and key in _TEXTS) or (
+            isinstance(node, str) and key == "nodes"
+        ):
+            view.say(plain.uacs(node), at)
         elif key == "value":
-            seen.say(one, at)
-    return seen
+            view.say(node, at)
+    return view
 
 
-def see_message(message: Any) -> Seen:
+def see_message(message: Any) -> View:
     """The parts beside the payloads: what says the same. An alt text is read from the details, not
     from the text that repeats it."""
-    seen = Seen()
+    view = View()
     details = of(of(of(message, "metadata"), "uacs_bridge"), "parts")
-    for index, (part, at) in enumerate(each(message, "content", "")):
+    for index, (part, at) in enumerate(items_of(message, "content", "")):
         told = of(details, str(index))
         if string(part, "type") == "text" and not of(told, "repeats_alt"):
-            seen.say(plain.uacs(string(part, "text")), at)
+            view.say(plain.uacs(string(part, "text")), at)
         for key in ("alt", "name"):
-            seen.say(of(told, key), at, "hidden")
-    return seen
+            view.say(of(told, key), at, "hidden")
+    return view

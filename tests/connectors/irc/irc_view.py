@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.corpus.seen import Act, Seen, string
+from tests.corpus.view import Act, View, string
 
 _CODES = re.compile(
     r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|\x04(?:[0-9A-Fa-f]{6}(?:,[0-9A-Fa-f]{6})?)?"
@@ -16,14 +16,14 @@ _NUMBERED = re.compile(r"!(\d{1,3}) \((.*?)(: your words)?\)(?=, (?:!|or )|$)", 
 _ANSWER = "Answer with !"
 
 
-def see(native: Any) -> Seen:
-    seen = Seen()
+def see(native: Any) -> View:
+    view = View()
     text = _CODES.sub("", string(native, "text"))
-    seen.add("text", "/text")
+    view.add("text", "/text")
     said = [line for line in text.split("\n") if not line.startswith(_ANSWER)]
-    seen.say("\n".join(said), "/text")
+    view.say("\n".join(said), "/text")
     for line in text.split("\n"):
         if line.startswith(_ANSWER):
             for number, label, asks in _NUMBERED.findall(line):
-                seen.acts.append(Act(f"/text/!{number}", "input" if asks else "press", label))
-    return seen
+                view.acts.append(Act(f"/text/!{number}", "input" if asks else "press", label))
+    return view

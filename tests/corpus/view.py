@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ViewText:
     at: str
     text: str
     when: When = "shown"
@@ -36,18 +36,18 @@ class Element:
 
 
 @dataclass(slots=True)
-class Seen:
+class View:
     """In the order of reading."""
 
-    said: list[Said] = field(default_factory=list[Said])
+    texts: list[ViewText] = field(default_factory=list[ViewText])
     acts: list[Act] = field(default_factory=list[Act])
     elements: list[Element] = field(default_factory=list[Element])
 
     def say(self, text: object, at: str, when: When = "shown") -> None:
         if isinstance(text, str) and text.strip():
-            self.said.append(Said(at, text, when))
+            self.texts.append(ViewText(at, text, when))
         elif isinstance(text, int | float) and not isinstance(text, bool):
-            self.said.append(Said(at, f"{text:g}", when))
+            self.texts.append(ViewText(at, f"{text:g}", when))
 
     def add(self, kind: str, at: str) -> None:
         self.elements.append(Element(at, kind))
@@ -67,9 +67,9 @@ def string(value: object, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def each(value: object, key: str, at: str) -> Iterator[tuple[Any, str]]:
+def items_of(value: object, key: str, at: str) -> Iterator[tuple[Any, str]]:
     """The items of a list, with their places."""
     found = of(value, key)
     if isinstance(found, list):
-        for index, one in enumerate(cast("list[Any]", found)):
-            yield one, f"{at}/{key}/{index}"
+        for index, node in enumerate(cast("list[Any]", found)):
+            yield node, f"{at}/{key}/{index}"
