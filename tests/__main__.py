@@ -76,7 +76,7 @@ def _check(tests: list[str]) -> int:
         _title("types")
         ended["types"] = types.result()
         print(f"types: {ended['types']}", flush=True)
-    failed = [name for name, one in ended.items() if one.code]
+    failed = [name for name, result in ended.items() if result.code]
     print("all checks are green" if not failed else f"failed: {', '.join(failed)}")
     return 1 if failed else 0
 

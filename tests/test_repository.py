@@ -34,12 +34,12 @@ CONNECTOR_FILES = {
 
 
 def tracked() -> list[Path]:
-    found = subprocess.run(
+    result = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    if found.returncode:
+    if result.returncode:
         pytest.skip("not a git checkout")
-    return [Path(name) for name in found.stdout.split("\0") if name]
+    return [Path(name) for name in result.stdout.split("\0") if name]
 
 
 def test_the_core_names_no_platform() -> None:
@@ -57,24 +57,28 @@ def test_the_core_names_no_platform() -> None:
 
 def _code_of(module: ast.Module) -> list[str]:
     """The functions, and the classes with methods, that are more than a port declares."""
-    found: list[str] = []
+    names: list[str] = []
     for node in module.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                found.append(node.name)
+                names.append(node.name)
             case ast.ClassDef() if "Protocol" not in {ast.unparse(base) for base in node.bases}:
                 methods = (ast.FunctionDef, ast.AsyncFunctionDef)
-                found += [node.name] if any(isinstance(one, methods) for one in node.body) else []
+                names += (
+                    [node.name]
+                    if any(isinstance(statement, methods) for statement in node.body)
+                    else []
+                )
             case _:
                 pass
-    return found
+    return names
 
 
 def test_the_ports_hold_protocols_and_values_but_no_code() -> None:
     code = {
-        str(path.relative_to(ROOT)): found
+        str(path.relative_to(ROOT)): names
         for path in sorted((ROOT / "bridge" / "ports").rglob("*.py"))
-        if (found := _code_of(ast.parse(path.read_text("utf-8"))))
+        if (names := _code_of(ast.parse(path.read_text("utf-8"))))
     }
 
     assert code == {}
@@ -122,9 +126,9 @@ def test_the_lock_and_with_it_the_image_have_every_extra() -> None:
         r"^([A-Za-z0-9_.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE
     )
     extras = {
-        re.split(r"[\[<>=]", one)[0]
-        for wanted in project["optional-dependencies"].values()
-        for one in wanted
+        re.split(r"[\[<>=]", requirement)[0]
+        for extra in project["optional-dependencies"].values()
+        for requirement in extra
     }
 
     assert extras
@@ -134,7 +138,7 @@ def test_the_lock_and_with_it_the_image_have_every_extra() -> None:
 
 def test_what_is_said_of_extras_is_true_for_a_clone() -> None:
     """The bridge is installed from its source: no index has it under its name."""
-    told = [
+    failures = [
         f"{path}: {line.strip()}"
         for path in tracked()
         if path.suffix in (".py", ".md", ".yaml")
@@ -142,17 +146,19 @@ def test_what_is_said_of_extras_is_true_for_a_clone() -> None:
         if re.search(r"uacs-bridge\[[a-z]|pip install uacs-bridge", line)
     ]
 
-    assert [one for one in told if not one.startswith("tests/test_repository.py")] == []
+    assert [
+        message for message in failures if not message.startswith("tests/test_repository.py")
+    ] == []
 
 
 @pytest.mark.parametrize("marker", ["demo", "tests"])
 def test_the_readme_has_the_two_commands(marker: str) -> None:
     text = (ROOT / "README.md").read_text("utf-8")
 
-    found = re.search(rf"<!-- {marker} -->\n```sh\n(.+)\n```", text)
+    match = re.search(rf"<!-- {marker} -->\n```sh\n(.+)\n```", text)
 
-    assert found
-    assert found.group(1).startswith("python3 -m venv .venv && ")
+    assert match
+    assert match.group(1).startswith("python3 -m venv .venv && ")
 
 
 def test_the_readme_puts_the_program_on_the_path_before_it_is_called() -> None:
@@ -168,14 +174,14 @@ def test_the_readme_puts_the_program_on_the_path_before_it_is_called() -> None:
 def test_the_readme_shows_how_each_way_begins(use: str) -> None:
     text = (ROOT / "README.md").read_text("utf-8")
 
-    found = re.search(
+    match = re.search(
         rf"```sh\ncp config/{use}\.example\.yaml config/bridge\.yaml .*\n(.*)\n(.*)\n```", text
     )
 
-    assert found
+    assert match
     assert (ROOT / "config" / f"{use}.example.yaml").exists()
-    given = "-c config/bridge.yaml --env-file secrets.env"
-    assert found.groups() == (f"uacs-bridge check {given}", f"uacs-bridge run {given}")
+    arguments = "-c config/bridge.yaml --env-file secrets.env"
+    assert match.groups() == (f"uacs-bridge check {arguments}", f"uacs-bridge run {arguments}")
 
 
 # Each sentence of the README's "What you can rely on" has one of these, and so has its page.
@@ -206,7 +212,9 @@ def test_what_the_readme_promises_is_what_the_docs_say() -> None:
     section = text.partition("## What you can rely on\n")[2].partition("\n## ")[0]
     sentences = re.split(r"(?<=[.:]) (?=[A-Z`])|\n- ", section.strip().removeprefix("- "))
 
-    unfounded = [one for one in sentences if not any(claim in one for claim in CLAIMS)]
+    unfounded = [
+        sentence for sentence in sentences if not any(claim in sentence for claim in CLAIMS)
+    ]
     unsaid = [claim for claim in CLAIMS if claim not in section]
     undocumented = [
         claim
@@ -249,7 +257,7 @@ def test_no_file_names_the_host_of_a_package_index() -> None:
         if (ROOT / path).suffix in (".png", ".svg"):
             continue
         text = (ROOT / path).read_text("utf-8", errors="replace")
-        named += [f"{path}: {found[0]}" for found in INDEX_HOSTS.finditer(text)]
+        named += [f"{path}: {match[0]}" for match in INDEX_HOSTS.finditer(text)]
 
     assert named == []
 

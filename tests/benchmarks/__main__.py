@@ -33,14 +33,14 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file as well")
     parser.add_argument("--quick", action="store_true", help="fewer runs: about a minute")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
-    wanted = parser.parse_args()
-    size = relay.QUICK if wanted.quick else relay.FULL
-    found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.platform()}
-    for part in wanted.only:
-        found[part] = _measure(part, size, quick=wanted.quick)
-        print(_table(part, found[part]), flush=True)
-    if wanted.json:
-        wanted.json.write_bytes(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+    options = parser.parse_args()
+    size = relay.QUICK if options.quick else relay.FULL
+    results: dict[str, Any] = {"python": platform.python_version(), "machine": platform.platform()}
+    for part in options.only:
+        results[part] = _measure(part, size, quick=options.quick)
+        print(_table(part, results[part]), flush=True)
+    if options.json:
+        options.json.write_bytes(orjson.dumps(results, option=orjson.OPT_INDENT_2))
 
 
 def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
@@ -70,67 +70,68 @@ def _measure(part: str, size: relay.Size, *, quick: bool) -> Any:
             return asyncio.run(many_rooms.measure(many))
         case "streams":
             sizes = [streams.QUICK] if quick else [streams.FULL, streams.ONE_WORKSPACE]
-            return [asyncio.run(streams.measure(one)) for one in sizes]
+            return [asyncio.run(streams.measure(size)) for size in sizes]
         case _:
             return asyncio.run(relay.within_limits(size))
 
 
-def _table(part: str, found: Any) -> str:
+def _table(part: str, results: Any) -> str:
     match part:
         case "codec":
-            return "\nUACS round trip\n" + uacs_codec.table(found)
+            return "\nUACS round trip\n" + uacs_codec.table(results)
         case "cards":
-            return "\nCards\n" + cards.table(found)
+            return "\nCards\n" + cards.table(results)
         case "dialects":
-            return "\nDialects\n" + dialects.table(found)
+            return "\nDialects\n" + dialects.table(results)
         case "links":
-            return "\nLinks\n" + links.table(found)
+            return "\nLinks\n" + links.table(results)
         case "starts":
-            return "\nThe bridge's start\n" + links.starts_table(found)
+            return "\nThe bridge's start\n" + links.starts_table(results)
         case "files":
-            return "\nA large file\n" + files.table(found)
+            return "\nA large file\n" + files.table(results)
         case "cpu":
-            return _cpu_table(found)
+            return _cpu_table(results)
         case "rooms":
-            return "\nMany rooms\n" + many_rooms.table(found)
+            return "\nMany rooms\n" + many_rooms.table(results)
         case "streams":
-            return "\nAnswers that grow\n" + "\n".join(map(str, found))
+            return "\nAnswers that grow\n" + "\n".join(map(str, results))
         case "deltas":
-            return f"\nCPU of the bridge alone, a delta shown on three platforms\n{found}"
+            return f"\nCPU of the bridge alone, a delta shown on three platforms\n{results}"
         case "pace":
-            return _pace_table(found)
+            return _pace_table(results)
         case _:
-            refused = found["refused"] or 0
-            return f"\nWith limits on, {found['posts']} posts: {refused} refused with 429"
+            refused = results["refused"] or 0
+            return f"\nWith limits on, {results['posts']} posts: {refused} refused with 429"
 
 
-def _cpu_table(found: dict[str, Any]) -> str:
+def _cpu_table(results: dict[str, Any]) -> str:
     lines = [
         f"{row['from']:<8} {row['baseline_us']:>11} {row['bridge_us']:>9} {row['ratio']:>6} "
-        f"({row['ratio_min']}-{row['ratio_max']})  <= {found['bar']}"
-        for row in found["directions"]
+        f"({row['ratio_min']}-{row['ratio_max']})  <= {results['bar']}"
+        for row in results["directions"]
     ]
     head = (
-        f"\nCPU per message, one in and two out, {found['pairs']} pairs of {found['messages']} "
-        f"messages at {found['rate']:g}/s\nfrom     baseline us bridge us  ratio (min-max)    bar"
+        f"\nCPU per message, one in and two out, {results['pairs']} pairs of {results['messages']} "
+        f"messages at {results['rate']:g}/s\nfrom     baseline us bridge us  ratio (min-max)    bar"
     )
     return "\n".join([head, *lines])
 
 
-def _pace_table(found: dict[str, Any]) -> str:
+def _pace_table(results: dict[str, Any]) -> str:
     lines = [
         f"{row['rate']:>6} {row['posts']:>6} {row['p50_ms']:>7} {row['p95_ms']:>7} "
         f"{row['p99_ms']:>7} {row['max_ms']:>7}"
-        for row in found["latency"]
+        for row in results["latency"]
     ]
-    sustained = ", ".join(f"{name} {rate}" for name, rate in found["sustained_per_s"].items())
+    sustained = ", ".join(f"{name} {rate}" for name, rate in results["sustained_per_s"].items())
     return "\n".join(
         [
             "\nFrom a person's post to our request at the platform, in ms",
             " msg/s  posts     p50     p95     p99     max",
             *lines,
             f"sustained posts/s (two copies each): from {sustained}",
-            f"RSS: {found['rss_start_mb']} MB at the start, {found['rss_end_mb']} MB at the end",
+            f"RSS: {results['rss_start_mb']} MB at the start, "
+            f"{results['rss_end_mb']} MB at the end",
         ]
     )
 

@@ -100,8 +100,8 @@ class Relay:
 
     async def _slack_name(self, client: AsyncWebClient, user: str) -> tuple[str, str]:
         if user not in self._names:
-            found: Any = await client.users_info(user=user)
-            profile = found["user"]["profile"]
+            response: Any = await client.users_info(user=user)
+            profile = response["user"]["profile"]
             self._names[user] = profile["real_name"], profile["image_72"]
         return self._names[user]
 

@@ -79,9 +79,12 @@ def card_json(without: tuple[str, ...] = ()) -> Json:
         {"type": "fields", "items": [{"label": key, "value": _FACTS[key]} for key in _FACTS]},
         {"type": "image", "asset": _CHART},
         {"type": "divider"},
-        {"type": "actions", "items": [one for one in _ACTIONS if one["type"] not in without]},
+        {
+            "type": "actions",
+            "items": [action for action in _ACTIONS if action["type"] not in without],
+        },
     ]
-    return {"type": "card", "nodes": [one for one in nodes if one["type"] not in without]}
+    return {"type": "card", "nodes": [node for node in nodes if node["type"] not in without]}
 
 
 def measure(pairs: int = PAIRS) -> list[Json]:
@@ -90,9 +93,9 @@ def measure(pairs: int = PAIRS) -> list[Json]:
 
 
 def _row(platform: str, codec: Codec, pairs: int) -> Json:
-    said = card_json(_DROPPED.get(platform, ()))
-    theirs = _chat_sdk(platform, said)
-    ours = partial(_write, codec, card_from_json(said), _rendering())
+    card = card_json(_DROPPED.get(platform, ()))
+    theirs = _chat_sdk(platform, card)
+    ours = partial(_write, codec, card_from_json(card), _rendering())
     times = in_turns([ours, _reading(codec), *([theirs] if theirs else [])], pairs, _REPEATS)
     read_us = statistics.median(times[1])
     row = {
@@ -113,13 +116,13 @@ def _rendering() -> Rendering:
 def _write(codec: Codec, card: Card, rendering: Rendering) -> object:
     """The bytes that travel, and the losses."""
     written = codec.write_card(card, rendering)
-    return [orjson.dumps(one.body) for one in written.messages], written.losses
+    return [orjson.dumps(message.body) for message in written.messages], written.losses
 
 
 def _reading(codec: Codec) -> Work:
     """The whole card as its platform has it -> a card."""
     (message,) = codec.write_card(card_from_json(card_json()), _rendering()).messages
-    (payload,) = (one for one in codec.payloads(dict(message.body)) if one.schema_id)
+    (payload,) = (payload for payload in codec.payloads(dict(message.body)) if payload.schema_id)
     return partial(codec.read_payload, payload)
 
 
@@ -133,7 +136,7 @@ def _chat_sdk(platform: str, card: Json) -> Work | None:
     except ImportError:
         return None
     title, *rest = card["nodes"]
-    children = [_their_node(one) for one in rest]
+    children = [_their_node(node) for node in rest]
     theirs = {"type": "card", "title": title["text"].removeprefix("# "), "children": children}
     return partial(_their_bytes, _BODIES[platform], adapter, theirs)
 
@@ -166,12 +169,12 @@ def _their_node(node: Json) -> Json:
         case "prose":
             return {"type": "text", "content": node["text"]}
         case "fields":
-            children = [one | {"type": "field"} for one in node["items"]]
+            children = [item | {"type": "field"} for item in node["items"]]
             return {"type": "fields", "children": children}
         case "image":
             return {"type": "image", **node["asset"]}
         case "actions":
-            return {"type": "actions", "children": [_their_node(one) for one in node["items"]]}
+            return {"type": "actions", "children": [_their_node(item) for item in node["items"]]}
         case "button" if "url" in node:
             return {"type": "link-button", "label": node["label"], "url": node["url"]}
         case "choice":

@@ -34,12 +34,12 @@ async def measure(rounds: int) -> dict[str, Any]:
             growing.append(await _spent(local, _PACE_S))
             whole.append(await _spent(local, 0.0))
     deltas = growing[0][1]
-    each = [1000 * cpu / deltas for cpu, _ in growing]
+    costs = [1000 * cpu / deltas for cpu, _ in growing]
     at_once = [1000 * cpu / deltas for cpu, _ in whole]
-    added = [one - other for one, other in zip(each, at_once, strict=True)]
+    added = [cost - other for cost, other in zip(costs, at_once, strict=True)]
     return {
         "rooms": _ROOMS, "deltas": deltas,
-        "growing_ms": round(statistics.median(each), 3),
+        "growing_ms": round(statistics.median(costs), 3),
         "whole_ms": round(statistics.median(at_once), 3),
         "added_ms": round(statistics.median(added), 3),
         "added_from_to": [round(min(added), 3), round(max(added), 3)],
@@ -54,7 +54,7 @@ async def _spent(local: SandboxProcess, pace: float) -> tuple[float, int]:
         settings = {
             **parts,
             "rooms": {
-                name: {**one, "agents": [membership]} for name, one in parts["rooms"].items()
+                name: {**room, "agents": [membership]} for name, room in parts["rooms"].items()
             },
             "agents": {"echo": {"kind": "echo", "pace": pace}},
             "store": {"path": str(Path(folder) / "bridge.sqlite3")},
@@ -64,9 +64,9 @@ async def _spent(local: SandboxProcess, pace: float) -> tuple[float, int]:
             await bridge.connected(60)
             roots = [await _say(local, room[0], "a question follows") for room in rooms]
             await asyncio.sleep(5.0)  # the start and the roots are no part of it
-            found = await _answers(local, bridge, rooms, roots)
+            messages = await _answers(local, bridge, rooms, roots)
             assert await bridge.stop() == 0
-    return found
+    return messages
 
 
 async def _answers(
@@ -91,4 +91,4 @@ async def _say(local: SandboxProcess, spot: Spot, text: str) -> str:
 
 
 async def _ended(local: SandboxProcess, spot: Spot) -> list[str]:
-    return [one.text for one in await local.standing(spot) if _END in one.text]
+    return [message.text for message in await local.standing(spot) if _END in message.text]

@@ -142,7 +142,7 @@ def _ways(dialect: Dialect, markdown: Dialect, native: str) -> list[Way]:
 
 
 def _row(dialect: Dialect, way: Way, other: Way | None, pairs: int) -> dict[str, Any]:
-    works = [_fresh(one) for one in (way, other) if one]
+    works = [_fresh(variant) for variant in (way, other) if variant]
     times = in_turns(works, pairs, _REPEATS)
     row = {
         "dialect": dialect.name,

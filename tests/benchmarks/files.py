@@ -38,12 +38,12 @@ async def measure(megabytes: int = MEGABYTES, runs: int = 3) -> dict[str, Any]:
     for _ in range(runs):
         async with sandbox_beside(channels=3, limits=False, boosted=True) as local:
             with tempfile.TemporaryDirectory(prefix="uacs-files-") as folder:
-                one = await _through(local, Path(folder), megabytes)
-        grown.append(one[0])
-        seconds.append(one[1])
+                result = await _through(local, Path(folder), megabytes)
+        grown.append(result[0])
+        seconds.append(result[1])
     return {
         "megabytes": megabytes, "copies": COPIES, "grown_mb": grown,
-        "seconds": [round(one, 1) for one in seconds], "bar": BAR,
+        "seconds": [round(second, 1) for second in seconds], "bar": BAR,
     }  # fmt: skip
 
 
@@ -110,8 +110,8 @@ async def _share(
 
 
 async def _has_it(local: SandboxProcess, spot: Spot, name: str, size: int) -> bool:
-    for shown in await local.standing(spot):
-        files = shown.raw.get("files") or shown.raw.get("attachments") or ()
+    for message in await local.standing(spot):
+        files = message.raw.get("files") or message.raw.get("attachments") or ()
         if any(file.get("size") == size and name in str(file) for file in files):
             return True
     return False
@@ -131,10 +131,11 @@ def _memory(bridge: BridgeProcess, which: str) -> float:
     raise AssertionError(f"the kernel tells no {which}")
 
 
-def table(found: dict[str, Any]) -> str:
-    grown = ", ".join(f"{one:g}" for one in found["grown_mb"])
-    seconds = ", ".join(f"{one:g}" for one in found["seconds"])
+def table(results: dict[str, Any]) -> str:
+    grown = ", ".join(f"{value:g}" for value in results["grown_mb"])
+    seconds = ", ".join(f"{value:g}" for value in results["seconds"])
     return (
-        f"{found['megabytes']} MB to {found['copies']} channels: resident memory grew by {grown} MB"
-        f" (< {found['bar']}), in {seconds} s"
+        f"{results['megabytes']} MB to {results['copies']} channels: "
+        f"resident memory grew by {grown} MB"
+        f" (< {results['bar']}), in {seconds} s"
     )

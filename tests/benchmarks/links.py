@@ -107,8 +107,8 @@ def history(pairs: int, rooms: Sequence[Room]) -> Iterator[Told]:
         places = tuple((n, natives[n], None if root is None else root[n]) for n in order)
         if root is None:
             roots[room] = natives
-        said = message_id_of(rooms[room][order[0]], natives[order[0]])
-        yield Told(number, said, now, room, places)
+        message = message_id_of(rooms[room][order[0]], natives[order[0]])
+        yield Told(number, message, now, room, places)
 
 
 def _native(platform: str, at: float, chance: random.Random) -> str:
@@ -128,8 +128,8 @@ async def build(path: Path, pairs: int, rooms: Sequence[Room]) -> None:
     assert store.writer
     await store.writer.run(_make_channels, rooms)
     step: list[Told] = []
-    for told in history(pairs, rooms):
-        step.append(told)
+    for entry in history(pairs, rooms):
+        step.append(entry)
         if len(step) == _STEP:
             await store.writer.run(_write, step, rooms)
             step = []
@@ -145,27 +145,27 @@ def _make_channels(db: sqlite3.Connection, rooms: Sequence[Room]) -> None:
 
 def _write(db: sqlite3.Connection, step: Sequence[Told], rooms: Sequence[Room]) -> None:
     """What `admit` and `settle` write of ids, many at once; bodies are left out."""
-    db.executemany(archive.SQL["keep_message"], [_message_row(one, rooms) for one in step])
+    db.executemany(archive.SQL["keep_message"], [_message_row(entry, rooms) for entry in step])
     number = {key: n for n, key in db.execute("SELECT n, key FROM channels").fetchall()}
-    said: list[tuple[object, ...]] = []
+    posts: list[tuple[object, ...]] = []
     copied: list[tuple[object, ...]] = []
-    for one in step:
-        (at, native_id, thread), *copies = one.places
-        channel = number[rooms[one.room][at].key]
-        said.append((channel, native_id, one.number, thread, one.at))
+    for entry in step:
+        (at, native_id, thread), *copies = entry.places
+        channel = number[rooms[entry.room][at].key]
+        posts.append((channel, native_id, entry.number, thread, entry.at))
         for at, native_id, thread in copies:
-            channel = number[rooms[one.room][at].key]
-            copied.append((channel, native_id, one.number, 0, thread, False, one.at))
-    db.executemany(SQL["link_said"], said)
+            channel = number[rooms[entry.room][at].key]
+            copied.append((channel, native_id, entry.number, 0, thread, False, entry.at))
+    db.executemany(SQL["link_said"], posts)
     db.executemany(SQL["link_copy"], copied)
 
 
-def _message_row(one: Told, rooms: Sequence[Room]) -> tuple[object, ...]:
-    at, native_id, thread = one.places[0]
-    key = rooms[one.room][at].key
+def _message_row(entry: Told, rooms: Sequence[Room]) -> tuple[object, ...]:
+    at, native_id, thread = entry.places[0]
+    key = rooms[entry.room][at].key
     return (
-        one.id, b"{}", b"{}", one.at, key, thread, native_id, None, None, None, "complete", None,
-        "routed", None,
+        entry.id, b"{}", b"{}", entry.at, key, thread, native_id, None, None, None, "complete",
+        None, "routed", None,
     )  # fmt: skip
 
 
@@ -189,25 +189,25 @@ class Subject:
         the newest, which edits, answers and reactions are mostly about."""
         newest = self.sample[-_NEWEST:]
         for sample, which in ((self.sample, ""), (newest, "_new")):
-            for one in chance.choices(sample, k=_ASKED):
-                at, native_id, _ = chance.choice(one.places)
-                channel = self.rooms[one.room][at]
+            for choice in chance.choices(sample, k=_ASKED):
+                at, native_id, _ = chance.choice(choice.places)
+                channel = self.rooms[choice.room][at]
                 took = time.perf_counter_ns()
-                found = await self.store.resolve(channel, native_id)
+                message = await self.store.resolve(channel, native_id)
                 self._note("resolve" + which, took)
-                assert found == one.id
-            for one in chance.choices(sample, k=_ASKED):
-                at, native_id, _ = chance.choice(one.places)
-                channel = self.rooms[one.room][at]
+                assert message == choice.id
+            for entry in chance.choices(sample, k=_ASKED):
+                at, native_id, _ = chance.choice(entry.places)
+                channel = self.rooms[entry.room][at]
                 took = time.perf_counter_ns()
-                copies = await self.store.copies(one.id, channel)
+                copies = await self.store.copies(entry.id, channel)
                 self._note("copies" + which, took)
                 assert [copy.native_id for copy in copies] == [native_id]
-            for one in chance.choices(sample, k=_ASKED):
-                at, native_id, _ = chance.choice(one.places)
-                channel = self.rooms[one.room][at]
+            for entry in chance.choices(sample, k=_ASKED):
+                at, native_id, _ = chance.choice(entry.places)
+                channel = self.rooms[entry.room][at]
                 took = time.perf_counter_ns()
-                root = links.root_in_channel(self.reading, one.id, channel.key)
+                root = links.root_in_channel(self.reading, entry.id, channel.key)
                 self._note("root" + which, took)
                 assert root == native_id
 
@@ -215,13 +215,13 @@ class Subject:
         """Posts with two operations each, then their settlements: per post, COMMIT included, and
         what of the admission was work on the tables."""
         assert self.store.writer
-        posts = [_post(self.rooms, number * _ADMITTED + each) for each in range(_ADMITTED)]
+        posts = [_post(self.rooms, number * _ADMITTED + index) for index in range(_ADMITTED)]
         took = time.perf_counter_ns()
-        await asyncio.gather(*(self.store.writer.run(self._admit, one) for one in posts))
+        await asyncio.gather(*(self.store.writer.run(self._admit, post) for post in posts))
         self._note("admit", took, _ADMITTED)
-        settled = [_settlement(operation) for one in posts for operation in one.operations]
+        settled = [_settlement(operation) for post in posts for operation in post.operations]
         took = time.perf_counter_ns()
-        await asyncio.gather(*(self.store.settle(one) for one in settled))
+        await asyncio.gather(*(self.store.settle(settlement) for settlement in settled))
         self._note("settle", took, len(settled))
 
     def _admit(self, db: sqlite3.Connection, admission: Admission) -> None:
@@ -270,17 +270,17 @@ async def measure(sizes: Sequence[int]) -> dict[str, Any]:
         ]
         chance = random.Random(2)
         for number in range(_ROUNDS + 1):
-            for one in subjects:
-                await one.ask(chance)
-                await one.admit(number)
+            for subject in subjects:
+                await subject.ask(chance)
+                await subject.admit(number)
             if number == 0:  # it warms up
-                for one in subjects:
-                    one.times.clear()
-        for one in subjects:
-            one.reading.close()
-            await one.store.close()
+                for subject in subjects:
+                    subject.times.clear()
+        for subject in subjects:
+            subject.reading.close()
+            await subject.store.close()
     return {
-        "sizes": [_row(one, subjects[0]) for one in subjects],
+        "sizes": [_row(subject, subjects[0]) for subject in subjects],
         "bars": BARS,
     }
 
@@ -291,16 +291,18 @@ async def _subject(path: Path, pairs: int, rooms: Sequence[Room]) -> Subject:
         (size,) = db.execute(_BYTES).fetchone()
     chance = random.Random(3)
     share, last = min(1.0, 50_000 / pairs), pairs // 3 - _NEWEST
-    sample = [one for one in history(pairs, rooms) if one.number > last or chance.random() < share]
+    sample = [
+        entry for entry in history(pairs, rooms) if entry.number > last or chance.random() < share
+    ]
     store = await open_sqlite(path, clock=SystemClock(), key=None)
     return Subject(pairs, size / (pairs // 3 * 3), sample, rooms, store, open_to_read(path))
 
 
-def _row(one: Subject, first: Subject) -> dict[str, Any]:
-    medians = {what: statistics.median(times) for what, times in one.times.items()}
+def _row(subject: Subject, first: Subject) -> dict[str, Any]:
+    medians = {what: statistics.median(times) for what, times in subject.times.items()}
     return {
-        "pairs": one.pairs,
-        "bytes_per_pair": round(one.bytes_per_pair),
+        "pairs": subject.pairs,
+        "bytes_per_pair": round(subject.bytes_per_pair),
         "us": {what: round(median, 1) for what, median in medians.items()},
         "ratio": {
             what: round(median / statistics.median(first.times[what]), 2)
@@ -315,7 +317,7 @@ def _row(one: Subject, first: Subject) -> dict[str, Any]:
 async def starts(sizes: Sequence[int], pairs: int) -> dict[str, Any]:
     """Seconds from the start of the process until every account hears, in turns; after a clean
     end and after kill -9."""
-    found: dict[str, dict[int, list[float]]] = {
+    seconds_by_end: dict[str, dict[int, list[float]]] = {
         end: {size: [] for size in sizes} for end in ("stopped", "killed")
     }
     async with sandbox_beside(channels=7, limits=False) as local:
@@ -329,10 +331,10 @@ async def starts(sizes: Sequence[int], pairs: int) -> dict[str, Any]:
                     killed = number % 2 == 1  # this time; its next start is one after a kill
                     took = await _start(local, Path(folder) / str(size), kill=killed)
                     if number > 1:
-                        found["stopped" if killed else "killed"][size].append(took)
+                        seconds_by_end["stopped" if killed else "killed"][size].append(took)
     return {
         end: {str(size): round(statistics.median(times), 2) for size, times in of_size.items()}
-        for end, of_size in found.items()
+        for end, of_size in seconds_by_end.items()
     }
 
 
@@ -361,12 +363,12 @@ async def _start(local: SandboxProcess, folder: Path, *, kill: bool) -> float:
 # --- showing ----------------------------------------------------------------------------------
 
 
-def table(found: dict[str, Any]) -> str:
+def table(results: dict[str, Any]) -> str:
     """The figures, and the ratio to the smallest store in brackets."""
     what = ("resolve", "copies", "root", "resolve_new", "copies_new", "root_new")
     what = (*what, "admit_work", "admit", "settle")
     lines = ["     pairs  B/pair  " + "  ".join(f"{name:>13}" for name in what)]
-    for row in found["sizes"]:
+    for row in results["sizes"]:
         cells = [f"{row['us'][name]:g} ({row['ratio'][name]:.2f})" for name in what]
         lines.append(
             f"{row['pairs']:>10}  {row['bytes_per_pair']:>6}  "
@@ -376,9 +378,9 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def starts_table(found: dict[str, Any]) -> str:
+def starts_table(results: dict[str, Any]) -> str:
     lines: list[str] = []
-    for end, of_size in found.items():
-        told = ", ".join(f"{size} pairs: {seconds} s" for size, seconds in of_size.items())
-        lines.append(f"after it was {end}: {told}")
+    for end, of_size in results.items():
+        line = ", ".join(f"{size} pairs: {seconds} s" for size, seconds in of_size.items())
+        lines.append(f"after it was {end}: {line}")
     return "\n".join(lines)

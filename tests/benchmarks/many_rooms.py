@@ -104,11 +104,11 @@ def commands(size: Size, runs: int = 3) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "bridge.yaml"
         config.write_text(yaml.safe_dump(configuration(size, Path(folder) / "bridge.sqlite3")))
-        wanted = {
+        commands_ = {
             "rooms": ["rooms", "-c", str(config)],
             "check --offline": ["check", "--offline", "-c", str(config)],
         }
-        return {name: _cpu(args, folder, runs) for name, args in wanted.items()}
+        return {name: _cpu(args, folder, runs) for name, args in commands_.items()}
 
 
 def _cpu(args: Sequence[str], folder: str, runs: int) -> float:
@@ -140,17 +140,17 @@ async def reloads(size: Size) -> dict[str, dict[str, float]]:
         config.write_text(yaml.safe_dump(settings))
         async with running(config, size) as bridge:
             reloader = Reloader(bridge, lambda: read_settings(config))
-            found = {"nothing changed": await _probed(reloader)}
+            times = {"nothing changed": await _probed(reloader)}
             settings["rooms"]["room-0"]["moderation"] = "mirror"
             config.write_text(yaml.safe_dump(settings))
-            found["one room changed"] = await _probed(reloader)
+            times["one room changed"] = await _probed(reloader)
             for room in settings["rooms"].values():
                 room["moderation"] = "room"
             for agent in settings["agents"].values():
                 agent["quota"] = {"day": {"messages": 10}}
             config.write_text(yaml.safe_dump(settings))
-            found["all rooms and agents changed"] = await _probed(reloader)
-        return found
+            times["all rooms and agents changed"] = await _probed(reloader)
+        return times
 
 
 @asynccontextmanager
@@ -192,8 +192,8 @@ class ListedChannels:
         return self.others.with_id(channel, workspace) if self.others else None
 
 
-def _sees(connector: Connector, known: Sequence[ChannelInfo]) -> None:
-    channels = ListedChannels(known, connector.abilities.channels)
+def _sees(connector: Connector, infos: Sequence[ChannelInfo]) -> None:
+    channels = ListedChannels(infos, connector.abilities.channels)
     connector.abilities = replace(connector.abilities, channels=channels)
 
 
@@ -237,11 +237,11 @@ async def measure(size: Size) -> dict[str, Any]:
     }
 
 
-def table(found: dict[str, Any]) -> str:
-    spent = [f"{name:<32} {value:>6} s CPU" for name, value in found["cpu_seconds"].items()]
+def table(results: dict[str, Any]) -> str:
+    spent = [f"{name:<32} {value:>6} s CPU" for name, value in results["cpu_seconds"].items()]
     held = [
-        f"reload, {name:<24} {one['seconds']:>6} s, the loop is held {one['held_ms']} ms at most "
-        f"({one['idle_ms']} ms without one)"
-        for name, one in found["reload"].items()
+        f"reload, {name:<24} {case['seconds']:>6} s, "
+        f"the loop is held {case['held_ms']} ms at most ({case['idle_ms']} ms without one)"
+        for name, case in results["reload"].items()
     ]
     return "\n".join([*spent, *held])

@@ -41,8 +41,8 @@ class Stopwatch:
 
     def _note(self, change: Change) -> None:
         now = time.perf_counter()
-        if change.kind == "posted" and (found := _TAG.search(change.message.text)):
-            number = int(found[1])
+        if change.kind == "posted" and (match := _TAG.search(change.message.text)):
+            number = int(match[1])
             if change.message.bot:
                 copies = self.arrived.setdefault(number, [])
                 copies.append(now)
@@ -77,7 +77,7 @@ class People:
         people = {person.workspace: person.id for person in world.people}
         first = world.places[0].workspace
         places = itertools.cycle(
-            [one for one in world.places if not one_workspace or one.workspace == first]
+            [place for place in world.places if not one_workspace or place.workspace == first]
         )
         numbers: list[int] = []
         room = asyncio.Semaphore(in_flight)
@@ -125,7 +125,7 @@ async def serve(channels: int, *, limits: bool) -> None:
     )
     serving = asyncio.create_task(
         serve_sandbox(
-            channels=channels, limits=limits, on_ready=lambda *found: ready.set_result(found)
+            channels=channels, limits=limits, on_ready=lambda *parts: ready.set_result(parts)
         )
     )
     context, platforms = await ready
@@ -166,8 +166,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--channels", type=int, default=7)
     parser.add_argument("--limits", action="store_true")
-    wanted = parser.parse_args()
-    asyncio.run(serve(wanted.channels, limits=wanted.limits))
+    options = parser.parse_args()
+    asyncio.run(serve(options.channels, limits=options.limits))
 
 
 if __name__ == "__main__":

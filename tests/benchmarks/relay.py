@@ -79,13 +79,13 @@ class Metered:
         assert process.stdin
         assert process.stdout
         process.stdin.write(orjson.dumps(command) + b"\n")
-        found = orjson.loads(await asyncio.wait_for(process.stdout.readline(), 180))
-        if self.strict and (found["missing"] or found["doubled"]):
+        result = orjson.loads(await asyncio.wait_for(process.stdout.readline(), 180))
+        if self.strict and (result["missing"] or result["doubled"]):
             raise AssertionError(
-                f"From {platform}: {found['missing']} posts were not shown everywhere, "
-                f"{found['doubled']} were shown twice"
+                f"From {platform}: {result['missing']} posts were not shown everywhere, "
+                f"{result['doubled']} were shown twice"
             )
-        return found
+        return result
 
 
 @asynccontextmanager
@@ -155,13 +155,13 @@ async def cpu_ratios(size: Size) -> dict[str, Any]:
     }
 
 
-def _direction(platform: str, found: dict[str, list[float]]) -> dict[str, Any]:
-    ratios = [b / a for a, b in zip(found["baseline"], found["bridge"], strict=True)]
+def _direction(platform: str, results: dict[str, list[float]]) -> dict[str, Any]:
+    ratios = [b / a for a, b in zip(results["baseline"], results["bridge"], strict=True)]
     return {
         "from": platform,
         "to": [other for other in PLATFORMS if other != platform],
-        "baseline_us": round(statistics.median(found["baseline"])),
-        "bridge_us": round(statistics.median(found["bridge"])),
+        "baseline_us": round(statistics.median(results["baseline"])),
+        "bridge_us": round(statistics.median(results["bridge"])),
         "ratio": round(statistics.median(ratios), 2),
         "ratio_min": round(min(ratios), 2),
         "ratio_max": round(max(ratios), 2),
@@ -190,18 +190,18 @@ def rss_mb(running: BridgeProcess) -> float:
 async def pace(size: Size) -> dict[str, Any]:
     """Latency at several rates, what can be sustained, and memory before and after."""
     async with metered(limits=False) as sandbox, program(sandbox, "bridge") as running:
-        found: dict[str, Any] = {"rss_start_mb": rss_mb(running), "latency": []}
+        results: dict[str, Any] = {"rss_start_mb": rss_mb(running), "latency": []}
         for rate in size.rates:
             count = int(rate * size.seconds_per_rate)
             waits: list[float] = []
             for platform in PLATFORMS:
                 waits += (await sandbox.post(platform, count // 3, rate=rate))["waits_ms"]
-            found["latency"].append({"rate": rate, "posts": count} | _percentiles(waits))
+            results["latency"].append({"rate": rate, "posts": count} | _percentiles(waits))
         sustained = {}
         for platform in PLATFORMS:
-            told = await sandbox.post(platform, size.sustained // 3, in_flight=200)
-            sustained[platform] = round(size.sustained // 3 / told["seconds"])
-        return found | {"sustained_per_s": sustained, "rss_end_mb": rss_mb(running)}
+            report = await sandbox.post(platform, size.sustained // 3, in_flight=200)
+            sustained[platform] = round(size.sustained // 3 / report["seconds"])
+        return results | {"sustained_per_s": sustained, "rss_end_mb": rss_mb(running)}
 
 
 def _percentiles(waits: Sequence[float]) -> dict[str, float]:

@@ -36,8 +36,8 @@ def main() -> None:
         times = [
             (_microseconds(_whole, text), _microseconds(hide_secrets, text)) for _ in range(_ROUNDS)
         ]
-        whole, quick = (statistics.median(each) for each in zip(*times, strict=True))
-        ratios = sorted(one / other for one, other in times)
+        whole, quick = (statistics.median(time) for time in zip(*times, strict=True))
+        ratios = sorted(ours / other for ours, other in times)
         print(
             f"{length} characters: whole {whole:.1f} us, with the quick look {quick:.1f} us, "
             f"{statistics.median(ratios):.0f} times ({ratios[0]:.0f}-{ratios[-1]:.0f})"

@@ -78,30 +78,32 @@ async def measure(size: Size, *, patience: float = 300.0) -> dict[str, Any]:
     """Seconds: the first visible text after the first delta, the whole message after the last. CPU
     is that of the bridge and the local Slack together."""
     async with AsyncExitStack() as stack:
-        each = -(-size.turns // size.workspaces)
-        sandbox = await stack.enter_async_context(local_sandbox(channels=each, names=("slack",)))
+        per_workspace = -(-size.turns // size.workspaces)
+        sandbox = await stack.enter_async_context(
+            local_sandbox(channels=per_workspace, names=("slack",))
+        )
         rooms = _rooms(sandbox, size)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         settings = _settings(sandbox, rooms, folder / "bridge.sqlite3")
         bridge, _ = await stack.enter_async_context(running(sandbox, settings))
         agent = Counting(size)
         bridge.agents["echo"] = agent
-        seen = Seen(agent)
-        watching = asyncio.create_task(seen.watch(sandbox))
+        recorder = Seen(agent)
+        watching = asyncio.create_task(recorder.watch(sandbox))
         cpu = time.process_time()
         await asyncio.gather(*(_question(sandbox, room) for room in rooms))
-        await seen.wait(len(rooms), patience)
+        await recorder.wait(len(rooms), patience)
         cpu = time.process_time() - cpu
         refused = dict(sandbox.context.feed.refusals)
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
-    firsts = [at - agent.began[room] for room, at in seen.first.items()]
-    lasts = [at - agent.ended[room] for room, at in seen.whole.items()]
+    firsts = [at - agent.began[room] for room, at in recorder.first.items()]
+    lasts = [at - agent.ended[room] for room, at in recorder.whole.items()]
     deltas = size.turns * size.deltas
     return {
         "turns": size.turns, "workspaces": size.workspaces, "deltas": deltas,
         "whole": len(lasts), "refused": refused,
-        "steps": _spread([float(seen.steps[room]) for room in seen.first]),
+        "steps": _spread([float(recorder.steps[room]) for room in recorder.first]),
         "first_s": _spread(firsts), "final_s": _spread(lasts),
         "cpu_ms_per_delta": round(cpu / deltas * 1000, 3),
     }  # fmt: skip
@@ -136,7 +138,7 @@ class Seen:
 
 async def _question(sandbox: Sandbox, room: Room) -> None:
     local = sandbox.platforms["slack"]
-    people = [one.id for one in local.world().people if one.workspace == room.workspace]
+    people = [person.id for person in local.world().people if person.workspace == room.workspace]
     root = await local.post_as(room.workspace, room.channel, people[0], "hello")
     await local.post_as(room.workspace, room.channel, people[0], "@echo count", root.id)
 
@@ -144,17 +146,17 @@ async def _question(sandbox: Sandbox, room: Room) -> None:
 def _rooms(sandbox: Sandbox, size: Size) -> list[Room]:
     """Workspaces beside those that are there already, each with its share of the rooms."""
     local = cast(LocalSlack, sandbox.platforms["slack"])
-    each = -(-size.turns // size.workspaces)
+    per_workspace = -(-size.turns // size.workspaces)
     base_url = sandbox.context.base_url
-    found: list[Room] = []
+    rooms: list[Room] = []
     for number in range(size.workspaces):
-        workspace = further_workspace(number, base_url, each)
+        workspace = further_workspace(number, base_url, per_workspace)
         local.slack.add(workspace)
-        found += [
-            Room(f"room{len(found) + n}", workspace.id, channel, f"slack{number}")
-            for n, channel in enumerate(list(workspace.channels)[:each])
+        rooms += [
+            Room(f"room{len(rooms) + n}", workspace.id, channel, f"slack{number}")
+            for n, channel in enumerate(list(workspace.channels)[:per_workspace])
         ]
-    return found[: size.turns]
+    return rooms[: size.turns]
 
 
 def _settings(sandbox: Sandbox, rooms: Sequence[Room], store: Path) -> dict[str, Any]:
@@ -185,10 +187,10 @@ def _account(sandbox: Sandbox, workspace: str) -> dict[str, Any]:
     return sandbox.account("slack", index)
 
 
-def _spread(found: list[float]) -> dict[str, float]:
-    if not found:
+def _spread(values: list[float]) -> dict[str, float]:
+    if not values:
         return {}
-    ordered = sorted(found)
+    ordered = sorted(values)
     return {
         "median": round(statistics.median(ordered), 3),
         "p95": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),

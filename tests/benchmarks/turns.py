@@ -15,10 +15,10 @@ def in_turns(works: Sequence[Work], pairs: int, repeats: int) -> list[list[float
     """Microseconds of CPU of each, in turns, so that all meet the same noise of the machine."""
     times: list[list[float]] = [[] for _ in works]
     for turn in range(pairs + 1):
-        for work, found in zip(works, times, strict=True):
+        for work, durations in zip(works, times, strict=True):
             took = _microseconds(work, repeats)
             if turn:  # the first warms up
-                found.append(took)
+                durations.append(took)
     return times
 
 

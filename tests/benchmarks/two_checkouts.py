@@ -28,17 +28,19 @@ class Run:
 
 async def measure(folders: Sequence[Path], pairs: int, run: Run) -> None:
     """Prints the CPU of each pair as it comes, then the medians and their ratio."""
-    found: dict[str, list[tuple[float, float]]] = {platform: [] for platform in PLATFORMS}
+    seconds_by_platform: dict[str, list[tuple[float, float]]] = {
+        platform: [] for platform in PLATFORMS
+    }
     for pair in range(pairs):
         order = (0, 1) if pair % 2 == 0 else (1, 0)
         spent = {which: await _spent(folders[which], run) for which in order}
         for platform in PLATFORMS:
             both = (spent[0][platform], spent[1][platform])
-            found[platform].append(both)
+            seconds_by_platform[platform].append(both)
             print(f"{platform:<8} {both[0]:>8.0f} {both[1]:>8.0f} us", flush=True)
-    for platform, times in found.items():
+    for platform, times in seconds_by_platform.items():
         ratios = sorted(after / before for before, after in times)
-        before, after = (statistics.median(each) for each in zip(*times, strict=True))
+        before, after = (statistics.median(time) for time in zip(*times, strict=True))
         print(
             f"from {platform:<8} before {before:.0f} us, after {after:.0f} us, ratio "
             f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
@@ -58,7 +60,9 @@ async def _spent(folder: Path, run: Run) -> dict[str, float]:
                 await bridge.start()
                 await bridge.connected(120)
                 await warm(sandbox)
-                return {one: await _of(sandbox, bridge, one, run) for one in PLATFORMS}
+                return {
+                    platform: await _of(sandbox, bridge, platform, run) for platform in PLATFORMS
+                }
 
 
 async def _of(sandbox: Metered, bridge: BridgeProcess, platform: str, run: Run) -> float:
@@ -75,9 +79,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--messages", type=int, default=800)
     parser.add_argument("--rate", type=float, default=40.0)
-    wanted = parser.parse_args()
-    folders = [folder.resolve() for folder in wanted.folders]
-    asyncio.run(measure(folders, wanted.pairs, Run(wanted.messages, wanted.rate)))
+    options = parser.parse_args()
+    folders = [folder.resolve() for folder in options.folders]
+    asyncio.run(measure(folders, options.pairs, Run(options.messages, options.rate)))
 
 
 if __name__ == "__main__":

@@ -45,47 +45,49 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _laws(options: argparse.Namespace) -> int:
-    chosen = [one for one in cases(options.source) if options.case in one.name]
+    chosen = [case for case in cases(options.source) if options.case in case.name]
     targets: list[str] = [options.target] if options.target else list(TARGETS)
     verdicts: list[Verdict] = []
     faults: list[Fault] = []
     with Pool(2) as pool:
-        jobs = [(one, targets) for one in chosen]
+        jobs = [(case, targets) for case in chosen]
         for some, more in pool.imap(_judged, jobs, chunksize=16):
             verdicts += some
             faults += more
-    faults += [fault for one in verdicts for fault in one.faults]
-    shown = [
-        one for one in faults if one.law.startswith(options.law) and options.cause in one.cause
+    faults += [fault for verdict in verdicts for fault in verdict.faults]
+    displayed = [
+        fault
+        for fault in faults
+        if fault.law.startswith(options.law) and options.cause in fault.cause
     ]
-    for line in _grouped(shown, options.examples):
+    for line in _grouped(displayed, options.examples):
         print(line)
     print(table(verdicts))
-    for way, one in sorted(sums(verdicts).items()):
-        print("\n".join(below(way, one)) or f"{' -> '.join(way)} clears all bars")
-    return 1 if shown else 0
+    for way, total in sorted(sums(verdicts).items()):
+        print("\n".join(below(way, total)) or f"{' -> '.join(way)} clears all bars")
+    return 1 if displayed else 0
 
 
 def _judged(job: tuple[Case, list[str]]) -> tuple[list[Verdict], list[Fault]]:
     case, targets = job
     more = list(home_faults(case))
-    more += [fault for one in targets for fault in stable_faults(case, one)]
-    return [judge(case, one) for one in targets], more
+    more += [fault for target in targets for fault in stable_faults(case, target)]
+    return [judge(case, target) for target in targets], more
 
 
 def _grouped(faults: Sequence[Fault], examples: int) -> Iterator[str]:
     groups: dict[tuple[str, str], list[Fault]] = defaultdict(list)
-    for one in faults:
-        groups[one.law, one.cause].append(one)
+    for fault in faults:
+        groups[fault.law, fault.cause].append(fault)
     law = ""
-    for (name, cause), found in sorted(groups.items(), key=lambda it: (it[0][0], -len(it[1]))):
+    for (name, cause), faults_of in sorted(groups.items(), key=lambda it: (it[0][0], -len(it[1]))):
         if name != law:
             law = name
             yield f"\n== {law}: {sum(len(f) for (n, _), f in groups.items() if n == name)}"
-        files = len({one.case for one in found})
-        yield f"{len(found):5} in {files} files  {cause}"
-        for one in found[:examples]:
-            yield f"          {one.case}: {one.what}"
+        files = len({fault.case for fault in faults_of})
+        yield f"{len(faults_of):5} in {files} files  {cause}"
+        for fault in faults_of[:examples]:
+            yield f"          {fault.case}: {fault.what}"
 
 
 if __name__ == "__main__":

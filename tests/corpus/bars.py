@@ -14,22 +14,22 @@ NODES_AT_HOME = 0.95
 
 
 def below(
-    way: tuple[str, str], one: Sums, known: Mapping[str, float] | None = None
+    way: tuple[str, str], total: Sums, exceptions: Mapping[str, float] | None = None
 ) -> Iterator[str]:
     """Each bar that this way does not clear, with what it has; `known` ones have bars of their
     own."""
-    bars = known or {}
+    bars = exceptions or {}
     name = " -> ".join(way)
     shares = (
-        ("words in the output", one.share("kept", "words"), WORDS_IN_OUTPUT),
-        ("words in order", one.share("in_order", "ordered"), WORDS_IN_ORDER),
-        ("usable actions", one.share("usable", "acts"), ACTIONS_USABLE),
-        ("nodes at home", one.share("nodes_kept", "nodes"), NODES_AT_HOME),
+        ("words in the output", total.share("kept", "words"), WORDS_IN_OUTPUT),
+        ("words in order", total.share("in_order", "ordered"), WORDS_IN_ORDER),
+        ("usable actions", total.share("usable", "acts"), ACTIONS_USABLE),
+        ("nodes at home", total.share("nodes_kept", "nodes"), NODES_AT_HOME),
     )
     for what, share, usual in shares:
         if share < (bar := bars.get(f"{name}: {what}", usual)):
             yield f"{name}: {what} {share:.2%} < {bar:.1%}"
-    lossy = one.share("full_lost", "full", otherwise=0)
+    lossy = total.share("full_lost", "full", otherwise=0)
     most = bars.get(f"{name}: full nodes with a loss", FULL_NODES_WITH_A_LOSS)
     if lossy > most:
         yield f"{name}: full nodes with a loss {lossy:.2%} > {most:.1%}"

@@ -44,9 +44,9 @@ def see_message(message: Any) -> View:
     view = View()
     details = of(of(of(message, "metadata"), "uacs_bridge"), "parts")
     for index, (part, at) in enumerate(items_of(message, "content", "")):
-        told = of(details, str(index))
-        if string(part, "type") == "text" and not of(told, "repeats_alt"):
+        detail = of(details, str(index))
+        if string(part, "type") == "text" and not of(detail, "repeats_alt"):
             view.say(plain.uacs(string(part, "text")), at)
         for key in ("alt", "name"):
-            view.say(of(told, key), at, "hidden")
+            view.say(of(detail, key), at, "hidden")
     return view

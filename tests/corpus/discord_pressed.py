@@ -17,9 +17,11 @@ _MOST_PAGES = 12
 
 def asked_in_forms(card: Card, messages: Iterable[Any]) -> frozenset[str]:
     """The tokens of the inputs that somebody can fill in by pressing a button."""
-    buttons = [one for one in _components(list(messages)) if one.get("type") == _BUTTON]
-    modals = [modal for one in buttons for modal in _pages(card, string(one, "custom_id"))]
-    return frozenset(token_of(string(one, "custom_id")) for one in _components(modals))
+    buttons = [
+        component for component in _components(list(messages)) if component.get("type") == _BUTTON
+    ]
+    modals = [modal for button in buttons for modal in _pages(card, string(button, "custom_id"))]
+    return frozenset(token_of(string(component, "custom_id")) for component in _components(modals))
 
 
 def _pages(card: Card, custom_id: str) -> Iterator[Any]:
@@ -33,7 +35,9 @@ def _pages(card: Card, custom_id: str) -> Iterator[Any]:
         between = first_answer(card, token, _told(SUBMISSION, answer["data"]["custom_id"]))
         if between is None or between["type"] not in (MESSAGE, UPDATE):
             return
-        (following, *_) = (one for one in _components(between) if one.get("type") == _BUTTON)
+        (following, *_) = (
+            component for component in _components(between) if component.get("type") == _BUTTON
+        )
         data = _told(PRESS, string(following, "custom_id"))
 
 
@@ -46,10 +50,10 @@ def _components(value: Any) -> Iterator[dict[str, Any]]:
     """Everything that has a custom id."""
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += reversed(one)
-        elif isinstance(one, dict):
-            if string(one, "custom_id"):
-                yield one
-            stack += one.values()
+        node = stack.pop()
+        if isinstance(node, list):
+            stack += reversed(node)
+        elif isinstance(node, dict):
+            if string(node, "custom_id"):
+                yield node
+            stack += node.values()

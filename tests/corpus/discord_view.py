@@ -158,8 +158,8 @@ def _asked(node: Any, at: str, view: View, label: str) -> None:
     first = string(options[0][0], "label") if options else ""
     if of(node, "disabled") is True:
         return
-    told = label or string(node, "label") or string(node, "placeholder") or first
-    view.acts.append(Act(at, "input", told))
+    words = label or string(node, "label") or string(node, "placeholder") or first
+    view.acts.append(Act(at, "input", words))
 
 
 _READERS: dict[str, Callable[[Any, str, View], None]] = {

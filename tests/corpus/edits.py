@@ -56,19 +56,19 @@ def edited(dice: Dice, messages: Sequence[Any]) -> Any:
 
 def _places(value: Any, most: int = 4000) -> Iterator[Place]:
     stack = [value]
-    found = 0
-    while stack and found < most:
-        one = stack.pop()
+    count = 0
+    while stack and count < most:
+        node = stack.pop()
         items = (
-            one.items()
-            if isinstance(one, dict)
-            else enumerate(one)
-            if isinstance(one, list)
+            node.items()
+            if isinstance(node, dict)
+            else enumerate(node)
+            if isinstance(node, list)
             else ()
         )
         for key, item in items:
-            found += 1
-            yield one, key
+            count += 1
+            yield node, key
             if isinstance(item, dict | list):
                 stack.append(item)
 
@@ -78,15 +78,15 @@ def copied(value: Any) -> Any:
     whole: list[Any] = [None]
     stack: list[tuple[Any, Any, Any]] = [(whole, 0, value)]
     while stack:
-        inside, key, one = stack.pop()
-        if isinstance(one, dict):
-            inside[key] = new = dict.fromkeys(one)
-            stack += [(new, name, item) for name, item in one.items()]
-        elif isinstance(one, list):
-            inside[key] = new = [None] * len(one)
-            stack += [(new, index, item) for index, item in enumerate(one)]
+        inside, key, node = stack.pop()
+        if isinstance(node, dict):
+            inside[key] = new = dict.fromkeys(node)
+            stack += [(new, name, item) for name, item in node.items()]
+        elif isinstance(node, list):
+            inside[key] = new = [None] * len(node)
+            stack += [(new, index, item) for index, item in enumerate(node)]
         else:
-            inside[key] = one
+            inside[key] = node
     return whole[0]
 
 
@@ -125,12 +125,12 @@ def _deep(dice: Dice, inside: Any, key: Any, _: Sequence[Any]) -> None:
     """What stands there, within copies of what is around it, again and again."""
     name = f"{key}" if isinstance(inside, dict) else "items"
     shell = cast("dict[str, Any]", inside) if isinstance(inside, dict) else {"type": "Container"}
-    small = {one: item for one, item in shell.items() if _is_small(item)}
+    small = {key: item for key, item in shell.items() if _is_small(item)}
     listed = isinstance(inside[key], list) or isinstance(inside, list)
-    found: Any = inside[key]
+    nested: Any = inside[key]
     for _step in range(dice.choice(_DEPTHS)):
-        found = {**small, name: [found] if listed else found}
-    inside[key] = [found] if isinstance(inside[key], list) else found
+        nested = {**small, name: [nested] if listed else nested}
+    inside[key] = [nested] if isinstance(inside[key], list) else nested
 
 
 def _is_small(value: Any) -> bool:

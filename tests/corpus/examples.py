@@ -334,8 +334,8 @@ def _row(*components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _modal(label: str, component: dict[str, Any]) -> dict[str, Any]:
-    asked = {"type": 18, "label": label, "description": "a hint", "component": component}
-    return {"title": "A form", "custom_id": "form", "components": [asked]}
+    label_node = {"type": 18, "label": label, "description": "a hint", "component": component}
+    return {"title": "A form", "custom_id": "form", "components": [label_node]}
 
 
 DISCORD: dict[str, Any] = {

@@ -35,7 +35,7 @@ This page shows how rich content is converted between platforms. `python -m test
 
 def write_page() -> int:
     with Pool(2) as pool:
-        jobs = [(one, target) for one in cases() for target in TARGETS if target != "card"]
+        jobs = [(case, target) for case in cases() for target in TARGETS if target != "card"]
         verdicts = pool.starmap(judge, jobs, chunksize=32)
     PAGE.write_text(page(verdicts), "utf-8")
     return 0
@@ -46,7 +46,11 @@ def page(verdicts: Sequence[Verdict]) -> str:
     lines = [_INTRO, *_numbers(verdicts)]
     ways = [(a, b) for a in PLATFORMS for b in PLATFORMS if a != b]
     for source, target in ways:
-        some = [one for one in verdicts if (one.case.platform, one.target) == (source, target)]
+        some = [
+            verdict
+            for verdict in verdicts
+            if (verdict.case.platform, verdict.target) == (source, target)
+        ]
         lines += [f"\n## {_NAMES[source]} to {_NAMES[target]}\n", *_elements(source, target, some)]
     return "\n".join([*lines, ""])
 
@@ -58,21 +62,22 @@ def _numbers(verdicts: Iterable[Verdict]) -> Iterator[str]:
     heads = ("from", "to", "messages", "words", "in order", "usable", "full nodes with a loss")
     yield f"| {' | '.join(heads)} | nodes again |"
     yield "|---|---|---|---|---|---|---|---|"
-    for (source, target), one in sorted(sums(verdicts).items()):
-        home = f"{one.share('nodes_kept', 'nodes'):.1%}" if source == target else ""
+    for (source, target), total in sorted(sums(verdicts).items()):
+        home = f"{total.share('nodes_kept', 'nodes'):.1%}" if source == target else ""
         yield (
             f"| {_NAMES[source]} | {_NAMES[target]}{' (through the tree)' if home else ''} "
-            f"| {one.messages - one.refused} | {one.share('kept', 'words'):.2%} "
-            f"| {one.share('in_order', 'ordered'):.2%} | {_usable(one)} | {_lossy(one)} | {home} |"
+            f"| {total.messages - total.refused} | {total.share('kept', 'words'):.2%} "
+            f"| {total.share('in_order', 'ordered'):.2%} | {_usable(total)} "
+            f"| {_lossy(total)} | {home} |"
         )
 
 
-def _usable(one: Sums) -> str:
-    return f"{one.share('usable', 'acts'):.1%} of {one.acts}" if one.acts else ""
+def _usable(total: Sums) -> str:
+    return f"{total.share('usable', 'acts'):.1%} of {total.acts}" if total.acts else ""
 
 
-def _lossy(one: Sums) -> str:
-    return f"{one.share('full_lost', 'full'):.1%} of {one.full}" if one.full else ""
+def _lossy(total: Sums) -> str:
+    return f"{total.share('full_lost', 'full'):.1%} of {total.full}" if total.full else ""
 
 
 # --- elements -------------------------------------------------------------------------------
@@ -83,11 +88,11 @@ def _elements(source: str, target: str, verdicts: Sequence[Verdict]) -> Iterator
     yield "| element | seen | kept | degraded | dropped | losses |"
     yield "|---|---|---|---|---|---|"
     for kind in sorted(counts):
-        one = counts[kind]
-        seen = one.total()
-        shares = " | ".join(_share(one[how], seen) for how in ("kept", "degraded", "dropped"))
-        told = ", ".join(f"`{name}`" for name, _ in kinds[kind].most_common(3))
-        yield f"| `{kind}` | {seen} | {shares} | {told} |"
+        fates = counts[kind]
+        total = fates.total()
+        shares = " | ".join(_share(fates[how], total) for how in ("kept", "degraded", "dropped"))
+        names = ", ".join(f"`{name}`" for name, _ in kinds[kind].most_common(3))
+        yield f"| `{kind}` | {total} | {shares} | {names} |"
     yield from _examples(source, target)
 
 
@@ -101,11 +106,11 @@ def _counted(
     """For each kind of element how many were kept, degraded, dropped, and by which losses."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in verdicts:
+    for verdict in verdicts:
         lost: dict[str, list[Loss]] = defaultdict(list)
-        for loss in one.losses:
-            lost[owner_of(one.elements, loss.path).at].append(loss)
-        for element in one.elements:
+        for loss in verdict.losses:
+            lost[owner_of(verdict.elements, loss.path).at].append(loss)
+        for element in verdict.elements:
             losses = lost.get(element.at, [])
             kinds[element.kind].update(loss.kind for loss in losses)
             counts[element.kind][_fate(losses)] += 1
@@ -130,5 +135,5 @@ def _examples(source: str, target: str) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    shown = " ".join(text.split()).replace("|", "\\|")
-    return shown if len(shown) <= 80 else f"{shown[:79]}…"
+    line = " ".join(text.split()).replace("|", "\\|")
+    return line if len(line) <= 80 else f"{line[:79]}…"

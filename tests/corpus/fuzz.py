@@ -74,8 +74,8 @@ def main(arguments: Sequence[str]) -> int:
     ]
     whole = Tally()
     with Pool(options.workers) as pool:
-        for number, one in enumerate(pool.imap_unordered(_batch, jobs)):
-            whole.add(one)
+        for number, batch in enumerate(pool.imap_unordered(_batch, jobs)):
+            whole.add(batch)
             if time.monotonic() - began > 60 * options.minutes:
                 pool.terminate()
                 break
@@ -105,7 +105,7 @@ def report(whole: Tally, took: float) -> str:
         f"{whole.refused} refused with CodecError, {whole.crashes} crashes, {whole.hangs} hangs, "
         f"{whole.unsendable} messages that may not be sent"
     ]
-    for cause, numbers in sorted(whole.findings.items(), key=lambda one: -len(one[1])):
+    for cause, numbers in sorted(whole.findings.items(), key=lambda item: -len(item[1])):
         lines.append(f"{len(numbers):6}  {cause}  e.g. {', '.join(sorted(numbers)[:3])}")
     return "\n".join(lines)
 
@@ -135,8 +135,11 @@ def case_by(
 @cache
 def seeds(platform: str) -> tuple[Any, ...]:
     """Our own examples, and what the corpus has, if it is there; not what is huge already."""
-    real = [one.payload for one in cases(platform)]
-    return (*EXAMPLES[platform].values(), *(one for one in real if len(str(one)) < _LONGEST))
+    real = [case.payload for case in cases(platform)]
+    return (
+        *EXAMPLES[platform].values(),
+        *(payload for payload in real if len(str(payload)) < _LONGEST),
+    )
 
 
 def try_one(tally: Tally, case: Case, target: str) -> None:
@@ -168,7 +171,7 @@ def try_one(tally: Tally, case: Case, target: str) -> None:
 
 def _unsendable(target: str, messages: Sequence[Any], case: Case) -> Iterator[str]:
     try:
-        wrong = [what for one in messages for what in rules.broken(target, one)]
+        wrong = [what for message in messages for what in rules.broken(target, message)]
         wrong += rules.unsafe(target, messages, case)
     except Exception as error:  # noqa: BLE001  # rules written for sound messages
         yield f"rules fail: {_cause(error)}"
@@ -178,7 +181,11 @@ def _unsendable(target: str, messages: Sequence[Any], case: Case) -> Iterator[st
 
 def _cause(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [one for one in frames if "/connectors/" in one.filename or "/bridge/" in one.filename]
+    ours = [
+        frame
+        for frame in frames
+        if "/connectors/" in frame.filename or "/bridge/" in frame.filename
+    ]
     last = (ours or list(frames))[-1]
     place = "/".join(last.filename.rsplit("/", 3)[-3:])
     return f"{type(error).__name__} in {place}:{last.name}: {rules.cause(str(error))}"

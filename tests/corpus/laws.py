@@ -131,10 +131,12 @@ class _Judge:
         self._shown = see(verdict.target, done.messages)
         self._card = codec_of(verdict.case.platform).read_message(verdict.case.payload)
         self._nodes = [Element(node.at, node.type) for node in walk(self._card.nodes)]
-        self._said = [word for one in self._shown.texts for word in plain.words(one.text)]
+        self._said = [word for text in self._shown.texts for word in plain.words(text.text)]
         self._whole = "".join(self._said)
         self._blob = "\n".join(_strings(list(done.messages)))
-        lost = [word for one in done.losses for word in plain.words(f"{one.what} {one.shown_as}")]
+        lost = [
+            word for loss in done.losses for word in plain.words(f"{loss.what} {loss.shown_as}")
+        ]
         self._lost, self._lost_whole = frozenset(lost), "".join(lost)
         self._in_forms: frozenset[str] | None = None
 
@@ -161,22 +163,24 @@ class _Judge:
 
     def _words(self) -> None:
         left = Counter(self._said)
-        for one in sorted(self._source.texts, key=lambda said: said.when == "hidden"):
-            if one.when == "hidden" and self._verdict.target == "uacs":
+        for entry in sorted(self._source.texts, key=lambda entry: entry.when == "hidden"):
+            if entry.when == "hidden" and self._verdict.target == "uacs":
                 continue  # the payload itself stands beside what is said of it
-            words = plain.words(one.text)
+            words = plain.words(entry.text)
             missing = [word for word in words if not _take(left, word)]
             if missing and len(words) > 1 and "".join(words) in self._whole:
                 missing = []
             missing = [word for word in missing if not self._is_split(word)]
             unnamed = [word for word in missing if not self._is_named(word)]
-            if one.when == "shown":
+            if entry.when == "shown":
                 self._verdict.words += len(words)
                 self._verdict.kept += len(words) - len(missing)
             self._verdict.named += len(missing) - len(unnamed)
             if unnamed:
-                law = "3 words vanish" if one.when == "shown" else "3 hidden words vanish"
-                self._fault(law, f"{one.at}: {_short(one.text)!r} lacks {unnamed[:8]}", one.at)
+                law = "3 words vanish" if entry.when == "shown" else "3 hidden words vanish"
+                self._fault(
+                    law, f"{entry.at}: {_short(entry.text)!r} lacks {unnamed[:8]}", entry.at
+                )
 
     def _is_split(self, word: str) -> bool:
         return len(word) >= _LONG_WORD and word in self._whole
@@ -185,8 +189,8 @@ class _Judge:
         return word in self._lost or (len(word) >= _LONG_WORD and word in self._lost_whole)
 
     def _order(self) -> None:
-        shown = [one.text for one in self._source.texts if self._is_in_order(one)]
-        words = [word for text in shown for word in plain.words(text)]
+        texts = [text.text for text in self._source.texts if self._is_in_order(text)]
+        words = [word for text in texts for word in plain.words(text)]
         present = Counter(self._said)
         there = [word for word in words if _take(present, word)]
         self._verdict.ordered = len(words)
@@ -196,40 +200,40 @@ class _Judge:
             self._fault("3 order", f"{share:.2f} of {len(words)} words in order",
                         kind=self._moved())  # fmt: skip
 
-    def _is_in_order(self, one: ViewText) -> bool:
+    def _is_in_order(self, text: ViewText) -> bool:
         """Charts are read as tables elsewhere, label by label."""
-        if one.when == "hidden":
+        if text.when == "hidden":
             return False
-        return not owner_of(self._source.elements, one.at).kind.startswith(("Chart.", "data_vis"))
+        return not owner_of(self._source.elements, text.at).kind.startswith(("Chart.", "data_vis"))
 
     def _moved(self) -> str:
         """The kind of element whose words stand furthest from where they stood."""
         position = 0
-        for one in self._source.texts:
-            words = plain.words(one.text)
-            if one.when != "shown" or not words:
+        for text in self._source.texts:
+            words = plain.words(text.text)
+            if text.when != "shown" or not words:
                 continue
-            found = _find(self._said, words, position)
-            if found is None and _find(self._said, words, 0) is not None:
-                return owner_of(self._source.elements, one.at).kind
-            position = found if found is not None else position
+            start_at = _find(self._said, words, position)
+            if start_at is None and _find(self._said, words, 0) is not None:
+                return owner_of(self._source.elements, text.at).kind
+            position = start_at if start_at is not None else position
         return "?"
 
     def _repeats(self) -> None:
-        before = [word for one in self._source.texts for word in plain.words(one.text)]
-        for text, one in {one.text: one for one in self._source.texts}.items():
+        before = [word for text in self._source.texts for word in plain.words(text.text)]
+        for text, text_item in {text.text: text for text in self._source.texts}.items():
             words = plain.words(text)
             if len(words) < _REPEATED and sum(map(len, words)) < 12:
                 continue
-            if "/option_groups/" in one.at and one.at.endswith("/label"):
+            if "/option_groups/" in text_item.at and text_item.at.endswith("/label"):
                 continue  # menus without headings say them with each option
-            most = _times(before, words) + self._names_a_form(one)
+            most = _times(before, words) + self._names_a_form(text_item)
             if _times(self._said, words) > most:
-                self._fault("3 said twice", f"{one.at}: {_short(text)!r}", one.at)
+                self._fault("3 said twice", f"{text_item.at}: {_short(text)!r}", text_item.at)
 
-    def _names_a_form(self, one: ViewText) -> bool:
+    def _names_a_form(self, text: ViewText) -> bool:
         """It is the label of a button that opens a form: small print above says what that asks."""
-        owner = one.at.rpartition("/")[0]
+        owner = text.at.rpartition("/")[0]
         return any(it.kind == "reveal_in_form" and it.path == owner for it in self._done.losses)
 
     # --- actions ----------------------------------------------------------------------------
@@ -272,7 +276,7 @@ class _Judge:
 
     def _is_open(self, act: Act) -> bool:
         """What it would show is shown already."""
-        return any(one.shown_as and _within(one.path, act.at) for one in self._done.losses)
+        return any(loss.shown_as and _within(loss.path, act.at) for loss in self._done.losses)
 
     def _is_in_form(self, act: Act) -> bool:
         """A button opens a form with it, where the target's messages hold no inputs."""
@@ -283,11 +287,11 @@ class _Judge:
         return any(token(at) in self._in_forms for at in _places(act))
 
     def _act_is_named(self, act: Act) -> bool:
-        wanted = plain.words(act.label)
+        words = plain.words(act.label)
         for loss in self._done.losses:
             if any(_within(loss.path, at) for at in _places(act)):
                 return True
-            if wanted and set(wanted) <= set(plain.words(loss.what)):
+            if words and set(words) <= set(plain.words(loss.what)):
                 return True
         return False
 
@@ -314,7 +318,7 @@ class _Judge:
             return  # a modal, which is no message
         codec = codec_of(self._case.platform)
         again = [
-            one for message in self._done.messages for one in codec.read_message(message).nodes
+            node for message in self._done.messages for node in codec.read_message(message).nodes
         ]
         before, after = _kinds(self._card.nodes), _kinds(again)
         self._verdict.nodes = len(before)
@@ -380,7 +384,7 @@ def stable_faults(case: Case, target: str) -> Iterator[Fault]:
 
 def _there_and_back(case: Case, target: str, first: Translation) -> Iterator[Fault]:
     way = f"{case.platform} -> {target} -> {case.platform}"
-    shown = see(target, first.messages)
+    view = see(target, first.messages)
     lost: set[str] = set()
     back: list[Any] = []
     for message in first.messages:
@@ -390,16 +394,16 @@ def _there_and_back(case: Case, target: str, first: Translation) -> Iterator[Fau
             yield Fault("6 there and back", f"{way}: refused", case.name, str(error))
             return
         back += done.messages
-        told = " ".join(f"{loss.what} {loss.shown_as}" for loss in done.losses)
-        lost |= set(plain.words(told))
-    left = Counter(w for one in see(case.platform, back).texts for w in plain.words(one.text))
+        losses = " ".join(f"{loss.what} {loss.shown_as}" for loss in done.losses)
+        lost |= set(plain.words(losses))
+    left = Counter(w for text in see(case.platform, back).texts for w in plain.words(text.text))
     whole = "".join(left.elements())
-    for one in shown.texts:
-        words = plain.words(one.text)
+    for text in view.texts:
+        words = plain.words(text.text)
         missing = [w for w in words if not _take(left, w) and w not in lost]
-        if missing and one.when == "shown" and "".join(words) not in whole:
-            kind = owner_of(shown.elements, f"#0{one.at}").kind
-            what = f"{_short(one.text)!r} lacks {missing[:6]}"
+        if missing and text.when == "shown" and "".join(words) not in whole:
+            kind = owner_of(view.elements, f"#0{text.at}").kind
+            what = f"{_short(text.text)!r} lacks {missing[:6]}"
             yield Fault("6 there and back", f"{way}: {kind}", case.name, what)
 
 
@@ -427,8 +431,8 @@ def _is_full(platform: str, node: Node) -> bool:
 
 def _kinds(nodes: Iterable[Node]) -> list[str]:
     """The types of all nodes; prose that stands together is one."""
-    found = [node.type for node in walk(nodes)]
-    return [kind for kind, before in zip(found, ["", *found], strict=False)
+    kinds = [node.type for node in walk(nodes)]
+    return [kind for kind, before in zip(kinds, ["", *kinds], strict=False)
             if kind != "prose" or before != "prose"]  # fmt: skip
 
 
@@ -442,18 +446,20 @@ def _take(left: Counter[str], word: str) -> bool:
     return True
 
 
-def _times(said: Sequence[str], words: Sequence[str]) -> int:
+def _times(heap: Sequence[str], words: Sequence[str]) -> int:
     """How often this run of words stands there, in itself, too."""
-    found, start = 0, 0
-    while (end := _find(said, words, start)) is not None:
-        found, start = found + 1, end - len(words) + 1
-    return found
+    count, start = 0, 0
+    while (end := _find(heap, words, start)) is not None:
+        count, start = count + 1, end - len(words) + 1
+    return count
 
 
-def _find(said: Sequence[str], words: Sequence[str], start: int) -> int | None:
+def _find(text_words: Sequence[str], words: Sequence[str], start: int) -> int | None:
     first = words[0]
-    for index in range(start, len(said) - len(words) + 1):
-        if said[index] == first and list(said[index : index + len(words)]) == list(words):
+    for index in range(start, len(text_words) - len(words) + 1):
+        if text_words[index] == first and list(text_words[index : index + len(words)]) == list(
+            words
+        ):
             return index + len(words)
     return None
 
@@ -461,13 +467,13 @@ def _find(said: Sequence[str], words: Sequence[str], start: int) -> int | None:
 def _strings(value: Any) -> Iterator[str]:
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            stack += one.values()
-        elif isinstance(one, list):
-            stack += one
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node
+        elif isinstance(node, dict):
+            stack += node.values()
+        elif isinstance(node, list):
+            stack += node
 
 
 _ENCODED = re.compile(r"%[0-9a-fA-F]{2}|[<>\\`|*_~()\[\]{}^\"' ]|&amp;|&")
@@ -498,11 +504,11 @@ def _within(path: str, at: str) -> bool:
 
 def owner_of(elements: Sequence[Element], at: str) -> Element:
     """The innermost element that stands at this place or around it."""
-    found = Element("", "message")
-    for one in elements:
-        if _within(at, one.at) and len(one.at) >= len(found.at):
-            found = one
-    return found
+    owner = Element("", "message")
+    for element in elements:
+        if _within(at, element.at) and len(element.at) >= len(owner.at):
+            owner = element
+    return owner
 
 
 def _short(text: str) -> str:
@@ -510,8 +516,8 @@ def _short(text: str) -> str:
 
 
 def _difference(done: Translation, expected: Any) -> str:
-    (*_, given) = (*done.messages, None) if not done.messages else done.messages
-    if not isinstance(given, dict) or not isinstance(expected, dict):
+    (*_, message) = (*done.messages, None) if not done.messages else done.messages
+    if not isinstance(message, dict) or not isinstance(expected, dict):
         return f"{len(done.messages)} messages"
-    differs = [k for k in {**given, **expected} if given.get(k) != expected.get(k)]
+    differs = [k for k in {**message, **expected} if message.get(k) != expected.get(k)]
     return f"{len(done.messages)} messages; differs in {differs}"

@@ -14,6 +14,6 @@ def longest_common(first: Sequence[Hashable], second: Sequence[Hashable]) -> int
     every = (1 << len(first)) - 1
     row = every
     for item in second:
-        found = row & places.get(item, 0)
-        row = ((row + found) | (row - found)) & every
+        matching = row & places.get(item, 0)
+        row = ((row + matching) | (row - matching)) & every
     return len(first) - row.bit_count()

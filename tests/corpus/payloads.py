@@ -56,7 +56,7 @@ def cases(platform: str | None = None) -> tuple[Case, ...]:
         if platform in (None, name)
         for folder in folders
         for file in sorted((root / folder).rglob("*.json"))
-        if not any(one in file.parts for one in _BESIDE)
+        if not any(part in file.parts for part in _BESIDE)
         for at, payload in messages(name, _read(file))
     )
     return (*files, *examples)
@@ -86,14 +86,14 @@ def messages(platform: str, value: Any) -> Iterator[tuple[str, Any]]:
         return
     stack = [("", value)]
     while stack:
-        at, one = stack.pop()
-        if at and _is_message(platform, one, top=False):
-            yield f"#{at}", one
-        elif isinstance(one, dict):
-            inner = cast("Json", one)
+        at, node = stack.pop()
+        if at and _is_message(platform, node, top=False):
+            yield f"#{at}", node
+        elif isinstance(node, dict):
+            inner = cast("Json", node)
             stack += [(f"{at}/{key}", item) for key, item in reversed(inner.items())]
-        elif isinstance(one, list):
-            items = cast("list[Any]", one)
+        elif isinstance(node, list):
+            items = cast("list[Any]", node)
             stack += [(f"{at}/{i}", item) for i, item in reversed(list(enumerate(items)))]
 
 
@@ -108,14 +108,14 @@ def _is_message(platform: str, value: Any, *, top: bool) -> bool:
 
 
 def _objects(value: Any, key: str) -> bool:
-    found = of(value, key)
-    return isinstance(found, list) and any(isinstance(one, dict) for one in found)
+    items = of(value, key)
+    return isinstance(items, list) and any(isinstance(item, dict) for item in items)
 
 
 def _is_slack(value: Any, *, top: bool) -> bool:
     if isinstance(value, list):
-        return top and bool(value) and all("type" in one and "ts" not in one for one in value
-                                           if isinstance(one, dict))  # fmt: skip
+        return top and bool(value) and all("type" in item and "ts" not in item for item in value
+                                           if isinstance(item, dict))  # fmt: skip
     if not isinstance(value, dict) or string(value, "type") == "rich_text":
         return False
     if _objects(value, "blocks") or _objects(value, "attachments"):
@@ -130,8 +130,10 @@ def _is_discord(value: Any) -> bool:
     if isinstance(of(value, "type"), int) and "author" not in value and "id" not in value:
         return False
     rich = any(_objects(value, key) for key in ("embeds", "components", "message_snapshots"))
-    said = bool(string(value, "content").strip()) and ("author" in value or "channel_id" in value)
-    return rich or said or isinstance(of(value, "poll"), dict)
+    has_words = bool(string(value, "content").strip()) and (
+        "author" in value or "channel_id" in value
+    )
+    return rich or has_words or isinstance(of(value, "poll"), dict)
 
 
 def _is_teams(value: Any) -> bool:

@@ -47,8 +47,8 @@ def slack_plain(text: str) -> str:
     return _EMOJI.sub(" ", text)
 
 
-def _slack_angle(found: re.Match[str]) -> str:
-    url, bar, label = found[1].partition("|")
+def _slack_angle(match: re.Match[str]) -> str:
+    url, bar, label = match[1].partition("|")
     return label if bar else url.removeprefix("mailto:")
 
 
@@ -91,5 +91,5 @@ def words(text: str) -> list[str]:
     the author."""
     text = _EMOJI.sub(" ", text.replace("\r", "\n"))
     text = _NUMBERED.sub("", _PLACE.sub(" ", _FUNCTION.sub(" ", text)))
-    shown = _MARKS.sub("", unicodedata.normalize("NFKC", text)).casefold()
-    return _WORD.findall(shown)
+    visible = _MARKS.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    return _WORD.findall(visible)

@@ -45,25 +45,25 @@ def _none(_message: Any) -> Iterator[str]:
 
 
 def _slack_pings(message: Any) -> Iterator[str]:
-    for one in _objects(message):
-        kind = one.get("type")
+    for node in _objects(message):
+        kind = node.get("type")
         if kind in ("broadcast", "user", "usergroup"):
             yield f"mention: rich text {kind}"
         if kind in _UNPARSED:
             continue
         for key in ("text", "value", "title", "pretext", "footer"):
-            told = one.get(key)
-            if isinstance(told, str) and _SLACK_PINGS.search(told):
-                yield f"mention: {told[:60]!r}"
+            text = node.get(key)
+            if isinstance(text, str) and _SLACK_PINGS.search(text):
+                yield f"mention: {text[:60]!r}"
 
 
 def _discord_pings(message: Any) -> Iterator[str]:
     if of(of(message, "allowed_mentions"), "parse") == []:
         return
     for key, value in _pairs(message):
-        told = value if key in ("content", "label", "name", "text") else ""
-        if isinstance(told, str) and (found := _DISCORD_PINGS.search(told)):
-            yield f"mention: {found.group()!r} in {told[:60]!r}"
+        text = value if key in ("content", "label", "name", "text") else ""
+        if isinstance(text, str) and (match := _DISCORD_PINGS.search(text)):
+            yield f"mention: {match.group()!r} in {text[:60]!r}"
 
 
 def _teams_pings(message: Any) -> Iterator[str]:
@@ -86,19 +86,19 @@ def _addresses(message: Any) -> Iterator[str]:
 
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
-    for one in _objects(value):
-        yield from one.items()
+    for node in _objects(value):
+        yield from node.items()
 
 
 def _objects(value: Any) -> Iterator[Json]:
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, dict):
-            yield cast("Json", one)
-            stack += one.values()
-        elif isinstance(one, list):
-            stack += one
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield cast("Json", node)
+            stack += node.values()
+        elif isinstance(node, list):
+            stack += node
 
 
 # --- schemas and limits ---------------------------------------------------------------------

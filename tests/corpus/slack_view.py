@@ -93,18 +93,18 @@ def _rich_text(value: Any, at: str, view: View) -> None:
 
 def _run(section: Any) -> str:
     """Its texts joined; styles part no words."""
-    said: list[str] = []
+    pieces: list[str] = []
     for node, _ in items_of(section, "elements", ""):
         match of(node, "type"):
             case "text":
-                said.append(string(node, "text"))
+                pieces.append(string(node, "text"))
             case "link":
-                said.append(string(node, "text") or string(node, "url").removeprefix("mailto:"))
+                pieces.append(string(node, "text") or string(node, "url").removeprefix("mailto:"))
             case "color":
-                said.append(string(node, "value"))
+                pieces.append(string(node, "value"))
             case _:
-                said.append(" ")
-    return "".join(said)
+                pieces.append(" ")
+    return "".join(pieces)
 
 
 # --- blocks ---------------------------------------------------------------------------------

@@ -27,27 +27,27 @@ class Sums:
     nodes_kept: int = 0
     faults: int = 0
 
-    def add(self, one: Verdict) -> None:
+    def add(self, verdict: Verdict) -> None:
         self.messages += 1
-        self.refused += bool(one.refused)
-        self.faults += len(one.faults)
+        self.refused += bool(verdict.refused)
+        self.faults += len(verdict.faults)
         for name in _COUNTED:
-            setattr(self, name, getattr(self, name) + getattr(one, name))
+            setattr(self, name, getattr(self, name) + getattr(verdict, name))
 
     def share(self, part: str, whole: str, *, otherwise: float = 1.0) -> float:
         most = getattr(self, whole)
         return getattr(self, part) / most if most else otherwise
 
 
-_COUNTED = frozenset(one.name for one in fields(Sums)) - {"messages", "refused", "faults"}
+_COUNTED = frozenset(field.name for field in fields(Sums)) - {"messages", "refused", "faults"}
 
 
 def sums(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], Sums]:
     """By source and target."""
-    found: dict[tuple[str, str], Sums] = {}
-    for one in verdicts:
-        found.setdefault((one.case.platform, one.target), Sums()).add(one)
-    return found
+    totals: dict[tuple[str, str], Sums] = {}
+    for verdict in verdicts:
+        totals.setdefault((verdict.case.platform, verdict.target), Sums()).add(verdict)
+    return totals
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
@@ -57,14 +57,14 @@ def table(verdicts: Sequence[Verdict]) -> str:
         f"{'acts':>5} {'usable':>7} {'named':>6} {'full':>6} {'lossy':>6} {'nodes':>6} {'home':>6} "
         f"{'faults':>6}"
     )
-    return "\n".join([head, *(_row(way, one) for way, one in sorted(sums(verdicts).items()))])
+    return "\n".join([head, *(_row(way, total) for way, total in sorted(sums(verdicts).items()))])
 
 
-def _row(way: tuple[str, str], one: Sums) -> str:
+def _row(way: tuple[str, str], total: Sums) -> str:
     return (
-        f"{' -> '.join(way):20} {one.messages:5} {one.refused:7} {one.words:7} "
-        f"{one.share('kept', 'words'):7.2%} {one.share('in_order', 'ordered'):7.2%} "
-        f"{one.acts:5} {one.share('usable', 'acts'):7.2%} {one.acts_named:6} {one.full:6} "
-        f"{one.share('full_lost', 'full', otherwise=0):6.2%} {one.nodes:6} "
-        f"{one.share('nodes_kept', 'nodes'):6.1%} {one.faults:6}"
+        f"{' -> '.join(way):20} {total.messages:5} {total.refused:7} {total.words:7} "
+        f"{total.share('kept', 'words'):7.2%} {total.share('in_order', 'ordered'):7.2%} "
+        f"{total.acts:5} {total.share('usable', 'acts'):7.2%} {total.acts_named:6} {total.full:6} "
+        f"{total.share('full_lost', 'full', otherwise=0):6.2%} {total.nodes:6} "
+        f"{total.share('nodes_kept', 'nodes'):6.1%} {total.faults:6}"
     )

@@ -184,11 +184,11 @@ def _with_strings(card: Any) -> Any:
     strings = of(of(card, "resources"), "strings")
     if not isinstance(strings, dict):
         return card
-    told = {name: string(node, "defaultValue") for name, node in strings.items()}
+    defaults = {name: string(node, "defaultValue") for name, node in strings.items()}
 
     def expanded(value: Any) -> Any:
         if isinstance(value, str):
-            return _RESOURCE.sub(lambda found: told.get(found[1], found[0]), value)
+            return _RESOURCE.sub(lambda match: defaults.get(match[1], match[0]), value)
         if isinstance(value, dict):
             return {key: expanded(node) for key, node in value.items()}
         return [expanded(node) for node in value] if isinstance(value, list) else value
@@ -233,8 +233,8 @@ def _fails(node: Any) -> bool:
     """It is unknown, or asks for what Teams lacks; or it can be replaced as a whole, and something
     within it fails and cannot be (AdaptiveCards, "fallback" 1.2)."""
     kind = string(node, "type")
-    known = kind in _ELEMENTS or kind.startswith(("Input.", "Chart."))
-    if not known or not _is_met(of(node, "requires")):
+    is_known = kind in _ELEMENTS or kind.startswith(("Input.", "Chart."))
+    if not is_known or not _is_met(of(node, "requires")):
         return True
     return "fallback" in node and any(_falls_through(inner) for inner in _within(node))
 
@@ -244,8 +244,8 @@ def _falls_through(node: Any) -> bool:
     if not isinstance(node, dict) or "fallback" in node or "type" not in node:
         return False
     kind = string(node, "type")
-    known = kind in _ELEMENTS or kind in _ACTIONS or kind in _PARTS
-    if not known and not kind.startswith(("Input.", "Chart.")):
+    is_known = kind in _ELEMENTS or kind in _ACTIONS or kind in _PARTS
+    if not is_known and not kind.startswith(("Input.", "Chart.")):
         return True
     return not _is_met(of(node, "requires")) or any(map(_falls_through, _within(node)))
 
@@ -395,10 +395,10 @@ def _input(node: Any, at: str, view: View) -> None:
         if not (filled and secret):
             _md(node, "value" if filled else "placeholder", at, view)
     _md(node, "errorMessage", at, view, "hidden")
-    told = next(
+    label = next(
         (string(node, key) for key in ("label", "title", "placeholder") if string(node, key)), ""
     )
-    view.acts.append(Act(at, "input", plain.adaptive(told)))
+    view.acts.append(Act(at, "input", plain.adaptive(label)))
     action = of(node, "inlineAction")
     if isinstance(action, dict):
         _action(action, f"{at}/inlineAction", view)

@@ -30,32 +30,35 @@ def judged(source: str) -> tuple[Sequence[Verdict], Sequence[Fault]]:
     """All ways of all messages, judged once for all tests; on two cores."""
     jobs = list(cases()) if source == "corpus" else _examples()
     if source == "examples":
-        found = [_judged(one) for one in jobs]
+        results = [_judged(job) for job in jobs]
     else:
         with get_context("spawn").Pool(2) as pool:
-            found = pool.map(_judged, jobs, chunksize=16)
-    verdicts = [one for some, _ in found for one in some]
-    faults = [one for _, some in found for one in some]
-    return verdicts, [*faults, *(fault for one in verdicts for fault in one.faults)]
+            results = pool.map(_judged, jobs, chunksize=16)
+    verdicts = [verdict for some, _ in results for verdict in some]
+    faults = [fault for _, some in results for fault in some]
+    return verdicts, [*faults, *(fault for verdict in verdicts for fault in verdict.faults)]
 
 
 def _examples() -> list[Case]:
-    return [Case(p, name, one) for p in PLATFORMS for name, one in EXAMPLES[p].items()]
+    return [Case(p, name, payload) for p in PLATFORMS for name, payload in EXAMPLES[p].items()]
 
 
 def _judged(case: Case) -> tuple[list[Verdict], list[Fault]]:
-    faults = [*home_faults(case), *(one for to in TARGETS for one in stable_faults(case, to))]
+    faults = [
+        *home_faults(case),
+        *(stable_fault for to in TARGETS for stable_fault in stable_faults(case, to)),
+    ]
     return [judge(case, target) for target in TARGETS], faults
 
 
 def _new(faults: Sequence[Fault], law: str) -> list[str]:
     """Faults of causes that are not known, or of known ones that have become more."""
-    lawful = [one for one in faults if one.law.startswith(law)]
-    counts = Counter((one.law, one.cause) for one in lawful)
+    lawful = [fault for fault in faults if fault.law.startswith(law)]
+    counts = Counter((fault.law, fault.cause) for fault in lawful)
     return [
-        f"{one.cause}: {one.case}: {one.what}"
-        for one in lawful
-        if counts[one.law, one.cause] > known.FAULTS.get((one.law, one.cause), 0)
+        f"{fault.cause}: {fault.case}: {fault.what}"
+        for fault in lawful
+        if counts[fault.law, fault.cause] > known.FAULTS.get((fault.law, fault.cause), 0)
     ]
 
 
@@ -85,8 +88,10 @@ def test_law(law: str, source: str) -> None:
 def test_every_bar_is_cleared() -> None:
     verdicts, _ = judged("corpus")
 
-    told = [what for way, one in sums(verdicts).items() for what in below(way, one, known.BARS)]
-    assert told == []
+    failures = [
+        what for way, total in sums(verdicts).items() for what in below(way, total, known.BARS)
+    ]
+    assert failures == []
 
 
 @WITH_CORPUS
@@ -94,7 +99,7 @@ def test_the_page_of_fidelity_says_what_is_measured() -> None:
     """`python -m tests.corpus fidelity` writes it anew."""
     verdicts, _ = judged("corpus")
 
-    written = page([one for one in verdicts if one.target != "card"])
+    written = page([verdict for verdict in verdicts if verdict.target != "card"])
     assert PAGE.read_text("utf-8").splitlines() == written.splitlines()
 
 
@@ -102,4 +107,6 @@ def test_the_page_of_fidelity_says_what_is_measured() -> None:
 def test_no_real_message_is_refused() -> None:
     verdicts, _ = judged("corpus")
 
-    assert [f"{one.case.name}: {one.refused}" for one in verdicts if one.refused] == []
+    assert [
+        f"{verdict.case.name}: {verdict.refused}" for verdict in verdicts if verdict.refused
+    ] == []

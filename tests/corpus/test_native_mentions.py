@@ -45,9 +45,9 @@ PLATFORMS = ("slack", "discord", "teams")
 CODECS: dict[str, Codec] = {"slack": slack, "discord": discord, "teams": teams}  # pyright: ignore[reportAssignmentType]  # modules are codecs
 CARDS = Cards.over(CODECS.values(), bytes(32))
 ENCODE: dict[str, Callable[[Delivery], Any]] = {
-    "slack": lambda one: encode_slack(one, CARDS),
-    "discord": lambda one: encode_discord(one, CARDS),
-    "teams": lambda one: encode_teams(one, "app", CARDS),
+    "slack": lambda request: encode_slack(request, CARDS),
+    "discord": lambda request: encode_discord(request, CARDS),
+    "teams": lambda request: encode_teams(request, "app", CARDS),
 }
 AUTHORS = {
     "app": Actor(id="{platform}:T1:B1", role="assistant"),
@@ -73,22 +73,22 @@ _ATTACHED = ("text", "pretext", "fallback", "title", "author_name", "footer")
 
 
 def _on_slack(value: Any) -> Iterator[str]:
-    for one in _objects(value):
-        kind = one.get("type")
+    for node in _objects(value):
+        kind = node.get("type")
         texts: list[Any] = []
-        if kind in ("mrkdwn", "markdown") or "blocks" in one or "attachments" in one:
-            texts.append(one.get("text"))
+        if kind in ("mrkdwn", "markdown") or "blocks" in node or "attachments" in node:
+            texts.append(node.get("text"))
         if not isinstance(kind, str):
-            texts += [one.get(name) for name in _ATTACHED]
-            if "short" in one or set(one) <= {"title", "value"}:
-                texts.append(one.get("value"))
+            texts += [node.get(name) for name in _ATTACHED]
+            if "short" in node or set(node) <= {"title", "value"}:
+                texts.append(node.get("value"))
         for text in texts:
             if isinstance(text, str):
                 yield from _CONTROL.findall(text)
-        if kind == "mrkdwn" and one.get("verbatim") is not True:
-            yield from _NAMES.findall(_LINK.sub("", str(one.get("text"))))
-        if kind in ("user", "usergroup", "broadcast") and "elements" not in one:
-            yield json.dumps(one)
+        if kind == "mrkdwn" and node.get("verbatim") is not True:
+            yield from _NAMES.findall(_LINK.sub("", str(node.get("text"))))
+        if kind in ("user", "usergroup", "broadcast") and "elements" not in node:
+            yield json.dumps(node)
 
 
 def _on_discord(value: Any) -> Iterator[str]:
@@ -100,21 +100,21 @@ def _on_discord(value: Any) -> Iterator[str]:
 
 
 def _on_teams(value: Any) -> Iterator[str]:
-    for one in _objects(value):
-        if str(one.get("type")).lower() == "mention" and "mentioned" in one:
-            yield json.dumps(one)
+    for node in _objects(value):
+        if str(node.get("type")).lower() == "mention" and "mentioned" in node:
+            yield json.dumps(node)
 
 
 def _objects(value: Any) -> Iterator[Json]:
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += one
-        elif isinstance(one, dict):
-            yield one
+        node = stack.pop()
+        if isinstance(node, list):
+            stack += node
+        elif isinstance(node, dict):
+            yield node
             # What an app is told when its button is pressed is not shown.
-            stack += [inner for key, inner in one.items() if key not in ("data", "metadata")]
+            stack += [inner for key, inner in node.items() if key not in ("data", "metadata")]
 
 
 # --- payloads with mentions ---------------------------------------------------------------------
@@ -151,50 +151,56 @@ def with_mentions(case: Case) -> Any:
 
 def _put(platform: str, value: Any, chance: random.Random) -> Any:
     if isinstance(value, list):
-        return [_put(platform, one, chance) for one in value]
+        return [_put(platform, item, chance) for item in value]
     if not isinstance(value, dict):
         return value
-    found = {key: _put(platform, one, chance) for key, one in value.items()}
+    changed = {key: _put(platform, item, chance) for key, item in value.items()}
     for key in _TEXTS:
-        if isinstance(found.get(key), str):
-            found[key] = f"{found[key]} {chance.choice(_TOKENS[platform])}"
-    if platform == "slack" and found.get("type") == "rich_text_section":
-        found["elements"] = [*(found.get("elements") or ()), *_ELEMENTS]
-    if platform == "teams" and ("body" in found or "attachments" in found):
-        around = found.setdefault("msteams", {}) if "body" in found else found
-        if isinstance(around, dict):
-            around["entities"] = [*(around.get("entities") or ()), _ENTITY]
-    return found
+        if isinstance(changed.get(key), str):
+            changed[key] = f"{changed[key]} {chance.choice(_TOKENS[platform])}"
+    if platform == "slack" and changed.get("type") == "rich_text_section":
+        changed["elements"] = [*(changed.get("elements") or ()), *_ELEMENTS]
+    if platform == "teams" and ("body" in changed or "attachments" in changed):
+        holder = changed.setdefault("msteams", {}) if "body" in changed else changed
+        if isinstance(holder, dict):
+            holder["entities"] = [*(holder.get("entities") or ()), _ENTITY]
+    return changed
 
 
 def _given(platform: str, source: str) -> list[Case]:
     if source == "examples":
-        return [Case(platform, name, one) for name, one in EXAMPLES[platform].items()]
+        return [Case(platform, name, payload) for name, payload in EXAMPLES[platform].items()]
     return list(cases(platform))[:: ONE_IN[platform]]
 
 
 # --- the ways -----------------------------------------------------------------------------------
 
 
-def delivery(platform: str, native: Any, by: str, known: Counterparts | None = None) -> Delivery:
+def delivery(
+    platform: str, native: Any, by: str, counterparts: Counterparts | None = None
+) -> Delivery:
     """What was said in a channel, on its way to another one of the same workspace."""
     codec = CODECS[platform]
-    said = content_of((one, codec.read_payload(one, "T1")) for one in codec.payloads(native))
+    content = content_of(
+        (payload, codec.read_payload(payload, "T1")) for payload in codec.payloads(native)
+    )
     author = AUTHORS[by]
     author = author.model_copy(update={"id": author.id.format(platform=platform)})
     message = Message(
         message_id=f"{platform}:T1:C1:1" if by == "app" else f"{by}:1",
         timestamp="2026-01-01T00:00:00Z",
         actor=author,
-        content=said.parts,
-        metadata={"uacs_bridge": said.additions.model_dump(mode="json", exclude_unset=True)},
+        content=content.parts,
+        metadata={"uacs_bridge": content.additions.model_dump(mode="json", exclude_unset=True)},
     )
     operation = PostMessage(
         id=OperationId("op-1"), account=AccountId("x"), room=RoomId("r"), message=MessageId("m"),
         channel=ChannelRef(platform=platform, workspace="T1", channel="C2"),
         byline=Byline(name="App", agent=by == "agent"),
     )  # fmt: skip
-    return Delivery(operation=operation, message=message, counterparts=known or Counterparts())
+    return Delivery(
+        operation=operation, message=message, counterparts=counterparts or Counterparts()
+    )
 
 
 @pytest.mark.parametrize("by", AUTHORS)
@@ -204,10 +210,10 @@ def test_a_copy_in_another_channel_mentions_nobody(source: str, platform: str, b
     sent = 0
     for case in _given(platform, source):
         try:
-            told = delivery(platform, with_mentions(case), by)
+            copy = delivery(platform, with_mentions(case), by)
         except BridgeError:
             continue  # no message of this platform
-        for call in ENCODE[platform](told).calls:
+        for call in ENCODE[platform](copy).calls:
             sent += 1
             assert not pings(platform, call.body), case.name
 
@@ -238,16 +244,16 @@ def test_translate_makes_a_copy_that_mentions_nobody(
                 assert not pings(platform, message), case.name
             else:
                 made += 1
-                shown = [text for one in _objects(message) for text in _discord_texts(one)]
-                assert not [text for text in shown if re.search(r"(?<!`)<@[!&]?\d", text)]
+                output = [text for node in _objects(message) for text in _discord_texts(node)]
+                assert not [text for text in output if re.search(r"(?<!`)<@[!&]?\d", text)]
 
     assert made >= 5
 
 
-def _discord_texts(one: Json) -> Iterator[str]:
+def _discord_texts(node: Json) -> Iterator[str]:
     """Where Discord reads mentions outside of code."""
-    if one.get("type") == 10 or "embeds" in one:
-        yield re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", str(one.get("content", "")), flags=re.S)
+    if node.get("type") == 10 or "embeds" in node:
+        yield re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", str(node.get("content", "")), flags=re.S)
 
 
 # --- what the rule allows -----------------------------------------------------------------------
@@ -266,10 +272,10 @@ def test_a_linked_person_is_mentioned_in_blocks_as_in_text() -> None:
             {"type": "rich_text_section", "elements": [{"type": "user", "user_id": "U1"}]},
         ]},
     ]  # fmt: skip
-    told = delivery("slack", {"text": "x", "blocks": blocks}, "app",
+    copy = delivery("slack", {"text": "x", "blocks": blocks}, "app",
                     known("slack", "slack:T1:U1", "slack:T1:U9"))  # fmt: skip
 
-    (call,) = encode_slack(told, CARDS).calls
+    (call,) = encode_slack(copy, CARDS).calls
 
     body: Any = call.body
     section, rich = body["blocks"]
@@ -290,11 +296,11 @@ def test_a_linked_person_is_mentioned_in_a_card_as_in_text() -> None:
             {"type": "mention", "text": "<at>Bob</at>", "mentioned": {"id": "29:2", "name": "Bob"}},
         ]},
     }  # fmt: skip
-    told = delivery("teams", {"type": "message", "attachments": [
+    copy = delivery("teams", {"type": "message", "attachments": [
         {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
     ]}, "app", known("teams", "teams:T1:29%3A1", "teams:T1:29%3A9"))  # fmt: skip
 
-    (call,) = encode_teams(told, "app", CARDS).calls
+    (call,) = encode_teams(copy, "app", CARDS).calls
 
     body: Any = call.body
     content = body["attachments"][0]["content"]
@@ -339,14 +345,14 @@ def test_a_field_of_an_attachment_cannot_pass_for_a_button() -> None:
 
 
 def test_names_that_are_longer_than_ids_do_not_make_a_section_too_long() -> None:
-    told = delivery("slack", {"text": "x", "blocks": [
+    copy = delivery("slack", {"text": "x", "blocks": [
         {"type": "section", "text": {"type": "mrkdwn", "text": "<@U1> " * 480}}
     ]}, "app")  # fmt: skip
-    metadata: Any = told.message.metadata
+    metadata: Any = copy.message.metadata
     additions = metadata["uacs_bridge"]
     additions["names"] = {"slack:T1:U1": "A name that is much longer than an id"}
 
-    for call in encode_slack(told, CARDS).calls:
-        for one in _objects(call.body):
-            if one.get("type") == "mrkdwn":
-                assert len(one["text"]) <= 3000
+    for call in encode_slack(copy, CARDS).calls:
+        for node in _objects(call.body):
+            if node.get("type") == "mrkdwn":
+                assert len(node["text"]) <= 3000

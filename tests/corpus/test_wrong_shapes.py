@@ -74,7 +74,7 @@ def _messages(done: Translation | None) -> Any:
 
 
 def _is_told(done: Translation, wrong: Any, place: str) -> bool:
-    if any(one.path == place or one.path.startswith(f"{place}/") for one in done.losses):
+    if any(loss.path == place or loss.path.startswith(f"{place}/") for loss in done.losses):
         return True
     mark = {NUMBER: str(NUMBER), True: "true"}.get(wrong if isinstance(wrong, int) else 0, WORD)
     return mark in json.dumps(done.messages)
@@ -93,7 +93,7 @@ def test_nothing_wrong_vanishes(source: str, name: str) -> None:
 def test_nothing_right_is_called_wrong(source: str, name: str) -> None:
     done = translate(EXAMPLES[source][name], source=source, target=TARGETS[source])
 
-    assert [one for one in done.losses if one.kind == "wrong_shape"] == []
+    assert [loss for loss in done.losses if loss.kind == "wrong_shape"] == []
 
 
 KEYS = st.sampled_from(
@@ -123,10 +123,10 @@ def test_any_json_is_looked_through(platform: str, native: Any) -> None:
     codec = codec_of(platform)
     assert isinstance(codec, ReportsWrongShapes)
 
-    found = codec.wrong_shapes(native)
+    places = codec.wrong_shapes(native)
 
-    assert all(one.kind == "wrong_shape" and one.what for one in found)
-    assert found == codec.wrong_shapes(native)
+    assert all(loss.kind == "wrong_shape" and loss.what for loss in places)
+    assert places == codec.wrong_shapes(native)
 
 
 # --- the cases that showed it ---------------------------------------------------------------
@@ -186,8 +186,8 @@ def test_what_a_part_of_uacs_has_in_a_wrong_place_is_named_there() -> None:
 def test_many_wrong_places_are_counted() -> None:
     payload: Any = {"blocks": [{"type": "actions", "elements": [7] * 1000}]}
 
-    found = translate(payload, source="slack", target="discord").losses
-    named = [one for one in found if one.kind == "wrong_shape"]
+    losses = translate(payload, source="slack", target="discord").losses
+    named = [loss for loss in losses if loss.kind == "wrong_shape"]
 
     assert len(named) == 101
     assert named[-1] == wrong("/blocks", "more than 100 places")

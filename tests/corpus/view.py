@@ -63,13 +63,13 @@ def of(value: object, key: str) -> Any:
 
 
 def string(value: object, key: str) -> str:
-    found = of(value, key)
-    return found if isinstance(found, str) else ""
+    text = of(value, key)
+    return text if isinstance(text, str) else ""
 
 
 def items_of(value: object, key: str, at: str) -> Iterator[tuple[Any, str]]:
     """The items of a list, with their places."""
-    found = of(value, key)
-    if isinstance(found, list):
-        for index, node in enumerate(cast("list[Any]", found)):
+    items = of(value, key)
+    if isinstance(items, list):
+        for index, node in enumerate(cast("list[Any]", items)):
             yield node, f"{at}/{key}/{index}"

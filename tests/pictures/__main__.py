@@ -29,17 +29,17 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("files", nargs="*", help="PLATFORM=FILE, e.g. slack=card.json")
     parser.add_argument("--each", type=int, default=12, help="real cards of each folder")
-    wanted = parser.parse_args()
-    wanted.out.mkdir(parents=True, exist_ok=True)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     with showing.browser() as browser:
         page = drawing_page(browser)
-        for name, source, payload in cards(wanted.files, wanted.each):
+        for name, source, payload in cards(options.files, options.each):
             draw(page, source, payload)
-            page.screenshot(path=str(wanted.out / f"{name}.png"), full_page=True)
-            print(wanted.out / f"{name}.png")
+            page.screenshot(path=str(options.out / f"{name}.png"), full_page=True)
+            print(options.out / f"{name}.png")
 
 
-def cards(files: list[str], each: int) -> Iterator[tuple[str, str, Any]]:
+def cards(files: list[str], per_page: int) -> Iterator[tuple[str, str, Any]]:
     """Name, platform and payload of each card to be shown."""
     for file in files:
         source, _, path = file.partition("=")
@@ -50,13 +50,13 @@ def cards(files: list[str], each: int) -> Iterator[tuple[str, str, Any]]:
     if corpus := os.environ.get("UACS_CORPUS"):
         for source, folders in FOLDERS.items():
             for folder in folders:
-                yield from spread(Path(corpus) / folder, source, each)
+                yield from spread(Path(corpus) / folder, source, per_page)
 
 
 def spread(folder: Path, source: str, count: int) -> Iterator[tuple[str, str, Any]]:
     """Files of every size, the larger ones first: they have most in them."""
-    found = sorted(folder.glob("*.json"), key=lambda path: -path.stat().st_size)
-    for path in found[:: max(1, len(found) // count)][:count]:
+    files = sorted(folder.glob("*.json"), key=lambda path: -path.stat().st_size)
+    for path in files[:: max(1, len(files) // count)][:count]:
         yield f"{source}-{path.stem}", source, json.loads(path.read_bytes())
 
 

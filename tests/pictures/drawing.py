@@ -69,7 +69,7 @@ def _pane(source: str, target: str, payload: Any) -> dict[str, Any]:
         translated = translate(payload, source=source, target=target, through_tree=True)
     except BridgeError as error:
         return {"title": f"{target}: {error}", "platform": target, "messages": []}
-    losses = "\n".join(f"{one.kind}: {one.what} -> {one.shown_as}" for one in translated.losses)
+    losses = "\n".join(f"{loss.kind}: {loss.what} -> {loss.shown_as}" for loss in translated.losses)
     return {
         "title": target, "platform": target, "messages": list(translated.messages),
         "losses": losses,

@@ -61,11 +61,14 @@ def test_verbatim_mrkdwn_makes_no_links_of_bare_addresses(page: Page) -> None:
 def test_the_button_of_a_section_stands_beside_its_text(page: Page) -> None:
     button = {"type": "button", "text": {"type": "plain_text", "text": "Go"}, "action_id": "go"}
     text = {"type": "mrkdwn", "text": "*Ready?*"}
-    shown = drawn(
+    picture = drawn(
         page, "slack", {"blocks": [{"type": "section", "text": text, "accessory": button}]}
     )
 
-    words, control = shown.locator("strong").bounding_box(), shown.locator("button").bounding_box()
+    words, control = (
+        picture.locator("strong").bounding_box(),
+        picture.locator("button").bounding_box(),
+    )
     assert words is not None
     assert control is not None
     assert control["x"] > words["x"] + words["width"]
@@ -75,7 +78,7 @@ def test_the_button_of_a_section_stands_beside_its_text(page: Page) -> None:
 def test_tables_and_carousels_are_tables_and_carousels(page: Page) -> None:
     cell = {"type": "raw_text", "text": "a"}
     card = {"type": "card", "title": {"type": "plain_text", "text": "One"}}
-    shown = drawn(
+    picture = drawn(
         page,
         "slack",
         {
@@ -86,8 +89,8 @@ def test_tables_and_carousels_are_tables_and_carousels(page: Page) -> None:
         },
     )
 
-    expect(shown.locator("table tr")).to_have_count(2)
-    expect(shown.locator(".carousel > .card")).to_have_count(2)
+    expect(picture.locator("table tr")).to_have_count(2)
+    expect(picture.locator(".carousel > .card")).to_have_count(2)
 
 
 def test_emoji_are_drawn_from_their_names(page: Page) -> None:
@@ -98,11 +101,11 @@ def test_emoji_are_drawn_from_their_names(page: Page) -> None:
 
 def test_dates_of_slack_keep_the_words_around_them(page: Page) -> None:
     text = "<!date^1700000000^Posted {date_num} at {time}|posted>"
-    shown = drawn(page, "slack", {"text": text})
+    picture = drawn(page, "slack", {"text": text})
 
-    expect(shown).to_contain_text("Posted ")
-    expect(shown).to_contain_text(" at ")
-    expect(shown).not_to_contain_text("{")
+    expect(picture).to_contain_text("Posted ")
+    expect(picture).to_contain_text(" at ")
+    expect(picture).not_to_contain_text("{")
 
 
 def test_a_hidden_element_of_a_card_is_shown_by_its_button(page: Page) -> None:
@@ -114,9 +117,9 @@ def test_a_hidden_element_of_a_card_is_shown_by_its_button(page: Page) -> None:
             {"type": "Action.ToggleVisibility", "title": "More", "targetElements": ["more"]}
         ],
     }
-    shown = drawn(page, "teams", card)
-    expect(shown.get_by_text("the details")).to_be_hidden()
+    picture = drawn(page, "teams", card)
+    expect(picture.get_by_text("the details")).to_be_hidden()
 
-    shown.get_by_role("button", name="More").click()
+    picture.get_by_role("button", name="More").click()
 
-    expect(shown.get_by_text("the details")).to_be_visible()
+    expect(picture.get_by_text("the details")).to_be_visible()

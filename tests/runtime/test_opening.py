@@ -71,8 +71,8 @@ def message(*parts: Json, **names: str) -> Message:
 
 
 async def opened(part: Json, files: Files) -> tuple[str, bytes]:
-    async with open_part(message(part).content[0], files) as found:
-        return found.media_type, b"".join([chunk async for chunk in found.chunks])
+    async with open_part(message(part).content[0], files) as media:
+        return media.media_type, b"".join([chunk async for chunk in media.chunks])
 
 
 TOOL: Json = {"type": "tool_call", "id": "1", "name": "look", "arguments": {}}
@@ -93,21 +93,21 @@ PARTS: list[tuple[Json, str, bytes]] = [
 async def test_every_part_has_its_bytes_and_their_type(
     part: Json, media_type: str, content: bytes, files: Files
 ) -> None:
-    kind, found = await opened(part, files)
+    kind, received = await opened(part, files)
 
     assert kind == media_type
     if part["type"] == "tool_call":
-        assert orjson.loads(found) == part
+        assert orjson.loads(received) == part
     else:
-        assert found == content
+        assert received == content
 
 
 async def test_a_kept_file_is_opened_by_its_id_in_pieces(files: Files) -> None:
     ref = await files.blobs.put(_given(LARGE), limit=1 << 20)
     part = message(media("audio", "audio/ogg", file_id=ref.file_id)).content[0]
 
-    async with open_part(part, files) as found:
-        pieces = [chunk async for chunk in found.chunks]
+    async with open_part(part, files) as content:
+        pieces = [chunk async for chunk in content.chunks]
 
     assert b"".join(pieces) == LARGE
     assert max(map(len, pieces)) <= 64 * 1024
@@ -130,10 +130,10 @@ async def test_what_cannot_be_opened_says_why(
 
 
 async def test_a_part_is_opened_by_its_name(files: Files) -> None:
-    said = message({"type": "text", "text": "a"}, {"type": "text", "text": "b"}, _1="/sources/1")
+    whole = message({"type": "text", "text": "a"}, {"type": "text", "text": "b"}, _1="/sources/1")
 
-    async with open_named(said, "/sources/1", files) as found:
-        assert b"".join([chunk async for chunk in found.chunks]) == b"b"
+    async with open_named(whole, "/sources/1", files) as content:
+        assert b"".join([chunk async for chunk in content.chunks]) == b"b"
     with pytest.raises(FileMissing, match="no part named '/sources/2'"):
-        async with open_named(said, "/sources/2", files):
+        async with open_named(whole, "/sources/2", files):
             pass

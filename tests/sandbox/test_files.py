@@ -102,22 +102,22 @@ async def test_too_much_of_a_form_is_refused_and_nothing_of_it_kept(bounds: Boun
 async def test_a_large_file_goes_to_the_disk_and_comes_back(tmp_path: Any) -> None:
     store, data = FileStore(), bytes(range(256)) * 10_000
 
-    kept = await store.take(pieces(data, 100_000))
+    file = await store.take(pieces(data, 100_000))
 
-    assert (kept.size, kept.head) == (len(data), data[: 256 * 1024])
-    one, other = store.chunks(kept), store.chunks(kept)
-    assert one
+    assert (file.size, file.head) == (len(data), data[: 256 * 1024])
+    first, other = store.chunks(file), store.chunks(file)
+    assert first
     assert other
-    together = list(zip(one, other, strict=True))
+    together = list(zip(first, other, strict=True))
     assert b"".join(a for a, _ in together) == b"".join(b for _, b in together) == data
 
 
 async def test_the_oldest_files_go_when_there_is_too_much() -> None:
     store = FileStore(most_bytes=100)
 
-    kept = [store.keep(bytes(40)) for _ in range(3)]
+    files = [store.keep(bytes(40)) for _ in range(3)]
 
-    assert [store.read(file) for file in kept] == [None, bytes(40), bytes(40)]
+    assert [store.read(file) for file in files] == [None, bytes(40), bytes(40)]
     assert (len(store), store.bytes) == (2, 80)
     with pytest.raises(TooMuch):
         await store.take(pieces(bytes(101), 10))

@@ -161,10 +161,10 @@ async def ask_teams(url: str) -> None:
 
 @pytest.mark.parametrize("ask", [ask_slack, ask_discord, ask_teams])
 async def test_a_redirect_is_never_followed(ask: Any) -> None:
-    seen: list[Mapping[str, str]] = []
+    requests: list[Mapping[str, str]] = []
 
     async def elsewhere(request: web.Request) -> web.Response:
-        seen.append(request.headers)
+        requests.append(request.headers)
         return web.json_response({"ok": True})
 
     async def redirect(request: web.Request) -> web.Response:
@@ -184,7 +184,7 @@ async def test_a_redirect_is_never_followed(ask: Any) -> None:
     finally:
         await runner.cleanup()
 
-    assert seen == []
+    assert requests == []
 
 
 # --- errors that show addresses -----------------------------------------------------------------

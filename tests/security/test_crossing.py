@@ -25,10 +25,10 @@ TEXTS = [
 
 @pytest_asyncio.fixture
 async def local() -> AsyncGenerator[Sandbox]:
-    async with local_sandbox(limits=False) as found:
+    async with local_sandbox(limits=False) as sandbox:
         for platform in PLATFORMS:
-            rename(found, platform)
-        yield found
+            rename(sandbox, platform)
+        yield sandbox
 
 
 def rename(local: Sandbox, platform: str) -> None:
@@ -45,25 +45,25 @@ def rename(local: Sandbox, platform: str) -> None:
             object.__setattr__(there.tenant.people[person], "name", NAME)
 
 
-def check(shown: Shown) -> None:
-    raw = shown.raw
-    match shown.platform:
+def check(message: Shown) -> None:
+    raw = message.raw
+    match message.platform:
         case "slack":
             assert not re.search(r"<(?!!date)[@#!]", raw["text"]), raw
             kinds = {element.get("type") for element in walk(raw["blocks"])}
             assert not kinds & {"user", "usergroup", "broadcast", "channel"}, raw
             links = [e["url"] for e in walk(raw["blocks"]) if e.get("type") == "link"]
             assert all(safe(url) for url in links), links
-            assert "\u202e" not in shown.author
+            assert "\u202e" not in message.author
         case "discord":
             assert (raw["mentions"], raw["mention_roles"], raw["mention_everyone"]) == (
                 [],
                 [],
                 False,
             )
-            assert "\u202e" not in shown.author
+            assert "\u202e" not in message.author
         case _:
-            assert not [one for one in raw.get("entities", ()) if one["type"] == "mention"]
+            assert not [item for item in raw.get("entities", ()) if item["type"] == "mention"]
             assert "<at" not in raw["text"]
             assert "\u202e" not in raw["text"].split("\n\n")[0]
 
@@ -81,17 +81,17 @@ async def test_nothing_that_a_person_says_pings_or_forges_anywhere(
         )
 
     for platform in PLATFORMS:
-        for shown in copies(local, platform):
-            check(shown)
-    bold = [shown.raw["text"].split("\n\n")[0] for shown in copies(local, "teams")]
+        for copy in copies(local, platform):
+            check(copy)
+    bold = [copy.raw["text"].split("\n\n")[0] for copy in copies(local, "teams")]
     assert all(line.startswith("**") and "**" not in line[2:-2] for line in bold)
 
 
 async def test_nothing_that_an_agent_says_pings_anywhere(
     local: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "\n\n".join((*PINGS, *LINKS))
-    monkeypatch.setattr(echo, "reply", lambda _turn: said)
+    words = "\n\n".join((*PINGS, *LINKS))
+    monkeypatch.setattr(echo, "reply", lambda _turn: words)
     settings = configuration(local, tmp_path / "b.sqlite3", channels=["general"])
     settings["agents"]["echo"]["pace"] = 0
     async with running(local, settings):
@@ -99,13 +99,13 @@ async def test_nothing_that_an_agent_says_pings_anywhere(
         await local.until(lambda: all(answers(local, p) for p in PLATFORMS), 20)
 
     for platform in PLATFORMS:
-        for shown in answers(local, platform):
-            check(shown)
+        for answer in answers(local, platform):
+            check(answer)
 
 
 def copies(local: Sandbox, platform: str) -> list[Shown]:
-    return [shown for shown in local.standing(platform, "general") if shown.bot]
+    return [message for message in local.standing(platform, "general") if message.bot]
 
 
 def answers(local: Sandbox, platform: str) -> list[Shown]:
-    return [shown for shown in copies(local, platform) if "javascript" in shown.text]
+    return [copy for copy in copies(local, platform) if "javascript" in copy.text]

@@ -100,8 +100,8 @@ class Directory(FakeConnector):
 
 def names_of(directory: Directory, clock: FakeClock) -> ReferenceNames:
     connectors = {AccountId("sales"): directory}
-    known = People(SqliteStore.in_memory(clock), connectors, clock)
-    return ReferenceNames(known, connectors, Rooms(()), NO_CARDS, clock)
+    people = People(SqliteStore.in_memory(clock), connectors, clock)
+    return ReferenceNames(people, connectors, Rooms(()), NO_CARDS, clock)
 
 
 def mentions(count: int) -> list[Mention]:

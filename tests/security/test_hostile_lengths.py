@@ -24,13 +24,13 @@ def test_nothing_takes_long_and_every_piece_fits(unit: str) -> None:
     text = (unit * SIZE)[:SIZE]
     for source, read in FROM.items():
         began = time.process_time()
-        said = text_to_markdown(read(text))
+        markdown = text_to_markdown(read(text))
         assert time.process_time() - began < 1.5, source
         for destination, (encode, check) in TO.items():
             began = time.process_time()
-            calls = encode(delivery(destination, said)).calls
+            calls = encode(delivery(destination, markdown)).calls
             assert time.process_time() - began < 1.5, (source, destination)
             for call in calls:
-                shown = str(call.body.get("text", call.body.get("content")))
-                assert len(shown) <= LIMITS[destination]
+                body = str(call.body.get("text", call.body.get("content")))
+                assert len(body) <= LIMITS[destination]
                 check(call, "Ann", replies=False)

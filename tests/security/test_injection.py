@@ -149,7 +149,7 @@ Check = Callable[..., None]
 TO: dict[str, tuple[Callable[[Delivery], Any], Check]] = {
     "slack": (encode_slack, check_slack),
     "discord": (encode_discord, check_discord),
-    "teams": (lambda given: encode_teams(given, "app"), check_teams),
+    "teams": (lambda request: encode_teams(request, "app"), check_teams),
 }
 
 
@@ -160,9 +160,9 @@ def test_what_is_written_anywhere_is_harmless_everywhere(
     source: str, destination: str, payload: str
 ) -> None:
     encode, check = TO[destination]
-    said = text_to_markdown(FROM[source](payload))
+    markdown = text_to_markdown(FROM[source](payload))
 
-    encoded = encode(delivery(destination, said))
+    encoded = encode(delivery(destination, markdown))
 
     assert encoded.calls
     for call in encoded.calls:
@@ -185,11 +185,11 @@ def test_names_and_quoted_words_are_harmless_everywhere(destination: str, hostil
 @pytest.mark.parametrize("picture", ["javascript:x", "data:image/png;base64,x", "file:///x", "//x"])
 @pytest.mark.parametrize("destination", TO)
 def test_pictures_are_http_or_left_out(destination: str, picture: str) -> None:
-    given = delivery(destination, "hello")
-    operation: Any = given.operation
-    shown = operation.model_copy(update={"byline": Byline(name="Ann", picture=picture)})
+    original = delivery(destination, "hello")
+    operation: Any = original.operation
+    edited = operation.model_copy(update={"byline": Byline(name="Ann", picture=picture)})
 
-    (call,) = TO[destination][0](given.model_copy(update={"operation": shown})).calls
+    (call,) = TO[destination][0](original.model_copy(update={"operation": edited})).calls
 
     assert picture not in str(call.body)
 

@@ -30,19 +30,19 @@ KEY = "c2VjcmV0LWtleS1vZi10aGUtc3RvcmUtMzItYnl0ZXM="
 
 def secrets_of(local: Sandbox) -> dict[str, str]:
     """Everything that must stay hidden, by what it is."""
-    found: dict[str, str] = {"the store's key": KEY}
+    secrets: dict[str, str] = {"the store's key": KEY}
     for platform in local.platforms:
         for number, app in enumerate(local.platforms[platform].world().apps):
             made = app_settings(platform, app, local.context.base_url)
             for name, value in made.get("environment", {}).items():
-                found[f"{name} {number}"] = str(value)
+                secrets[f"{name} {number}"] = str(value)
             for name in ("signing_secret", "verification_token", "app_token", "bot_token"):
                 if value := app.get(name):
-                    found[f"{platform} {name} {number}"] = str(value)
+                    secrets[f"{platform} {name} {number}"] = str(value)
     state: Any = local.platforms["discord"]
     for webhook in state.state.webhooks.values():
-        found[f"webhook {webhook.id}"] = str(webhook.token)
-    return found
+        secrets[f"webhook {webhook.id}"] = str(webhook.token)
+    return secrets
 
 
 def found_in(text: str, hidden: Mapping[str, str]) -> list[str]:
@@ -65,13 +65,13 @@ async def test_no_secret_and_no_word_leaves_the_store(tmp_path: Path) -> None:
                     lambda: all(len(local.standing(p, "general")) >= 6 for p in PLATFORMS), 20
                 )
                 await forged_requests(url)
-                shown = await pages(url)
+                page_texts = await pages(url)
                 standing = local.standing("slack", "general")[0].id
                 for command in (["status"], ["status", "--json"], ["rooms"], ["check"],
                                 ["dead-letters", "list"], ["explain", standing],
                                 ["archive", "show", "general"]):  # fmt: skip
                     result = await asyncio.to_thread(cli, *command, "-c", str(config))
-                    shown[" ".join(command)] = result.output
+                    page_texts[" ".join(command)] = result.output
                 backup = tmp_path / "copy" / "backup.sqlite3"
                 made = await asyncio.to_thread(cli, "db", "backup", str(backup), "-c", str(config))
                 assert made.exit_code == 0
@@ -81,17 +81,19 @@ async def test_no_secret_and_no_word_leaves_the_store(tmp_path: Path) -> None:
         hidden = secrets_of(local)
 
     logged = "\n".join(bridge.errors)
-    kept = contents(tmp_path)
+    files = contents(tmp_path)
     assert len(events(bridge)) > 5
     assert len(hidden) > 8
     assert any(name.startswith("webhook") for name in hidden)
     assert found_in(logged, hidden) == []
     assert [word for word in WORDS if word in logged] == []
-    assert {name: found for name, text in shown.items() if (found := found_in(text, hidden))} == {}
-    assert {name: found for name, text in kept.items() if (found := found_in(text, hidden))} == {}
+    assert {
+        name: names for name, text in page_texts.items() if (names := found_in(text, hidden))
+    } == {}
+    assert {name: names for name, text in files.items() if (names := found_in(text, hidden))} == {}
     for name in ("/healthz", "/metrics", "status", "rooms", "check"):
-        assert [word for word in WORDS if word in shown[name]] == []
-    assert all(word in shown["archive show general"] for word in WORDS)
+        assert [word for word in WORDS if word in page_texts[name]] == []
+    assert all(word in page_texts["archive show general"] for word in WORDS)
     assert loose_files(tmp_path) == []
 
 
@@ -113,11 +115,11 @@ async def forged_requests(url: str) -> None:
 
 async def pages(url: str) -> dict[str, str]:
     async with aiohttp.ClientSession() as http:
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for path in ("/healthz", "/metrics"):
             async with http.get(f"{url}{path}") as answer:
-                found[path] = await answer.text()
-    return found
+                texts[path] = await answer.text()
+    return texts
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -41,8 +41,8 @@ async def test_what_another_account_hears_in_a_channel_goes_nowhere(clock: FakeC
     async with rig.run() as router:
         await sales.say("s", "hello")
         await clock.let_work()
-        heard = sales.raw("s", "hello, heard by the other app", bot=True)
-        await router.inbox.accept(heard.model_copy(update={"account": billing.account}))
+        payload = sales.raw("s", "hello, heard by the other app", bot=True)
+        await router.inbox.accept(payload.model_copy(update={"account": billing.account}))
         await clock.let_work()
 
     assert billing.texts("b") == ["hello"]
@@ -50,15 +50,15 @@ async def test_what_another_account_hears_in_a_channel_goes_nowhere(clock: FakeC
 
 def test_a_channel_stands_in_a_room_once_and_has_one_account() -> None:
     channel = ChannelRef(platform="slack", workspace="T1", channel="C1")
-    wanted = MemberSettings(account="one", channel="C1")
+    settings = MemberSettings(account="one", channel="C1")
     other = MemberSettings(account="two", channel="#general")
     accounts: dict[ChannelRef, str] = {}
 
-    check_once(wanted, channel, accounts, [])
-    check_once(wanted, channel, accounts, [])  # in another room
+    check_once(settings, channel, accounts, [])
+    check_once(settings, channel, accounts, [])  # in another room
 
     with pytest.raises(ConfigError, match="in this room already"):
-        check_once(wanted, channel, accounts, [channel])
+        check_once(settings, channel, accounts, [channel])
     with pytest.raises(ConfigError, match="'one' speaks in already"):
         check_once(other, channel, accounts, [])
 

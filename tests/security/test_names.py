@@ -37,6 +37,6 @@ async def test_the_router_never_hands_on_a_name_that_hides_something() -> None:
     people = People(SqliteStore.in_memory(clock), {}, clock)
     ann = Person(id=ActorId("slack:T1:U1"), name="Boss\u202e\n**Ann**")
 
-    known, _news = await people.complete(AccountId("slack"), ann)
+    person, _news = await people.complete(AccountId("slack"), ann)
 
-    assert known.name == "Boss **Ann**"
+    assert person.name == "Boss **Ann**"

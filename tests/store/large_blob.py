@@ -32,11 +32,11 @@ async def through(blobs: DiskBlobs, megabytes: int) -> tuple[float, float]:
     """Seconds to put it, and to read it."""
     start = time.perf_counter()
     ref = await blobs.put(chunks(megabytes), limit=megabytes * 1_000_000)
-    kept = time.perf_counter()
+    put_at = time.perf_counter()
     async with blobs.open(ref.file_id) as pieces:
         async for _ in pieces:
             pass
-    return kept - start, time.perf_counter() - kept
+    return put_at - start, time.perf_counter() - put_at
 
 
 async def main(folder: Path, megabytes: int) -> None:

@@ -105,13 +105,13 @@ async def test_half_files_of_a_process_that_died_are_cleaned_away(
 async def test_what_was_put_before_a_kill_is_whole_and_nothing_half_is_left(
     folder: Path, clock: ManualClock
 ) -> None:
-    told = await asyncio.to_thread(_killed_after, folder, 20)
+    lines = await asyncio.to_thread(_killed_after, folder, 20)
 
     blobs = await open_blobs(folder, clock=clock)
 
-    for file_id in told:
+    for file_id in lines:
         assert len(await read(blobs, file_id)) > 50_000
-    assert not (await blobs.total()).files < len(told)
+    assert not (await blobs.total()).files < len(lines)
     assert list((folder / "parts").iterdir()) == []
     await blobs.close()
 
@@ -124,10 +124,10 @@ def _killed_after(folder: Path, files: int) -> list[str]:
     )  # fmt: skip
     assert child.stdout is not None
     with child, child.stdout as out:
-        told = [out.readline() for _ in range(files)]
+        lines = [out.readline() for _ in range(files)]
         child.send_signal(signal.SIGKILL)
-        told += out.readlines()
-    return [line.strip() for line in told if line.endswith("\n")]
+        lines += out.readlines()
+    return [line.strip() for line in lines if line.endswith("\n")]
 
 
 @pytest.mark.parametrize("turned", [0, 500_000, 999_999])

@@ -48,9 +48,9 @@ async def test_every_link_is_found_after_the_migration(
 ) -> None:
     store = await open_sqlite(path, clock=clock, key=KEY)
 
-    kept = old.execute("SELECT channel, native_id, message, kind, gone FROM links").fetchall()
-    assert {(kind, gone) for *_, kind, gone in kept} == {(0, 0), (1, 0), (1, 1), (2, 0)}
-    for key, native_id, message, *_ in kept:
+    rows = old.execute("SELECT channel, native_id, message, kind, gone FROM links").fetchall()
+    assert {(kind, gone) for *_, kind, gone in rows} == {(0, 0), (1, 0), (1, 1), (2, 0)}
+    for key, native_id, message, *_ in rows:
         channel = channel_of_key(key)
         assert await store.resolve(channel, native_id) == one(old, RESOLVE, key, native_id)
         copies = [(r.slot, r.native_id, r.thread) for r in await store.copies(message, channel)]
@@ -124,8 +124,8 @@ def write_history(path: Path, version: int) -> None:
 
 
 def one(db: sqlite3.Connection, query: str, *values: str) -> Any:
-    found = db.execute(query, values).fetchone()
-    return None if found is None else found[0]
+    row = db.execute(query, values).fetchone()
+    return None if row is None else row[0]
 
 
 async def thread(store: SqliteStore, root: MessageId, channel: str) -> str | None:

@@ -133,7 +133,7 @@ def test_a_backup_is_not_put_in_the_place_of_a_foreign_file(tmp_path: Path) -> N
     create(theirs.with_name("ours"))
     backup(theirs.with_name("ours"), theirs)
     path.write_text("root:x:0:0\n")
-    before = sorted(one.name for one in tmp_path.iterdir())
+    before = sorted(file.name for file in tmp_path.iterdir())
 
     with pytest.raises(StoreError, match="no store of the bridge"):
         restore(theirs, path)
@@ -141,7 +141,7 @@ def test_a_backup_is_not_put_in_the_place_of_a_foreign_file(tmp_path: Path) -> N
         restore(path, theirs.with_name("ours"))
 
     assert path.read_text() == "root:x:0:0\n"
-    assert sorted(one.name for one in tmp_path.iterdir()) == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", ["folder", "file/backup", "taken", "link"])
@@ -153,12 +153,12 @@ def test_a_backup_goes_to_a_free_name_in_a_folder(tmp_path: Path, name: str) -> 
     (tmp_path / "taken").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     (tmp_path / "taken.part").write_text("theirs")
-    before = sorted(one.name for one in tmp_path.iterdir())
+    before = sorted(file.name for file in tmp_path.iterdir())
 
     with pytest.raises(StoreError):
         backup(path, tmp_path / name)
 
-    assert sorted(one.name for one in tmp_path.iterdir()) == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == before
     backup(path, tmp_path / "taken.2")
     assert (tmp_path / "taken.part").read_text() == "theirs"
 
@@ -166,11 +166,13 @@ def test_a_backup_goes_to_a_free_name_in_a_folder(tmp_path: Path, name: str) -> 
 def test_what_is_counted_by_its_last_number_is_never_deleted() -> None:
     """`status` takes the last number of a row for the number of rows."""
     code = files("bridge.store")
-    found = [*code.joinpath("sql").iterdir(), *code.joinpath("migrations").iterdir()]
-    found += [one for one in code.iterdir() if one.name.endswith(".py")]
+    statements = [*code.joinpath("sql").iterdir(), *code.joinpath("migrations").iterdir()]
+    statements += [file for file in code.iterdir() if file.name.endswith(".py")]
     deletes = re.compile(r"(?i)delete\s+from\s+(inbox|messages)\b")
 
-    assert not [one.name for one in found if deletes.search(one.read_text("utf-8"))]
+    assert not [
+        message.name for message in statements if deletes.search(message.read_text("utf-8"))
+    ]
 
 
 async def test_migrating_tells_the_versions(store: SqliteStore, path: Path) -> None:

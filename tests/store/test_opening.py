@@ -66,14 +66,14 @@ async def test_folder_and_file_are_made_for_their_owner_alone(
 async def test_writes_are_synchronous_unless_asked_otherwise(
     path: Path, clock: ManualClock
 ) -> None:
-    found: list[int] = []
+    modes: list[int] = []
     for synchronous in ("FULL", "NORMAL"):
         store = await open_sqlite(path, clock=clock, key=None, synchronous=synchronous)
         assert store.writer is not None
-        found += await store.writer.run(lambda db: db.execute("PRAGMA synchronous").fetchone())
+        modes += await store.writer.run(lambda db: db.execute("PRAGMA synchronous").fetchone())
         await store.close()
 
-    assert found == [2, 1]
+    assert modes == [2, 1]
 
 
 async def test_a_second_writer_is_refused(
@@ -223,7 +223,7 @@ async def test_a_foreign_file_is_left_alone_and_nothing_is_left_beside_it(
         await open_store(settings, clock)
     with pytest.raises(StoreError) as read:
         await open_sqlite_to_read(path, clock=clock)
-    for job in (migrate_store, schema_version, lambda one: backup(one, path.with_name("b"))):
+    for job in (migrate_store, schema_version, lambda opener: backup(opener, path.with_name("b"))):
         with pytest.raises(StoreError, match="no store of the bridge"):
             job(path)
 
@@ -248,7 +248,12 @@ async def test_a_path_below_a_file_is_told_in_words(
                     open_sqlite_to_read(path, clock=clock)):  # fmt: skip
         with pytest.raises(StoreError, match=f"{file}' is a file, not a folder"):
             await opening
-    for job in (migrate_store, schema_version, create, lambda one: backup(one, tmp_path / "b")):
+    for job in (
+        migrate_store,
+        schema_version,
+        create,
+        lambda opener: backup(opener, tmp_path / "b"),
+    ):
         with pytest.raises(StoreError, match="is a file, not a folder"):
             job(path)
 
@@ -322,9 +327,9 @@ async def test_a_store_whose_file_is_gone_is_not_begun_anew_in_silence(
     settings = settings_of({"store": {"path": str(path)}})
 
     for opening in (open_store(settings, clock), open_sqlite_to_read(path, clock=clock)):
-        with pytest.raises(StoreGone, match="uacs-bridge db new") as told:
+        with pytest.raises(StoreGone, match="uacs-bridge db new") as caught:
             await opening
-        assert all(repr(name)[1:-1] in str(told.value) for name in before)
+        assert all(repr(name)[1:-1] in str(caught.value) for name in before)
     with pytest.raises(StoreGone, match="db restore"):
         migrate_store(path)
 
@@ -348,9 +353,9 @@ async def test_a_key_of_another_program_is_not_taken_for_one_of_a_store(
     with pytest.raises(ConfigError, match=r"server\.key' holds no key of a store"):
         await open_store(settings_of({"store": {"path": str(path)}}), clock)
     for refused in (lambda: standing(certificate), lambda: restore(path, certificate)):
-        with pytest.raises(StoreError, match="a file of another program") as told:
+        with pytest.raises(StoreError, match="a file of another program") as caught:
             refused()
-        assert not isinstance(told.value, StoreCorrupt)
+        assert not isinstance(caught.value, StoreCorrupt)
     assert _bytes(certificate).startswith(b"-----BEGIN CERTIFICATE")
 
 
@@ -364,10 +369,10 @@ async def test_a_file_beside_a_key_of_ours_alone_is_not_a_damaged_store(
         standing(path)
     _keep_only(path.parent, (path.suffix, ".key"))
 
-    with pytest.raises(StoreError, match="a file of another program") as told:
+    with pytest.raises(StoreError, match="a file of another program") as caught:
         standing(path)
 
-    assert not isinstance(told.value, StoreCorrupt)
+    assert not isinstance(caught.value, StoreCorrupt)
 
 
 async def test_a_store_that_is_gone_can_be_restored(path: Path, clock: ManualClock) -> None:
@@ -547,7 +552,7 @@ def test_a_migration_is_applied_once_and_whole(tmp_path: Path) -> None:
 
 
 def _names(folder: Path) -> list[str]:
-    return sorted(one.name for one in folder.iterdir())
+    return sorted(file.name for file in folder.iterdir())
 
 
 def _make(path: Path, kind: str) -> None:
@@ -564,9 +569,9 @@ def _move(path: Path, target: Path) -> None:
 
 
 def _keep_only(folder: Path, suffixes: Sequence[str]) -> None:
-    for one in list(folder.iterdir()):
-        if one.suffix not in suffixes:
-            one.rmdir() if one.is_dir() else one.unlink()
+    for file in list(folder.iterdir()):
+        if file.suffix not in suffixes:
+            file.rmdir() if file.is_dir() else file.unlink()
 
 
 def _their_database(path: Path, *, log: bool) -> None:
@@ -584,9 +589,9 @@ def _mode(path: Path) -> int:
 
 def _modes(folder: Path) -> tuple[set[int], set[int]]:
     """Of all folders in it, and of all files."""
-    found = list(folder.rglob("*"))
-    folders = {_mode(one) for one in found if one.is_dir()}
-    return folders, {_mode(one) for one in found if one.is_file()}
+    files = list(folder.rglob("*"))
+    folders = {_mode(message) for message in files if message.is_dir()}
+    return folders, {_mode(message) for message in files if message.is_file()}
 
 
 def _theirs(path: Path) -> bytes:

@@ -23,10 +23,10 @@ async def test_no_secret_stands_in_clear_in_any_file(store: SqliteStore, path: P
     await store.put_credential("token", SECRET)
     await store.put_value(ACME, "open", "in clear")
 
-    found = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    contents = b"".join(file.read_bytes() for file in path.parent.iterdir())
 
-    assert SECRET.encode() not in found
-    assert b"in clear" in found
+    assert SECRET.encode() not in contents
+    assert b"in clear" in contents
 
 
 async def test_another_key_opens_nothing_and_loses_nothing(
@@ -88,7 +88,7 @@ def test_what_was_sealed_opens_and_never_looks_the_same_twice() -> None:
     sealed = [seal.close(SECRET, "this") for _ in range(2)]
 
     assert sealed[0] != sealed[1]
-    assert [seal.open(one, "this") for one in sealed] == [SECRET, SECRET]
+    assert [seal.open(sealed_value, "this") for sealed_value in sealed] == [SECRET, SECRET]
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ async def test_a_full_disk_refuses_payloads_and_the_store_recovers(
     await _limit(store, pages + 20)
     with pytest.raises(StoreFull, match="make room"):
         await _accept_many(store, 1000)
-    kept = len(await store.waiting_rows())
-    assert kept > 10
+    row_count = len(await store.waiting_rows())
+    assert row_count > 10
     with pytest.raises(StoreFull):
         await asyncio.gather(
             *(
@@ -111,12 +111,12 @@ async def test_a_full_disk_refuses_payloads_and_the_store_recovers(
                 for number in range(2000, 2010)
             )
         )
-    assert len(await store.waiting_rows()) == kept
+    assert len(await store.waiting_rows()) == row_count
 
     await _limit(store, 1_000_000)
 
-    assert await store.accept(raw(kept), advance=True) is not None
-    assert len(await store.waiting_rows()) == kept + 1
+    assert await store.accept(raw(row_count), advance=True) is not None
+    assert len(await store.waiting_rows()) == row_count + 1
 
 
 async def _accept_many(store: SqliteStore, many: int) -> None:
