@@ -1,1 +1,2 @@
-"""What every part runs with: the clock, installed extras, a web server, files, credentials."""
+"""What every part of the bridge runs with: clock, installed extras, web server, files,
+credentials."""

@@ -7,7 +7,7 @@ import time
 
 
 class SystemClock:
-    """The real clock."""
+    """The operating system's clock; implements `bridge.ports.clock.Clock`."""
 
     def time(self) -> float:
         return time.time()

@@ -1,4 +1,4 @@
-"""Whether a platform takes an account's token now, as its answers tell."""
+"""Tells from a platform's answers whether it accepts an account's token."""
 
 from __future__ import annotations
 
@@ -11,14 +11,22 @@ from bridge.ports.abilities.health import Health
 
 
 class Credential:
-    """`refused` is why the token is not taken; empty while it is, or while nobody has asked."""
+    """Whether the platform accepts the account's token.
+
+    `refused` is the platform's reason for refusing it; empty while it is accepted or untested.
+    """
 
     def __init__(self) -> None:
         self.refused = ""
 
     @contextmanager
     def watched(self) -> Generator[None]:
-        """Around each request that bears the token. A token that is taken again is good again."""
+        """Watch a request that bears the token; any answer but TokenRefused shows that it is
+        accepted.
+
+        Raises:
+            TokenRefused: passed through from the request, as are all its exceptions.
+        """
         try:
             yield
         except TokenRefused as error:
@@ -30,7 +38,8 @@ class Credential:
         self.refused = ""
 
     def health(self, health: Health) -> Health:
-        """An open connection is of no use where nothing can be sent."""
+        """Return the account's health, `failed` when the token is refused although a connection is
+        open."""
         if not self.refused or health.state not in ("connected", "listening"):
             return health
         return replace(health, state="failed", note=self.refused)

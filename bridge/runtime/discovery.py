@@ -1,4 +1,4 @@
-"""Entry points -> connector types and agent types; an SDK is imported only when it is used."""
+"""Finds connector, agent and policy types by entry points; imports an SDK only when it is used."""
 
 from __future__ import annotations
 
@@ -20,27 +20,33 @@ POLICIES = "uacs_bridge.policies"
 
 
 def names_of(group: str) -> list[str]:
-    """The names that are installed under this group, sorted."""
+    """Return the names that are installed in an entry-point group, sorted."""
     return list(installed(group))
 
 
 @cache
 def installed(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of this group by name, sorted. All installed distributions are read once in
-    a process (8 ms each time): a package that is installed later is found after a restart."""
+    """Return the entry points of a group by name, sorted.
+
+    Reading all installed distributions takes 8 ms, so a process does it once: it finds packages
+    that are installed later only after a restart.
+    """
     entries = {entry.name: entry for entry in reversed(tuple(entry_points(group=group)))}
     return dict(sorted(entries.items()))
 
 
 def connector_type(platform: str) -> ConnectorType:
+    """Return a platform's connector type. Raises ConfigError when none is installed."""
     return _load(CONNECTORS, platform, "platform")
 
 
 def agent_type(kind: str) -> AgentType:
+    """Return the agent type of this kind. Raises ConfigError when none is installed."""
     return _load(AGENTS, kind, "agent kind")
 
 
 def policy_type(kind: str) -> ContentPolicyType:
+    """Return the content policy type of this kind. Raises ConfigError when none is installed."""
     return _load(POLICIES, kind, "policy kind")
 
 

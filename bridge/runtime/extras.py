@@ -1,4 +1,5 @@
-"""How the optional parts of the bridge are installed, in one place for every message about them."""
+"""How to install the optional parts of the bridge; every message about a missing one uses this
+text."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ import importlib.util
 
 
 def has_module(name: str) -> bool:
+    """Tell whether a module can be imported, without importing it."""
     return importlib.util.find_spec(name) is not None
 
 
 def how_to_install(extra: str) -> str:
-    """What to do about an extra that is missing: the bridge is installed from its source."""
+    """Return the advice for a missing extra; the bridge is installed from its source."""
     return f"run `pip install '.[{extra}]'` in the folder of the bridge's source"

@@ -1,4 +1,5 @@
-"""A part of a message -> its bytes, wherever they are: in the message, kept by us, or elsewhere."""
+"""Opens the bytes of a message's part: in the message itself, in the blob store, or on the
+network."""
 
 from __future__ import annotations
 
@@ -41,8 +42,12 @@ class Opened:
 
 @asynccontextmanager
 async def open_named(message: Message, name: str, files: Files) -> AsyncGenerator[Opened]:
-    """The part of this name (`/sources/1`). Raises FileMissing where there is none, and what
-    `open_part` raises."""
+    """Open the part of this name, such as `/sources/1`.
+
+    Raises:
+        FileMissing: the message has no such part.
+        FileError: as in `open_part`.
+    """
     named_part = part_named(message, name)
     if named_part is None:
         raise FileMissing(f"The message {message.message_id!r} has no part named {name[:80]!r}")
@@ -52,11 +57,15 @@ async def open_named(message: Message, name: str, files: Files) -> AsyncGenerato
 
 @asynccontextmanager
 async def open_part(part: ContentPart, files: Files) -> AsyncGenerator[Opened]:
-    """What a part holds, while the block lasts. Media elsewhere are fetched by the guarded
-    fetcher and kept; text, structured data and all other parts are as they stand.
+    """Open the content of a part, within a `with` block.
 
-    Raises FileError: FileMissing where the bytes are another's (a platform's own id), FileDamaged
-    where base64 is none, and what the fetcher raises.
+    The fetcher downloads and stores media from the network. Text, structured data and all other
+    parts are returned as they stand in the message.
+
+    Raises:
+        FileMissing: the file id is not one of the bridge's (a platform's own id), or unknown.
+        FileDamaged: the part's base64 is invalid.
+        FileError: the fetcher cannot fetch the URL.
     """
     match part:
         case ImagePart() | VideoPart() | AudioPart() | FilePart():

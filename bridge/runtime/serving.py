@@ -1,4 +1,4 @@
-"""A web server that ends when it is told to, not when it next looks."""
+"""A uvicorn server that stops at once when told to."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LOOKS = 0.1  # seconds between two looks of uvicorn at its clock
 
 
 class PromptServer(uvicorn.Server):
-    """uvicorn looks ten times a second whether it should end; this one is woken for it."""
+    """A uvicorn server that wakes up to stop; uvicorn itself checks ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._end = asyncio.Event()
 
     def end(self) -> None:
-        """From now on nothing new is taken; `serve` returns when what is open is answered."""
+        """Accept nothing new; `serve` returns when all open requests are answered."""
         self.should_exit = True
         self._end.set()
 

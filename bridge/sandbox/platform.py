@@ -19,7 +19,7 @@ from bridge.sandbox.limits import Limits
 
 @dataclass(frozen=True)
 class SandboxContext:
-    """What the local platforms share: one set of faults and limits, one feed, files, an address."""
+    """What the local platforms share: faults, limits, the feed, files and the sandbox's address."""
 
     base_url: str  # "http://127.0.0.1:8080", no slash at the end
     channels: int = 3  # channels per workspace, guild and team
@@ -47,7 +47,7 @@ class SeededPerson(BaseModel):
 
 
 class World(BaseModel):
-    """What a platform was seeded with: `apps` hold the tokens and ids that a client needs."""
+    """What a platform was seeded with; `apps` hold the tokens and ids that a client needs."""
 
     platform: str
     apps: list[dict[str, Any]]
@@ -56,65 +56,87 @@ class World(BaseModel):
 
 
 class LocalPlatform(Protocol):
-    """One local platform. Its routes live under `/<platform>/...`."""
+    """A local platform; its routes begin with `/<name>/`."""
 
     name: str
 
-    def routes(self) -> list[BaseRoute]: ...
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes that the platform serves to apps and browsers."""
+        ...
 
-    def world(self) -> World: ...
+    def world(self) -> World:
+        """Return the seeded apps, channels and people."""
+        ...
 
     async def post_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
-        """A person says something; apps hear of it as they would from the real platform."""
+        """Post a message as a person; apps receive the event as from the real platform.
+
+        Args:
+            workspace: id of the workspace.
+            channel: id of the channel.
+            person: id of the person.
+            text: the text as the person types it.
+            thread: native id of the thread's root; None for the channel itself.
+
+        Raises:
+            NotFound: there is no such workspace, channel, person or thread.
+            Refused: the person may not post there.
+        """
         ...
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
-        """A person changes the words of a message of theirs; `Refused` if it is another's.
+        """Edit a message of the person; `channel` is as in `post_as`, also for a message in a
+        thread.
 
-        `channel` as in `post_as`; the message may stand in one of its threads.
+        Raises:
+            Refused: the message is somebody else's.
         """
         ...
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person deletes a message of theirs, or, where they may, one of somebody else."""
+        """Delete a message of the person, or of somebody else where they may.
+
+        Raises:
+            Refused: the person may not delete it.
+        """
         ...
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        """A person reacts: `emoji` in Unicode, or `:name:` of a custom one."""
+        """Add a reaction: `emoji` is in Unicode, or `:name:` for a custom one."""
         ...
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        """A person takes a reaction of theirs back; nothing where there is none."""
+        """Remove a reaction of the person; a missing one is no error."""
         ...
 
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
-        """A person pins a message, or takes its pin away."""
+        """Pin or unpin a message."""
         ...
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
-        """A person begins to write; apps hear of it where the platform tells them."""
+        """Start typing; apps receive the event where the platform sends one."""
         ...
 
     def messages(self, workspace: str, channel: str) -> list[Shown]:
-        """Everything that stands in a channel, its threads included, in the order of time."""
+        """Return all messages of a channel and its threads, oldest first."""
         ...
 
     async def disconnect(self, reason: str = "") -> None:
-        """Close every app's socket, as the platforms do now and then."""
+        """Close the socket of every app, as the platforms do now and then."""
         ...
 
     async def close(self) -> None:
-        """Stop deliveries and leave nothing running."""
+        """End all deliveries and tasks."""
         ...
 
 
@@ -123,45 +145,49 @@ class Starts(Protocol):
     """A local platform that listens on an address of its own, beside the sandbox's web server."""
 
     async def start(self) -> None:
-        """Called once, before `world`; `close` ends it."""
+        """Start to listen; called once, before `world`. `close` ends it."""
         ...
 
 
 @runtime_checkable
 class CallsBridge(Protocol):
-    """A local platform that calls the bridge over HTTP, and needs to know where."""
+    """A local platform that calls the bridge over HTTP."""
 
     def set_account_url(self, url: str) -> None:
-        """`url` is where the bridge serves the account of the platform's first app: its public
-        address and the account's name, without a slash at the end."""
+        """Set where the bridge serves the account of the platform's first app.
+
+        Args:
+            url: the bridge's public URL and the account's name, without a slash at the end.
+        """
         ...
 
 
 @runtime_checkable
 class ShowsFiles(Protocol):
-    """A local platform whose files have addresses that ask for an app's token."""
+    """A local platform whose file URLs require an app's token."""
 
     def file_as_seen(self, file: str) -> Response | None:
-        """A file as the browser of a signed-in person gets it; None where there is none."""
+        """Return a file as the browser of a signed-in person receives it; None when there
+        is none."""
         ...
 
 
 @runtime_checkable
 class TakesNewcomers(Protocol):
-    """A local platform on which people appear who were not seeded."""
+    """A local platform to which people can be added."""
 
     def add_person(self, name: str) -> None:
-        """Somebody of this name joins the first workspace and all its channels."""
+        """Add a person of this name to the first workspace and all its channels."""
         ...
 
 
 @dataclass(frozen=True)
 class LocalPlatformType:
-    """What `local_platform` of a connector type returns: how its twin is named, built and drawn.
+    """The twin of a platform, as `local_platform` of a connector type returns it.
 
-    `order`: platforms stand in this order in the sandbox's configuration and on the demo's page.
-    `demo`: None leaves the platform out of the demo. `sdk_loggers`: loggers of the SDK that the
-    connector uses; the demo switches them off.
+    `label` is the platform's name as people write it. `order` sorts the platforms in the sandbox's
+    configuration and on the demo's page. `demo` is None for a platform that the demo leaves out.
+    `sdk_loggers` are loggers of the connector's SDK, which the demo silences.
     """
 
     label: str  # as people write the platform's name

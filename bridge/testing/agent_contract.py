@@ -1,4 +1,4 @@
-"""What every agent promises, as tests: give a `rig` fixture and inherit `AgentContract`.
+"""The contract of every agent, as tests: provide a `rig` fixture and inherit `AgentContract`.
 
 class TestMyAgent(AgentContract):
     @pytest.fixture
@@ -35,7 +35,7 @@ _SOON = 5.0  # seconds: for machines that do much else
 
 
 class AgentRig(Protocol):
-    """An agent and what it speaks to."""
+    """An agent and the peer that it calls."""
 
     name: str
     """The agent's name."""
@@ -43,17 +43,21 @@ class AgentRig(Protocol):
     """The key that it was given; empty where it needs none."""
 
     async def agent(self, behaviour: Behaviour) -> Agent | None:
-        """The agent before a peer that answers (`says`), that says a word and then nothing
-        (`hangs`), that refuses and quotes the key (`fails`), or that gives what nobody can read
-        (`breaks`). None: this cannot happen to it."""
+        """Return the agent with a peer of this behaviour; None when that cannot happen to it.
+
+        `says`: the peer answers. `hangs`: it sends a word and then nothing. `fails`: it refuses and
+        quotes the key. `breaks`: it sends data that nobody can parse.
+        """
         ...
 
     def received(self) -> Sequence[str]:
-        """The requests that the peers were sent so far, headers and bodies."""
+        """Return the requests that the peers have received so far, headers and bodies."""
         ...
 
 
 class AgentContract:
+    """Tests of the promises that every agent keeps."""
+
     async def test_a_turn_ends_once_with_done_or_failed(self, rig: AgentRig) -> None:
         for behaviour in ("says", "fails", "breaks"):
             if (agent := await rig.agent(behaviour)) is None:

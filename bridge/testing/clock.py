@@ -1,4 +1,4 @@
-"""A clock for tests."""
+"""A clock that tests move by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ START = 1_700_000_000.0
 
 
 class ManualClock:
-    """A clock that goes only when it is told to."""
+    """A clock that stands still; set `now` or sleep to move it. Times are seconds since 1970."""
 
     def __init__(self, now: float = START) -> None:
         self.now = now

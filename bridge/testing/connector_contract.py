@@ -1,4 +1,4 @@
-"""What every connector promises, as tests: give a `rig` fixture and inherit `ConnectorContract`.
+"""The contract of every connector, as tests: provide a `rig` fixture, inherit `ConnectorContract`.
 
 class TestSlackContract(ConnectorContract):
     @pytest.fixture
@@ -58,16 +58,16 @@ JSON = st.recursive(
 class ConnectorRig:
     """A connector that runs (`connector.run` is a task) against its local platform.
 
-    - `say(text, thread)`: a person says something; gives the platform's id of it.
-    - `standing()`: what a person sees in the channel now, in order.
-    - `fault(fault)`: asks the local platform to do something wrong. `post_route` is the glob of
-      the API call that a post makes, `event_route` that of events in `channel`.
-    - `forge()`: sends an event that is not signed as it must be, gives the HTTP status;
-      None where events come over a socket that we opened ourselves.
-    - `sdk_errors`: the exception types of the SDK and HTTP client, with an instance of each;
-      `translate` is the connector's one translation (a context manager's factory).
+    - `say(text, thread)`: posts as a person; returns the platform's id of the message.
+    - `standing()`: returns the messages that a person sees in the channel, in order.
+    - `fault(fault)`: injects a fault into the local platform. `post_route` is the glob of the API
+      call that a post makes, `event_route` that of events in `channel`.
+    - `forge()`: sends an event with an invalid signature and returns the HTTP status; None where
+      events arrive over a socket that the connector opened.
+    - `sdk_errors`: an instance of each exception type of the SDK and the HTTP client; `translate`
+      makes the context manager that translates them.
     - `kinds`: every `Raw.kind` that the decoder reads.
-    - `stop()`: cancels `run`, closes the connector; afterwards nothing of it may run.
+    - `stop()`: cancels `run` and closes the connector; afterwards none of its tasks may run.
     """
 
     connector: Connector
@@ -427,7 +427,8 @@ class ConnectorContract:
             assert not self.pings(call), call.body
 
     def pings(self, call: Call) -> bool:
-        """Whether the platform would notify somebody because of this call. Overridden by each."""
+        """Tell whether the platform would notify somebody because of this call. Each suite
+        overrides it."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""An inbox that only remembers: what connectors hand over while they are tested."""
+"""An inbox for the tests of connectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from bridge.uacs import Message
 
 
 class ListInbox:
-    """Keeps each delivery once, like the real inbox; `fail_with` makes `accept` raise."""
+    """Records what a connector delivers, each payload once, like the router's inbox.
+
+    `raws` are the payloads, `repeats` counts repeated ones, `sessions` are the accounts whose
+    sessions began. When `fail_with` is set, `accept` raises it. `messages` are what `shown`
+    returns.
+    """
 
     def __init__(self) -> None:
         self.raws: list[Raw] = []
@@ -41,7 +46,7 @@ class ListInbox:
         return self.messages.get((channel, native_id))
 
     async def until(self, holds: Callable[[], bool], *, seconds: float = 60.0) -> None:
-        """Wait until something handed over makes `holds()` true; TimeoutError otherwise."""
+        """Wait until a delivery makes `holds()` true. Raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):
             while not holds():
                 self._changed.clear()

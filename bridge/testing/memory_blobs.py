@@ -1,4 +1,4 @@
-"""The in-memory twin of the files' store: the same promises, nothing durable. For tests."""
+"""A blob store in memory, held to the same contract as the durable one. For tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Kept:
 
 
 class MemoryBlobs:
-    """Plain bytes in a dict."""
+    """Implements `bridge.ports.blobs.Blobs` in a dict."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -69,7 +69,7 @@ class MemoryBlobs:
         return
 
     def damage(self, file_id: str) -> None:
-        """For tests: as a failing disk does, one bit of the last byte turns."""
+        """Flip one bit of the last byte, as a failing disk does."""
         blob = self._kept[file_id]
         blob.content = blob.content[:-1] + bytes([blob.content[-1] ^ 1])
 

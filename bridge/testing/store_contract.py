@@ -1,8 +1,8 @@
-"""What every store promises, as tests: give a `store` fixture and inherit `StoreContract`.
+"""The contract of every store, as tests: provide a `store` fixture and inherit `StoreContract`.
 
 class TestMyStore(StoreContract):
     @pytest.fixture
-    async def store(self, clock: HandClock) -> AsyncIterator[Store]: ...
+    async def store(self, clock: ManualClock) -> AsyncIterator[Store]: ...
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ HOME_TIMELINE = Timeline(
 
 
 def raw(number: int = 1, **changes: Any) -> Raw:
-    """A payload as a connector hands it over."""
+    """Return a payload as a connector delivers it."""
     fields: dict[str, Any] = {
         "account": ACME,
         "kind": "event",
@@ -89,7 +89,7 @@ def raw(number: int = 1, **changes: Any) -> Raw:
 
 
 def later(new: NewMessage, text: str, time: float, *operations: Operation) -> Admission:
-    """A person's edit of a message that was admitted before."""
+    """Return the admission of a person's edit of an archived message."""
     changed = words(new.native_id or "", text)
     return Admission("edited", changes=(Change(changed, "edited", time, operations),))
 
@@ -118,7 +118,7 @@ def new_message(
     time: float = START,
     **changes: Any,
 ) -> NewMessage:
-    """A message of Ann's in HOME."""
+    """Return a message of Ann's in HOME."""
     return NewMessage(
         message=words(native_id, text),
         author=ANN,
@@ -131,7 +131,7 @@ def new_message(
 
 
 def stored(new: NewMessage) -> StoredMessage:
-    """What the store gives back for an admitted message."""
+    """Return what the store returns for an admitted message."""
     return StoredMessage(
         message=new.message,
         author=new.author,

@@ -1,4 +1,4 @@
-"""What a connector with streams of its own promises: give `rig` and `growing`, inherit it.
+"""The contract of connectors with native streams: provide `rig` and `growing`, and inherit it.
 
 class TestSlackStreams(StreamsContract):
     @pytest.fixture
@@ -29,8 +29,12 @@ WHOLE = "It **begins** with a word, and goes on to [a page](https://a.example/x)
 
 @dataclass
 class StreamRig:
-    """A post in a place where streams can be, what a person sees there, and the same account in a
-    process that knows nothing of what this one began."""
+    """What a test of streams needs beside the connector.
+
+    `post` is a delivery to a place where streams are possible, `standing` returns the messages that
+    a person sees there, `restarted` is the same account in a new process without knowledge of open
+    streams.
+    """
 
     post: Delivery
     standing: Callable[[], Sequence[Shown]]
@@ -38,7 +42,7 @@ class StreamRig:
 
 
 class StreamsContract:
-    """Each test runs against the local platform."""
+    """Tests of the promises of native streams; each runs against the local platform."""
 
     @pytest.fixture
     async def rig(self) -> ConnectorRig:
