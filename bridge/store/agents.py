@@ -1,4 +1,4 @@
-"""Agents in rooms: who answers where, what was spent, and who may reach whom."""
+"""Agents in rooms as rows: hand-overs, spending, pairings and tools."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def forget_spending(db: sqlite3.Connection, quota: str) -> None:
 
 
 def bucket_of(at: float) -> int:
-    """The beginning of the time that is kept as one sum."""
+    """Return the start of the BUCKET that a time belongs to."""
     return int(at // BUCKET) * BUCKET
 
 
@@ -100,7 +100,8 @@ def use_pairing_code(db: sqlite3.Connection, digest: str, actor: ActorId, now: f
 
 
 def same_code(codes: Sequence[PairingCode], digest: str) -> PairingCode | None:
-    """Every code is compared as a whole: how long it takes tells nothing."""
+    """Return the code with this digest. The comparison takes constant time, so it reveals
+    nothing."""
     matches = [code for code in codes if hmac.compare_digest(code.digest, digest)]
     return matches[0] if matches else None
 
@@ -128,6 +129,6 @@ def keep_tools(db: sqlite3.Connection, conversation: UUID, agents: Collection[st
 
 
 def tools(db: sqlite3.Connection, conversation: UUID) -> Mapping[str, Sequence[ToolDescription]]:
-    """By agent."""
+    """Return the tools that a Conversation describes, by agent."""
     rows = db.execute(SQL["tools"], (str(conversation),)).fetchall()
     return {agent: json.loads(described) for agent, described in rows}

@@ -1,4 +1,4 @@
-"""Approvals as rows, and every decision as one more."""
+"""Approvals and their decisions as rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def decide(
 def judge(
     saved: Approval | None, decision: Decision, accounts: Collection[ActorId]
 ) -> tuple[Counted, ApprovalState | None]:
-    """Whether a decision counts, and the state that it brings. Pure."""
+    """Return how a decision counts, and the state of the approval after it. Pure."""
     if saved is None:
         return "unknown", None
     if saved.state != "open":

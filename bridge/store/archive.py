@@ -1,4 +1,4 @@
-"""Messages, people and timelines: what was admitted in, what is known of it out."""
+"""Messages, people and timelines as rows: admissions in, archived records out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Files on disk, by their content: a half file beside, fsync, then one rename into its place.
+"""Files on disk by their content: written to a partial file, synced, then renamed into place.
 
-`bridge.blobs/parts/` has what is being written, `bridge.blobs/ab/ab34...` what is kept.
+`bridge.blobs/parts/` holds the partial files, `bridge.blobs/ab/ab34...` the stored ones.
 """
 
 from __future__ import annotations

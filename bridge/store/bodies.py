@@ -1,4 +1,4 @@
-"""What the store keeps as JSON: bytes <-> messages, people, operations, receipts, losses."""
+"""JSON columns: bytes <-> messages, people, operations, receipts, losses."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ def write_losses(losses: tuple[Loss, ...]) -> str:
 
 
 def merge_receipts(saved: tuple[Receipt, ...], added: tuple[Receipt, ...]) -> tuple[Receipt, ...]:
-    """One receipt for each native id, the later word wins; by slot."""
+    """Return one receipt for each native id, by slot; an added receipt replaces the saved one."""
     merged = {receipt.native_id: receipt for receipt in (*saved, *added)}
     return tuple(sorted(merged.values(), key=lambda receipt: receipt.slot))
 
 
 def new_receipts(saved: tuple[Receipt, ...], added: Sequence[Receipt]) -> tuple[Receipt, ...]:
-    """Those of a slot that is not noted yet; taking a copy away and making one are two things."""
+    """Return the receipts whose slot has none yet; a deletion and a copy in a slot are two
+    entries."""
     noted = {(receipt.slot, receipt.deleted) for receipt in saved}
     return tuple(receipt for receipt in added if (receipt.slot, receipt.deleted) not in noted)

@@ -1,4 +1,5 @@
-"""What is held of a channel, and what happened to messages that nobody knows."""
+"""What catch-up and reconciliation read: expected messages, pins, and events on unknown
+messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a message after it was said, noted in each room that it stands in."""
+"""Changes of a message after it was posted, noted in each room that has it."""
 
 from __future__ import annotations
 

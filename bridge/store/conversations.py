@@ -1,4 +1,4 @@
-"""A timeline and its messages in, a UACS Conversation out; and a message's first words."""
+"""A timeline and its messages -> a UACS Conversation; and the excerpt of a message."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def conversation_of(
     messages: Sequence[Message],
     tools: Mapping[str, Sequence[ToolDescription]] | None = None,
 ) -> Conversation:
-    """What UACS has no field for stands in `metadata.uacs_bridge`; `tools`, by agent, in
-    `metadata.tools`."""
+    """Build the Conversation. Fields that UACS lacks are in `metadata.uacs_bridge`, the tools by
+    agent in `metadata.tools`."""
     about: dict[str, JsonValue] = {
         "kind": timeline.kind,
         "name": timeline.name,
@@ -46,7 +46,7 @@ def conversation_of(
 def own_tools(
     tools: Mapping[str, Sequence[ToolDescription]], view: View
 ) -> Mapping[str, Sequence[ToolDescription]]:
-    """Those of all agents; an agent is shown its own alone."""
+    """Return the tools that a member is shown: an agent sees only its own."""
     name = (view.member or "").removeprefix("agent:")
     if name == (view.member or ""):
         return tools
@@ -66,7 +66,8 @@ def _with_agents(tools: Mapping[str, Sequence[ToolDescription]]) -> list[JsonVal
 
 
 def excerpt_of(message: Message) -> str:
-    """The first words in one line of plain text, at most 100 characters; `[image]` without any."""
+    """Return the first words in one line of plain text, at most 100 characters; `[image]` without
+    text."""
     spoken = [_plain(part) for part in message.content if isinstance(part, TextPart)]
     texts = spoken or [f"[{part.type}]" for part in message.content]
     text = " ".join(" ".join(texts).split())

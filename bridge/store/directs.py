@@ -1,4 +1,4 @@
-"""Who wants direct messages from other platforms, and who writes to whom."""
+"""Who accepts direct messages from other platforms, and who writes to whom, as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong in SQLite -> the errors of the bridge, in one place."""
+"""Translates SQLite's errors to the errors of the bridge, in one place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def corrupt(path: Path, why: str) -> StoreCorrupt:
 
 
 def store_error(error: BaseException, path: Path) -> StoreError:
-    """Any error of SQLite or of the file system -> a StoreError that says what to do."""
+    """Translate an error of SQLite or of the file system to a StoreError that says what to do."""
     if isinstance(error, StoreError):
         return error
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the upper bits only say where

@@ -1,4 +1,4 @@
-"""A store's file in, the ids of all kept files that anything in it still names out."""
+"""Finds the ids of all stored files that a store still names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _WITHOUT = ("payloads",)
 
 
 def files_in_use(path: Path) -> frozenset[str]:
-    """Also of a store in use. Every table is looked through, so that a new one cannot be
-    forgotten; only what a deleted message names does not count."""
+    """Return the ids of the files that a store names; the store may be in use.
+
+    Reads every table, so that no new one is forgotten. Files that only deleted messages name do not
+    count.
+    """
     with translated(path), closing(open_to_read(path)) as db:
         return frozenset(
             match.group().decode()

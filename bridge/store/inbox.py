@@ -1,4 +1,4 @@
-"""Inbox rows: payloads in, rows to decode out. Each function is one unit of a transaction."""
+"""Received payloads as rows; each function is one unit of a transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CREDENTIALS: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 def keep(
     db: sqlite3.Connection, raw: Raw, advance: bool, seal: Seal, now: float
 ) -> InboxRow | None:
-    """The new row; None for a repeat, whose cursor moves all the same: it was read once more."""
+    """Insert a payload and return its row; None for a repeat, whose cursor still moves."""
     channel = None if raw.channel is None else raw.channel.key
     if advance and channel is not None:
         move_cursor(db, raw.account, channel, raw.order_key)
@@ -41,7 +41,7 @@ def keep(
 
 
 def without_credentials(raw: Raw) -> Raw:
-    """As it comes back from the store: what was sealed is no part of it."""
+    """Return the payload as the store returns it: without the values that were sealed apart."""
     plain = Raw.model_fields["credentials_ttl"].default
     if not raw.credentials and raw.credentials_ttl == plain:
         return raw
@@ -108,12 +108,12 @@ def row_of(columns: Sequence[Any]) -> InboxRow:
 
 
 def raw_of_row(db: sqlite3.Connection, row: int | None) -> tuple[Raw, float, str] | None:
-    """A kept payload, when it was kept, and what became of it."""
+    """Return a stored payload, the time when it was received, and its outcome."""
     values = db.execute(SQL["row"], (row,)).fetchone()
     if values is None:
         return None
-    *columns, processed, outcome = values
-    return row_of(columns).raw, processed, outcome
+    *columns, received_at, outcome = values
+    return row_of(columns).raw, received_at, outcome
 
 
 def retry_failed_rows(db: sqlite3.Connection) -> int:

@@ -1,4 +1,4 @@
-"""A large store that was not closed is read from end to end while the bridge is at work already."""
+"""Checks a large store for damage while the bridge already works."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _AFTER = 60.0  # seconds: the start has other work
 
 
 class LateCheck:
-    """Begins soon after it is made. A crash of this program damages nothing, the machine's may:
-    nobody waits for the answer, but once it is bad, nothing more may be written."""
+    """Reads a store that was not closed from end to end, in the background.
+
+    A crash of the program damages nothing, a crash of the machine may. Nobody waits for the result,
+    but once the check finds damage nothing may be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self.damage: StoreCorrupt | None = None
@@ -30,11 +33,11 @@ class LateCheck:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until the answer is known."""
+        """Wait for the result."""
         self._thread.join()
 
     def close(self) -> None:
-        """Give up, if it is still at it."""
+        """Stop the check if it still runs."""
         self._closing.set()
         while self._thread.is_alive():
             self._db.interrupt()  # of no effect between two statements, so that once may be too few

@@ -1,6 +1,6 @@
-"""Native ids <-> messages: what was linked in, a message or its copies in a channel out.
+"""Links between native ids and messages.
 
-Links name channels and messages by numbers. `channel` is a ChannelRef's key, as a lane's id is.
+Links name channels and messages by numbers. `channel` is a ChannelRef's key, like a lane's id.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def link_said(
     thread: str | None,
     at: float,
 ) -> None:
-    """Note where the message of this number was said; `at` is seconds since 1970."""
+    """Link the original of a message; `at` is seconds since 1970."""
     columns = (_number_of(db, channel), native_id, message, thread, at)
     db.execute(SQL["link_said"], columns)
 
@@ -31,7 +31,7 @@ def link_said(
 def link_copies(
     db: sqlite3.Connection, channel: str, message: int, receipts: Sequence[Receipt], now: float
 ) -> None:
-    """Note native copies of the message of this number; of two for one slot the later stands."""
+    """Link native copies of a message; of two copies in one slot the later replaces the earlier."""
     if not receipts:
         return
     number = _number_of(db, channel)
@@ -44,7 +44,7 @@ def link_copies(
 
 
 def note_gone(db: sqlite3.Connection, channel: str, native_id: str) -> None:
-    """A copy was taken away by somebody else."""
+    """Note that somebody else deleted a copy."""
     db.execute(SQL["note_gone"], (channel, native_id))
 
 
@@ -57,12 +57,12 @@ def removed_by_us(db: sqlite3.Connection, message: MessageId, channel: str, nati
 def link_stand_in(
     db: sqlite3.Connection, channel: str, native_id: str, root: MessageId, now: float
 ) -> None:
-    """Note that this post stands for a thread root that never came to the channel, or is gone."""
+    """Note that this post stands for a thread root that is missing in the channel or deleted."""
     db.execute(SQL["link_stand_in"], (_number_of(db, channel), native_id, root, now))
 
 
 def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId | None:
-    """The message that this native id shows: said there, or our copy, or a root's stand-in."""
+    """Return the message that this native id shows: an original, a copy, or a root's stand-in."""
     for query in ("resolve", "resolve_stand_in"):
         row = db.execute(SQL[query], (channel, native_id)).fetchone()
         if row is not None:
@@ -71,7 +71,7 @@ def resolve(db: sqlite3.Connection, channel: str, native_id: str) -> MessageId |
 
 
 def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Receipt, ...]:
-    """The native copies that stand, the original among them, by rising slot."""
+    """Return the existing native copies, the original among them, by ascending slot."""
     rows = db.execute(SQL["copies"], (message, channel)).fetchall()
     return tuple(
         Receipt(slot=slot, native_id=native_id, thread=thread) for slot, native_id, thread in rows
@@ -79,9 +79,11 @@ def copies(db: sqlite3.Connection, message: MessageId, channel: str) -> tuple[Re
 
 
 def root_in_channel(db: sqlite3.Connection, root: MessageId, channel: str) -> str | None:
-    """The native id below which the root's thread goes on: what stands instead of a root that is
-    gone, else the root itself or a copy of it, else what stands for it, else where a copy was. A
-    root that was never archived has its native id in the channel in which it was said."""
+    """Return the native id below which the thread of this root continues in a channel.
+
+    That is the stand-in of a deleted root, else the root or its copy, else its stand-in, else where
+    a copy was. A root that was never archived has its native id in the channel of its original.
+    """
     row = db.execute(SQL["root_in_channel"], (root, channel)).fetchone()
     return native_id_in(channel, root) if row is None else row[0]
 

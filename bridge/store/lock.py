@@ -1,4 +1,4 @@
-"""One process writes a store: a lock beside its file, held as long as the store is open."""
+"""Lets one process write a store: a lock beside its file, held while the store is open."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _CLEAN = "clean\n"
 
 
 class StoreLock:
-    """Taken when made, given back by `close` or by the end of the process, however it ends.
+    """Acquires the lock when created; `close` or the end of the process releases it.
 
-    `clean`: whoever held it before gave it back, and did not crash. `opened` is set by whoever
-    holds it once the store is there: then the file stays, else everything is left as it was.
+    `clean`: the former holder released it and did not crash. The holder sets `opened` once the
+    store exists: then the lock's file stays, else nothing is left behind.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `uacs-bridge db` does with a store's file: migrate, back up, restore, begin anew."""
+"""The `uacs-bridge db` commands: migrate, back up, restore, start a new store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bridge.store.place import make_folder, must_not_be_gone, standing
 
 
 def schema_version(path: Path) -> int:
-    """The schema of a store, whatever it is. Raises StoreError for what is no store."""
+    """Return the schema version of a store. Raises StoreError for a file that is no store."""
     with translated(path):
         _must_exist(path)
         with closing(schema.connect(path, "ro")) as db:
@@ -24,7 +24,7 @@ def schema_version(path: Path) -> int:
 
 
 def credential_names(path: Path) -> list[str]:
-    """The names of the sealed credentials; also of a store in use."""
+    """Return the names of the sealed credentials; the store may be in use."""
     with translated(path):
         _must_exist(path)
         with closing(schema.open_to_read(path)) as db:
@@ -33,9 +33,10 @@ def credential_names(path: Path) -> list[str]:
 
 
 def migrate(path: Path) -> tuple[int, int]:
-    """Bring a store that nobody uses to the newest schema; the versions before and after.
+    """Migrate a store that nobody uses to the newest schema. Returns the versions before and after.
 
-    Raises SchemaTooNew when it is already newer than this version of the bridge.
+    Raises:
+        SchemaTooNew: the store is newer than this version of the bridge.
     """
     before = schema_version(path)
     with translated(path), closing(StoreLock(path)) as lock:
@@ -46,9 +47,9 @@ def migrate(path: Path) -> tuple[int, int]:
 
 
 def backup(path: Path, target: Path) -> None:
-    """A consistent copy, also of a store in use. `target` must not exist yet.
+    """Write a consistent copy; the store may be in use. `target` must not exist.
 
-    The key that seals its secrets is no part of it: keep the key file apart.
+    The copy does not contain the key that seals secrets: back up the key file separately.
     """
     with translated(path):
         _must_exist(path)
@@ -56,10 +57,10 @@ def backup(path: Path, target: Path) -> None:
 
 
 def restore(source: Path, path: Path) -> Path | None:
-    """Put a backup in a store's place; where the store that stood there is now, if one did.
+    """Put a backup in a store's place. Returns where the replaced store is now, if there was one.
 
-    Raises StoreError while the store is in use, and whatever is wrong with the backup; then
-    nothing was changed.
+    Raises:
+        StoreError: the store is in use, or the backup is invalid; then nothing has changed.
     """
     with translated(source):
         if standing(source, "backup") == "nothing":
@@ -76,8 +77,12 @@ def restore(source: Path, path: Path) -> Path | None:
 
 
 def create(path: Path) -> Path | None:
-    """An empty store where the old one's file is gone; where what stood there is now, if
-    anything did. Raises StoreError where a store stands."""
+    """Create an empty store where the old file is missing. Returns where its remains are now, if
+    any.
+
+    Raises:
+        StoreError: there is a store at this path.
+    """
     with translated(path):
         if standing(path) == "store":
             raise StoreError(f"The store {str(path)!r} is there; nothing was changed")

@@ -1,4 +1,4 @@
-"""Operations in their lanes: queued in, the head of each lane out, settled for good."""
+"""Operations in their lanes as rows: queued, returned head by head, settled for good."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_known(db: sqlite3.Connection, operation: OperationId) -> bool:
 
 
 def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bool = False) -> None:
-    """Append it to its lane; `begun`: it is on its way as soon as this is durable."""
+    """Append an operation to its lane; `begun`: it is sent as soon as this is durable."""
     body = OPERATIONS.write(operation)
     columns = (
         operation.id,
@@ -72,8 +72,8 @@ def queue(db: sqlite3.Connection, operation: Operation, now: float, *, begun: bo
 
 
 def queue_change(db: sqlite3.Connection, operation: Operation, now: float) -> None:
-    """Append it, unless an edit or an unsent post that waits says the new state anyhow; what was
-    never sent need not be taken away."""
+    """Append a change, unless a waiting edit or unsent post already carries the new state, or the
+    deletion concerns a post that was never sent."""
     if isinstance(operation, EditMessage) and not operation.files_changed:
         same = db.execute(SQL["same_waiting"], (operation.message, operation.channel.key))
         if same.fetchone() is not None:
@@ -184,7 +184,7 @@ def record(
 
 
 def settle(db: sqlite3.Connection, settlement: Settlement, now: float) -> bool:
-    """False when nothing was open under this id: then nothing changes."""
+    """End an operation. Returns False when none was open under this id; then nothing changes."""
     saved = db.execute(SQL["operation"], (settlement.operation,)).fetchone()
     if saved is None:
         return False

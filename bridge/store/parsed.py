@@ -1,4 +1,4 @@
-"""JSON bytes in, the object that they are out; what was just written is not parsed again."""
+"""Parses JSON columns with a cache, so that a body that was just written is not parsed again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ _LARGEST = 16_384  # bytes of a body worth remembering
 
 
 class Parsed(Generic[T]):
-    """`read`, with a memory of the newest bodies. Safe with any number of processes: the key is
-    the body itself, and the objects are frozen."""
+    """`read` with a cache of the newest bodies.
+
+    The key is the body itself and the objects are frozen, so any number of processes may write.
+    """
 
     def __init__(self, read: Callable[[bytes], T], write: Callable[[T], bytes]) -> None:
         self._read = read

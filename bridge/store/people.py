@@ -1,4 +1,4 @@
-"""Who is who: accounts of one person, codes that link them, names as rooms show them."""
+"""Accounts of one person, codes that link them, and names as rooms show them, as rows."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def link_people(
 
 
 def unlink_person(db: sqlite3.Connection, actor: ActorId) -> bool:
-    """Whoever is left alone is linked to nobody, too."""
+    """Separate an account; a single remaining account is unlinked too."""
     person = _person_of(db, actor)
     if person is None:
         return False

@@ -1,4 +1,4 @@
-"""Where a store is: what stands at its path and beside it, looked at before anything is touched."""
+"""Examines a store's path and the files beside it before anything is changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Identity = tuple[int, int]
 
 
 def make_folder(folder: Path) -> None:
-    """The folder and those above it that are missing, each for its owner alone."""
+    """Create a folder and its missing parents, each accessible to its owner alone."""
     missing: list[Path] = []
     while not folder.exists():
         missing.append(folder)
@@ -35,9 +35,11 @@ def make_folder(folder: Path) -> None:
 
 
 def begin(path: Path) -> None:
-    """Where there is none, make the folder and an empty file in which a store may begin.
+    """Create the folder and an empty file for a new store.
 
-    Raises StoreError when something else stands there, StoreGone when a store stood there.
+    Raises:
+        StoreError: the path holds something else.
+        StoreGone: there was a store at this path.
     """
     if standing(path) == "nothing":
         must_not_be_gone(path)
@@ -46,10 +48,11 @@ def begin(path: Path) -> None:
 
 
 def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing:
-    """What stands at the path of a store; nothing is opened but to read the file's first bytes.
+    """Examine the path of a store; reads nothing but the file's first bytes.
 
-    Raises StoreError for what is no store and cannot become one, StoreCorrupt for a store of ours
-    whose first bytes are damaged.
+    Raises:
+        StoreError: the file is no store and cannot become one.
+        StoreCorrupt: the first bytes of a store are damaged.
     """
     _check_names(path)
     status = _stat(path)
@@ -67,7 +70,7 @@ def standing(path: Path, what: Literal["store", "backup"] = "store") -> Standing
 
 
 def must_not_be_gone(path: Path) -> None:
-    """Raises StoreGone where no file is, but what a store leaves beside it."""
+    """Raise StoreGone when the file is missing but other files of a store are beside it."""
     if left := traces(path):
         names = ", ".join(repr(file.name) for file in left)
         raise StoreGone(
@@ -78,14 +81,14 @@ def must_not_be_gone(path: Path) -> None:
 
 
 def traces(path: Path) -> Sequence[Path]:
-    """What shows that a store of ours stood, or stands, at this path."""
+    """Return the files which show that a store exists, or existed, at this path."""
     key = path.with_suffix(".key")
     return [*_left_by_use(path), *([key] if is_key(key) else [])]
 
 
 def is_key(path: Path) -> bool:
-    """Whether the file is a key as the bridge writes it. Other programs name keys so, too, as the
-    one of a certificate: server.pem and server.key."""
+    """Tell whether a file is a key that the bridge wrote; other programs use the same name, as for
+    the key of a certificate (server.pem and server.key)."""
     if _size(path) != _KEY_FILE:
         return False
     try:
@@ -103,13 +106,13 @@ def _left_by_use(path: Path) -> list[Path]:
 
 
 def identity(path: Path) -> Identity | None:
-    """Which file it is: another file at the same path has another. None where there is none."""
+    """Return which file this is: another file at the same path differs. None when there is none."""
     status = _stat(path)
     return None if status is None else (status.st_dev, status.st_ino)
 
 
 def check_same(path: Path, expected: Identity) -> None:
-    """Raises StoreGone unless the file at the path is still this one."""
+    """Raise StoreGone unless the path still holds this file."""
     if identity(path) != expected:
         what = "removed" if _stat(path) is None else "replaced by another"
         raise StoreGone(

@@ -1,4 +1,4 @@
-"""Named SQL: the name of a file of `sql/` in, its statements by their names out."""
+"""Named SQL: reads the statements of a file in `sql/` by their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def read_queries(file: str) -> Mapping[str, str]:
-    """`-- name: x` lines part the file; comments above the first are for the reader."""
+    """Return statements by name; `-- name: x` lines separate them."""
     text = files("bridge.store").joinpath("sql", f"{file}.sql").read_text("utf-8")
     _, *pieces = _NAME.split(text)
     return {

@@ -1,4 +1,4 @@
-"""Reactions and pins: what people do in, the operations that show it elsewhere queued."""
+"""Reactions and pins as rows, and the operations that show them on the other platforms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def react(db: sqlite3.Connection, change: ReactionChange, now: float) -> None:
 
 
 def standing(db: sqlite3.Connection, message: MessageId) -> int | None:
-    """Its number; None where it is not archived, or was deleted."""
+    """Return a message's number; None when it is not archived or was deleted."""
     row = db.execute(SQL["standing_message"], (message,)).fetchone()
     return None if row is None else row[0]
 
@@ -91,8 +91,8 @@ def _queue(db: sqlite3.Connection, number: int, operation: Mark, now: float) -> 
 
 
 def makes_needless(waiting: Operation, operation: Mark) -> bool:
-    """Whether one that waits says the opposite, and with it goes; a note that waits will say what
-    this one would."""
+    """Tell whether a waiting operation cancels this one, or a waiting note will contain it
+    anyway."""
     same_emoji = getattr(waiting, "emoji", None) == getattr(operation, "emoji", None)
     return isinstance(waiting, _OPPOSITES[type(operation)]) and same_emoji
 
@@ -103,7 +103,8 @@ def _show(db: sqlite3.Connection, number: int) -> None:
 
 
 def as_metadata(reactions: Iterable[tuple[str, str]]) -> list[JsonValue]:
-    """Emoji and actor of each, in order -> what the message's metadata says of them."""
+    """Return the reactions as the message's metadata shows them; the rows are emoji and actor, in
+    order."""
     actors: dict[str, dict[str, None]] = {}
     for emoji, actor in reactions:
         actors.setdefault(emoji, {})[actor] = None
@@ -123,7 +124,7 @@ def pin(db: sqlite3.Connection, change: PinChange, now: float) -> None:
 
 
 def cancel(db: sqlite3.Connection, message: MessageId, now: float) -> None:
-    """Nothing is put on a message that was deleted."""
+    """Cancel the waiting reactions and pins of a deleted message."""
     db.execute(SQL["cancel_marks"], (now, message))
 
 

@@ -1,4 +1,4 @@
-"""Rooms as programs outside read them: pages, what happened since, a search, and their tokens."""
+"""Rooms as API clients read them: pages, events, search; and the clients' tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def position(db: sqlite3.Connection, room: UUID) -> Position:
 def events_after(
     db: sqlite3.Connection, room: UUID, after: Position, limit: int, viewer: ActorId
 ) -> Sequence[RoomEvent]:
-    """What was said is told first: what is changed is known then."""
+    """Return new messages first, then changes, so that a change finds its message known."""
     events: list[RoomEvent] = []
     at, whom = after, json.dumps(viewer)
     values = (str(room), after.posted, whom, limit)
@@ -111,7 +111,7 @@ def _may_contain(body: bytes, words: Sequence[str]) -> bool:
 
 
 def contains_words(message: Message, words: Sequence[str]) -> bool:
-    """Whether all the words (casefolded) are found in its text."""
+    """Tell whether a message's text contains all the words (casefolded)."""
     text = message_text(message)[0].casefold()
     return all(word in text for word in words)
 

@@ -1,4 +1,4 @@
-"""What is decided about rooms while the bridge runs, and under which configuration they stand."""
+"""Decisions about rooms and the epochs of their configuration, as rows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def stand_all(
 
 
 def stand(db: sqlite3.Connection, form: RoomForm, now: float) -> RoomStanding:
-    """A room whose configuration is another than before begins a new epoch."""
+    """Begin a new epoch for each room whose configuration has changed."""
     row = db.execute(SQL["newest_epoch"], (form.room,)).fetchone()
     epoch, digest = row or (0, None)
     if digest != form.digest:

@@ -1,4 +1,4 @@
-"""A path in, a checked connection with the newest schema out; migrations are numbered SQL files."""
+"""Opens connections with the newest schema; migrations are numbered SQL files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Synchronous = Literal["FULL", "NORMAL"]
 
 
 def is_small(path: Path) -> bool:
-    """Whether reading it from end to end (about 2 s per GB) is felt by nobody."""
+    """Tell whether a full read (about 2 s per GB) is short enough to go unnoticed."""
     return path.stat().st_size <= _CHECKED_FIRST
 
 
 def open_to_write(
     path: Path, *, checked: bool, synchronous: Synchronous = "FULL"
 ) -> sqlite3.Connection:
-    """Brought to the newest schema, `checked` for damage before. Whoever uses it begins and ends
+    """Return a connection with the newest schema, `checked` for damage. The caller controls
     transactions."""
     steps = migrations()
     db = connect(path, "rw")
@@ -63,7 +63,8 @@ def _set_up(db: sqlite3.Connection, path: Path, synchronous: Synchronous) -> Non
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """Raises StoreError unless there is a store of this version's schema."""
+    """Return a read-only connection. Raises StoreError unless the store has this version's
+    schema."""
     newest = newest_version()
     db = connect(path, "ro")
     try:
@@ -89,7 +90,7 @@ def connect(path: Path, mode: Literal["rw", "ro"]) -> sqlite3.Connection:
 
 
 def connect_in_memory() -> sqlite3.Connection:
-    """A new database of the newest schema that no file holds."""
+    """Return a new database in memory with the newest schema."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     _newest_schema().backup(db)
     return db
@@ -109,7 +110,7 @@ def version_of(db: sqlite3.Connection) -> int:
 
 
 def migrations() -> Mapping[int, str]:
-    """Schema version -> the SQL that leads to it from the one before."""
+    """Return by schema version the SQL that migrates from the version before."""
     return dict(sorted(_migrations(files("bridge.store").joinpath("migrations"))))
 
 
@@ -134,7 +135,7 @@ def _migrations(folder: Traversable) -> Iterator[tuple[int, str]]:
 
 
 def check_ours(db: sqlite3.Connection, path: Path) -> None:
-    """Raises StoreError for a file of another program."""
+    """Raise StoreError for a file of another program."""
     application = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != APPLICATION_ID and tables:
@@ -142,7 +143,7 @@ def check_ours(db: sqlite3.Connection, path: Path) -> None:
 
 
 def check_not_newer(db: sqlite3.Connection, path: Path, newest: int) -> None:
-    """Raises SchemaTooNew for a store of a newer version of the bridge."""
+    """Raise SchemaTooNew for a store of a newer version of the bridge."""
     if version_of(db) > newest:
         raise SchemaTooNew(
             f"The store {str(path)!r} has schema {version_of(db)}, this version of the bridge "
@@ -159,14 +160,15 @@ def _check_not_older(db: sqlite3.Connection, path: Path, newest: int) -> None:
 
 
 def check_whole(db: sqlite3.Connection, path: Path) -> None:
-    """Raises StoreCorrupt when SQLite finds the file damaged."""
+    """Raise StoreCorrupt when SQLite finds damage."""
     (result,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
         raise corrupt(path, result)
 
 
 def migrate(db: sqlite3.Connection, steps: Mapping[int, str]) -> int:
-    """Apply the missing steps, each whole or not at all; the version that was reached."""
+    """Apply the missing migrations, each in one transaction. Returns the version that was
+    reached."""
     for version, script in sorted(steps.items()):
         if version > version_of(db):
             _apply(db, version, script)
@@ -203,7 +205,7 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def copy_to(path: Path, target: Path) -> None:
-    """A consistent copy of a store that may be in use; `target` must not exist yet."""
+    """Write a consistent copy of a store that may be in use; `target` must not exist."""
     if target.exists() or target.is_symlink():
         raise StoreError(f"{str(target)!r} exists already; choose another name for the backup")
     make_folder(target.parent)
@@ -214,7 +216,8 @@ def copy_to(path: Path, target: Path) -> None:
 
 @contextmanager
 def part_of(target: Path) -> Generator[Path]:
-    """An empty file beside `target` that becomes it by a rename; taken away if it does not."""
+    """Create an empty file beside `target` that replaces it at the end, and is deleted on
+    failure."""
     part = target.with_name(f".{target.name}.{os.getpid()}-{uuid4().hex[:8]}.part")
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     try:
@@ -224,7 +227,7 @@ def part_of(target: Path) -> Generator[Path]:
 
 
 def copy_database(path: Path, target: Path) -> None:
-    """Into one file without anything beside it, in one step: writers of `path` go on meanwhile."""
+    """Copy into one file in one step; writers of `path` continue meanwhile."""
     with closing(connect(path, "ro")) as source, closing(connect(target, "rw")) as copy:
         check_ours(source, path)
         source.backup(copy)

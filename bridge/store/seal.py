@@ -1,4 +1,4 @@
-"""Secrets at rest: text in, AES-256-GCM bytes out, and back; where the key comes from."""
+"""Secrets at rest: text <-> AES-256-GCM bytes; and where the key comes from."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _CHECK = "This store"  # as errors begin: "This store does not open with this ke
 
 
 class Seal:
-    """Seals for one store. `what` says what a value is: sealed as one thing, it opens as no other.
+    """Encrypts the secrets of one store.
 
+    `what` names the purpose of a value: a value that was sealed for one purpose opens for no other.
     Without a key everything but sealed values works.
     """
 
@@ -40,7 +41,7 @@ class Seal:
         return _VERSION + nonce + self._with_key(what).encrypt(nonce, text.encode(), what.encode())
 
     def open(self, sealed: bytes, what: str) -> str:
-        """Raises StoreError when it was sealed with another key, or damaged."""
+        """Decrypt a value. Raises StoreError when another key sealed it, or when it is damaged."""
         if sealed[:1] != _VERSION:
             raise StoreError(f"{what} was sealed in a way that this version does not know")
         nonce, secret = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
@@ -62,12 +63,13 @@ def make_key() -> bytes:
 
 
 def key_to_text(key: bytes) -> str:
-    """As it stands in UACS_BRIDGE_KEY or in the key file."""
+    """Return the key as it stands in UACS_BRIDGE_KEY or in the key file."""
     return base64.urlsafe_b64encode(key).decode()
 
 
 def text_to_key(text: str) -> bytes:
-    """The inverse; ConfigError when it is no key. Never quotes the text: it may be a secret."""
+    """Parse a key. Raises ConfigError for an invalid one; never quotes the text, which may be a
+    secret."""
     try:
         key = base64.b64decode(text.strip(), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -81,8 +83,11 @@ def text_to_key(text: str) -> bytes:
 
 
 def load_or_make_key(path: Path) -> bytes:
-    """The key in the file; a new one, readable by its owner alone, when there is no file. Raises
-    ConfigError for a file that holds no key."""
+    """Return the key of a file; creates one that only its owner can read when there is no file.
+
+    Raises:
+        ConfigError: the file holds no key.
+    """
     make_folder(path.parent)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -107,7 +112,7 @@ def _key_in(path: Path) -> bytes:
 
 
 def check_key(db: sqlite3.Connection, seal: Seal) -> None:
-    """Raises StoreError unless it is the key that this store has been sealed with so far."""
+    """Raise StoreError unless this key has sealed the store's values so far."""
     if not seal.has_key:
         return
     row = db.execute("SELECT value FROM meta WHERE key = 'key_check'").fetchone()

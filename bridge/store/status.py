@@ -1,4 +1,4 @@
-"""Counts of everything, for `status` and `/metrics`."""
+"""Counts for `status` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_status(db: sqlite3.Connection) -> StoreStatus:
 
 
 def read_pulse(db: sqlite3.Connection) -> StorePulse:
-    """Looks at no more rows than MOST_COUNTED of each kind."""
+    """Count at most MOST_COUNTED rows of each kind."""
     return StorePulse(
         messages=_count(db, "messages"),
         outbox={
@@ -40,7 +40,7 @@ def read_pulse(db: sqlite3.Connection) -> StorePulse:
 
 
 def write_proof(db: sqlite3.Connection, size: int) -> None:
-    """Some bytes that nobody reads; a much larger proof makes room for the next small one."""
+    """Write bytes that nobody reads; a large proof makes room for the next small one."""
     db.execute(SQL["proof"], (os.urandom(size),))
 
 

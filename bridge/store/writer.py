@@ -1,4 +1,4 @@
-"""Units of work in, durable effects out: one thread, one connection, many units per COMMIT."""
+"""Runs units of work durably: one thread, one connection, many units per COMMIT."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class _Job:
 
 
 class Writer:
-    """Writes for the event loop it was made in.
+    """Writes for the event loop in which it was created.
 
-    While one COMMIT is under way, further units gather and share the next. One that raises is
-    undone alone. Awaiters wake in the order of submission, after the COMMIT. A unit may be run
-    twice, so it has no effect but on the database. `check` raises StoreError where nothing may be
-    written any more. `failure` is that of the last COMMIT, None where it succeeded.
+    Units that arrive during a COMMIT share the next one. A unit that raises is rolled back alone.
+    Awaiters wake in the order of submission, after the COMMIT. A unit may run twice, so it must
+    have no effect outside the database. `check` raises StoreError when nothing may be written any
+    more. `failure` is the error of the last COMMIT, None when it succeeded.
     """
 
     def __init__(
@@ -62,7 +62,8 @@ class Writer:
         Thread(target=self._work, name="store-writer", daemon=True).start()
 
     async def run(self, unit: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
-        """The unit's result, once it is durable. Cancelling the wait does not undo the unit."""
+        """Return the unit's result once it is durable. Cancelling the wait does not roll the unit
+        back."""
         if self._closed:
             raise StoreError(f"The store {str(self._path)!r} is closed")
         future: asyncio.Future[T] = self._loop.create_future()
@@ -70,7 +71,7 @@ class Writer:
         return await future
 
     async def close(self) -> None:
-        """Finish what was submitted, then end the thread; the connection stays open."""
+        """Finish the submitted units, then end the thread; the connection stays open."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)
@@ -169,7 +170,7 @@ class InlineWriter:
         self._closed = False
 
     async def run(self, unit: Callable[[sqlite3.Connection, *Ts], T], *args: *Ts) -> T:
-        """The unit's result; nothing of a unit that raises stays."""
+        """Return the unit's result; a unit that raises is rolled back."""
         if self._closed:
             raise StoreError(f"The store {str(self._path)!r} is closed")
         self._db.execute("BEGIN IMMEDIATE")
