@@ -125,7 +125,9 @@ def control_routes(
         Route("/_control/faults", control.faults, methods=["POST", "DELETE"]),
         Route("/_control/limits", control.limits, methods=["PUT"]),
         Route("/_control/refusals", control.refusals),
-        Route("/_control/{platform}/disconnect", _said(control.disconnect), methods=["POST"]),
+        Route(
+            "/_control/{platform}/disconnect", _with_errors(control.disconnect), methods=["POST"]
+        ),
         *people_routes(context, platforms, "/_control"),
     ]
 
@@ -137,20 +139,20 @@ def people_routes(
     control = _Control(context, platforms)
     base = prefix + "/{platform}/"
     return [
-        Route(base + "posts", _said(control.post), methods=["POST"]),
-        Route(base + "files", _said(control.share), methods=["POST"]),
-        Route(base + "edits", _said(control.edit), methods=["POST"]),
-        Route(base + "deletions", _said(control.delete), methods=["POST"]),
-        Route(base + "actions/{action}", _said(control.action), methods=["POST"]),
-        Route(base + "reactions", _said(control.react), methods=["POST"]),
-        Route(base + "pins", _said(control.pin), methods=["POST"]),
-        Route(base + "typing", _said(control.type), methods=["POST"]),
-        Route(base + "presses", _said(control.press), methods=["POST"]),
-        Route(base + "choices", _said(control.choose), methods=["POST"]),
-        Route(base + "forms", _said(control.fill), methods=["POST"]),
-        Route(base + "forms", _said(control.forms)),
-        Route(base + "whispers", _said(control.whispers)),
-        Route(base + "messages", _said(control.messages)),
+        Route(base + "posts", _with_errors(control.post), methods=["POST"]),
+        Route(base + "files", _with_errors(control.share), methods=["POST"]),
+        Route(base + "edits", _with_errors(control.edit), methods=["POST"]),
+        Route(base + "deletions", _with_errors(control.delete), methods=["POST"]),
+        Route(base + "actions/{action}", _with_errors(control.action), methods=["POST"]),
+        Route(base + "reactions", _with_errors(control.react), methods=["POST"]),
+        Route(base + "pins", _with_errors(control.pin), methods=["POST"]),
+        Route(base + "typing", _with_errors(control.type), methods=["POST"]),
+        Route(base + "presses", _with_errors(control.press), methods=["POST"]),
+        Route(base + "choices", _with_errors(control.choose), methods=["POST"]),
+        Route(base + "forms", _with_errors(control.fill), methods=["POST"]),
+        Route(base + "forms", _with_errors(control.forms)),
+        Route(base + "whispers", _with_errors(control.whispers)),
+        Route(base + "messages", _with_errors(control.messages)),
     ]
 
 
@@ -305,7 +307,7 @@ class _Control:
         return platform
 
 
-def _said(answer: Answerer) -> Answerer:
+def _with_errors(answer: Answerer) -> Answerer:
     """Errors as answers that say what is wrong."""
 
     async def answered(request: Request) -> Response:

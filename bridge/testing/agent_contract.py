@@ -92,7 +92,7 @@ class AgentContract:
         ):
             await anext(answer)
 
-        await _gone(before)
+        await _until_ended(before)
 
     async def test_a_cancelled_answer_ends_promptly(self, rig: AgentRig) -> None:
         agent = await _first(rig, "hangs", "says")
@@ -110,7 +110,7 @@ class AgentContract:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
-        await _gone(before)
+        await _until_ended(before)
 
     async def test_a_stop_ends_it_without_a_failure(self, rig: AgentRig) -> None:
         if (agent := await rig.agent("hangs")) is None:
@@ -210,7 +210,7 @@ async def _nothing() -> AsyncIterator[AgentInput]:
         yield event
 
 
-async def _gone(before: set[asyncio.Task[object]]) -> None:
+async def _until_ended(before: set[asyncio.Task[object]]) -> None:
     """Tasks that were begun have ended."""
     async with asyncio.timeout(_SOON):
         while left := asyncio.all_tasks() - before:

@@ -543,15 +543,15 @@ class StoreContract(PeopleContract, RoomsContract, AgentsContract, ApprovalsCont
             answer = NewMessage(words(f"a{number}"), ANN, START, reply_to=question)
             await admit(store, answer, timelines=room)
 
-        async def shown(view: View, newest: int | None = None) -> list[str]:
+        async def ids_in_view(view: View, newest: int | None = None) -> list[str]:
             conversation = await store.conversation(ROOM_TIMELINE.id, newest=newest, view=view)
             return [split_key(message.message_id)[-1] for message in conversation.messages]
 
-        assert await shown(View()) == ["m1", "m2", "m3", "a0", "a1"]
-        assert await shown(View(channel=AWAY)) == ["m3", "a1"]
-        assert await shown(View(thread=message_id_of(HOME, "m1"))) == ["m1", "m2", "a0"]
-        assert await shown(View(person=bob.id)) == ["m3", "a1"]
-        assert await shown(View(channel=HOME), newest=2) == ["m2", "a0"]
+        assert await ids_in_view(View()) == ["m1", "m2", "m3", "a0", "a1"]
+        assert await ids_in_view(View(channel=AWAY)) == ["m3", "a1"]
+        assert await ids_in_view(View(thread=message_id_of(HOME, "m1"))) == ["m1", "m2", "a0"]
+        assert await ids_in_view(View(person=bob.id)) == ["m3", "a1"]
+        assert await ids_in_view(View(channel=HOME), newest=2) == ["m2", "a0"]
 
     async def test_deleted_messages_are_absent_and_do_not_count(self, store: Store) -> None:
         for number in range(3):

@@ -16,7 +16,7 @@ _QUESTION = MessageId("m1")
 _START = 1_700_000_000.0
 
 
-def _asked(own_id: str = "a1", call: str = "c1", quorum: int = 1) -> Approval:
+def _approval(own_id: str = "a1", call: str = "c1", quorum: int = 1) -> Approval:
     return Approval(
         id=own_id, turn=TurnId("t1"), room=RoomId("lobby"), agent="helper", tool="calendar__remove",
         call=call, arguments='{"title": "x"}', reason="", trigger=_QUESTION, asker=_ANN,
@@ -34,11 +34,11 @@ class ApprovalsContract:
     async def test_an_approval_is_kept_and_asked_for_once(
         self, store: Store, clock: ManualClock
     ) -> None:
-        assert await store.ask_approval(_asked()) == _asked()
-        assert await store.ask_approval(_asked("a2")) == _asked()
-        await store.ask_approval(_asked("a3", call="c2"))
+        assert await store.ask_approval(_approval()) == _approval()
+        assert await store.ask_approval(_approval("a2")) == _approval()
+        await store.ask_approval(_approval("a3", call="c2"))
 
-        assert await store.approval("a1") == _asked()
+        assert await store.approval("a1") == _approval()
         assert await store.approval("a2") is None
         assert [approval.id for approval in await store.approvals()] == ["a3", "a1"]
         assert await store.approvals(turn=TurnId("t2")) == []
@@ -46,7 +46,7 @@ class ApprovalsContract:
     async def test_of_two_decisions_at_one_moment_the_first_holds(
         self, store: Store, clock: ManualClock
     ) -> None:
-        await store.ask_approval(_asked())
+        await store.ask_approval(_approval())
         no = Decision(_BOB, False, _START + 1, "wire:W2:away")
 
         counted = await asyncio.gather(
@@ -64,8 +64,8 @@ class ApprovalsContract:
     async def test_a_quorum_is_of_people_and_one_who_refuses_is_enough(
         self, store: Store, clock: ManualClock
     ) -> None:
-        await store.ask_approval(_asked(quorum=2))
-        await store.ask_approval(_asked("a2", call="c2", quorum=2))
+        await store.ask_approval(_approval(quorum=2))
+        await store.ask_approval(_approval("a2", call="c2", quorum=2))
         both = (_ANN, _ANN_ELSEWHERE)
 
         first, half = await store.decide("a1", _yes(_ANN), both)
@@ -87,8 +87,8 @@ class ApprovalsContract:
     async def test_nobody_decides_after_its_time_or_its_end(
         self, store: Store, clock: ManualClock
     ) -> None:
-        await store.ask_approval(_asked())
-        await store.ask_approval(_asked("a2", call="c2"))
+        await store.ask_approval(_approval())
+        await store.ask_approval(_approval("a2", call="c2"))
 
         late, saved = await store.decide("a1", _yes(_ANN, at=600), (_ANN,))
         assert await store.end_approval("a2", "withdrawn", _START + 5)

@@ -16,14 +16,16 @@ from bridge.testing.store_contract import HOME, ROOM, admit, new_message
 _ANN, _BOB = actor_id_of("tin", "W1", "U1"), actor_id_of("tin", "W1", "U2")
 
 
-def _given(new: NewMessage, time: float, sense: str = "good", actor: ActorId = _ANN) -> Admission:
+def _admission(
+    new: NewMessage, time: float, sense: str = "good", actor: ActorId = _ANN
+) -> Admission:
     feedback = GivenFeedback(new.id, actor, "good", "", START + time, HOME, ROOM, tells="bot")
     if sense == "bad":
         feedback = replace(feedback, sense="bad", comment="too long")
     return Admission("feedback", feedback=(feedback,))
 
 
-async def _shown(store: Store, new: NewMessage) -> list[tuple[str, str, str]]:
+async def _stored_feedback(store: Store, new: NewMessage) -> list[tuple[str, str, str]]:
     stored = await store.message(new.id)
     assert stored
     entries = read_bridge_metadata(stored.message)[0].feedback
@@ -39,30 +41,33 @@ class FeedbackContract:
         new = new_message("m1")
         await admit(store, new)
         for admission in (
-            _given(new, 2, "bad"), _given(new, 1), _given(new, 3, actor=_BOB), _given(new, 2),
-        ):  # fmt: skip
+            _admission(new, 2, "bad"),
+            _admission(new, 1),
+            _admission(new, 3, actor=_BOB),
+            _admission(new, 2),
+        ):
             await store.admit(admission)
 
-        assert await _shown(store, new) == [(_ANN, "bad", "too long"), (_BOB, "good", "")]
+        assert await _stored_feedback(store, new) == [(_ANN, "bad", "too long"), (_BOB, "good", "")]
 
     async def test_an_edit_of_the_answer_leaves_its_feedback(self, store: Store) -> None:
         new = new_message("m1")
         await admit(store, new)
-        await store.admit(_given(new, 1))
+        await store.admit(_admission(new, 1))
         stored = await store.message(new.id)
         assert stored
 
         await store.change_message(stored.message, "edited", [])
-        await store.admit(_given(new, 2, "bad"))
+        await store.admit(_admission(new, 2, "bad"))
 
-        assert await _shown(store, new) == [(_ANN, "bad", "too long")]
+        assert await _stored_feedback(store, new) == [(_ANN, "bad", "too long")]
 
     async def test_what_an_agent_must_hear_waits_until_it_heard_the_latest(
         self, store: Store
     ) -> None:
         new = new_message("m1")
         await admit(store, new)
-        first, later = _given(new, 1), _given(new, 2, "bad")
+        first, later = _admission(new, 1), _admission(new, 2, "bad")
         await store.admit(first)
         await store.admit(later)
 
@@ -76,6 +81,6 @@ class FeedbackContract:
         await admit(store, new)
         await store.change_message(new.message, "deleted", [])
 
-        await store.admit(_given(new, 1))
+        await store.admit(_admission(new, 1))
 
         assert await store.undelivered_feedback() == []

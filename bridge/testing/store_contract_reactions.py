@@ -96,7 +96,7 @@ async def waiting_marks(store: Store) -> list[str]:
     return names
 
 
-async def shown(store: Store, new: NewMessage) -> list[tuple[str, tuple[str, ...]]]:
+async def stored_reactions(store: Store, new: NewMessage) -> list[tuple[str, tuple[str, ...]]]:
     stored = await store.message(new.id)
     assert stored
     return [
@@ -121,7 +121,7 @@ class ReactionsContract:
         await store.admit(reaction(new, 5, actor=BOB, present=False))
 
         assert await waiting_marks(store) == ["-👍 away 5"]
-        assert await shown(store, new) == [("👍", (BOB,))]
+        assert await stored_reactions(store, new) == [("👍", (BOB,))]
         assert await store.reactions(new.id) == [Reacted("👍", BOB, AWAY, "x0", START + 3)]
 
     async def test_what_is_not_later_changes_nothing(self, store: Store) -> None:
@@ -134,7 +134,7 @@ class ReactionsContract:
         await store.admit(reaction(new, 8, emoji="🎉"))
 
         assert await waiting_marks(store) == ["+👍 away 5", "+👍 far 5"]
-        assert await shown(store, new) == [("👍", (ANN,))]
+        assert await stored_reactions(store, new) == [("👍", (ANN,))]
 
     async def test_what_is_taken_back_before_it_was_tried_goes_with_it(self, store: Store) -> None:
         new = await standing(store)
@@ -154,7 +154,7 @@ class ReactionsContract:
         await store.admit(reaction(new, 4))
         await store.admit(reaction(new, 6, emoji="🎉"))
 
-        assert await shown(store, new) == [("🎉", (ANN,))]
+        assert await stored_reactions(store, new) == [("🎉", (ANN,))]
 
     async def test_notes_are_queued_with_every_change_and_once(self, store: Store) -> None:
         new = await standing(store)
@@ -189,7 +189,7 @@ class ReactionsContract:
         await store.admit(reaction(new, 1))
 
         await store.admit(later(new, "mended", START + 2))
-        assert await shown(store, new) == [("👍", (ANN,))]
+        assert await stored_reactions(store, new) == [("👍", (ANN,))]
         stored = await store.message(new.id)
         assert stored
         await store.change_message(stored.message, "deleted")

@@ -40,7 +40,7 @@ _AWAY = ChannelRef(platform="wire", workspace="W2", channel="away")
 _ACCOUNT = AccountId("acme")
 
 
-def _said(native_id: str) -> NewMessage:
+def _new_message(native_id: str) -> NewMessage:
     message = Message(
         message_id=message_id_of(_HOME, native_id),
         timestamp=to_timestamp(datetime.fromtimestamp(1_700_000_000, UTC)),
@@ -134,51 +134,53 @@ class RoomsContract:
         async def come(digest: str, native_id: str, *members: str) -> None:
             (standing,) = await store.stand_rooms([RoomForm(_LOBBY, digest, members)])
             lobby = Timeline(UUID(int=5), "room", "lobby", epoch=standing.epoch)
-            await store.admit(Admission("routed", message=_said(native_id), timelines=(lobby,)))
+            await store.admit(
+                Admission("routed", message=_new_message(native_id), timelines=(lobby,))
+            )
 
-        async def shown(member: str) -> list[str]:
+        async def visible_ids(member: str) -> list[str]:
             view = View(member=member)
             conversation = await store.conversation(UUID(int=5), view=view)
             ids = [message.message_id for message in conversation.messages]
             for native_id in "0123":
-                message = _said(native_id).id
+                message = _new_message(native_id).id
                 assert await store.was_present(_LOBBY, member, message) == (message in ids)
                 assert not await store.was_present(_ATTIC, member, message)
             return [split_key(own_id)[-1] for own_id in ids]
 
         old = Timeline(UUID(int=5), "room", "lobby")  # of a store without epochs
-        await store.admit(Admission("routed", message=_said("0"), timelines=(old,)))
+        await store.admit(Admission("routed", message=_new_message("0"), timelines=(old,)))
         await come("a", "1", "x", "y")
         await come("b", "2", "x", "z")
         await come("c", "3", "x", "y", "z")
 
-        assert await shown("x") == ["0", "1", "2", "3"]
-        assert await shown("y") == ["0", "1", "3"]
-        assert await shown("z") == ["2", "3"]
-        assert await shown("nobody") == []
+        assert await visible_ids("x") == ["0", "1", "2", "3"]
+        assert await visible_ids("y") == ["0", "1", "3"]
+        assert await visible_ids("z") == ["2", "3"]
+        assert await visible_ids("nobody") == []
 
     async def test_what_is_said_to_some_alone_is_shown_to_them_alone(self, store: Store) -> None:
         channel = Timeline(UUID(int=6), "channel", "home")
         for native_id, audience in (("1", None), ("2", (_ANN,)), ("3", (_ANN, _BOB))):
-            new = replace(_said(native_id), audience=audience)
+            new = replace(_new_message(native_id), audience=audience)
             await store.admit(Admission("routed", message=new, timelines=(channel,)))
 
-        async def shown(*readers: ActorId) -> list[str]:
+        async def visible_ids(*readers: ActorId) -> list[str]:
             conversation = await store.conversation(channel.id, view=View(readers=readers))
             return [split_key(message.message_id)[-1] for message in conversation.messages]
 
-        assert await shown() == ["1"]
-        assert await shown(_BOB) == ["1", "3"]
-        assert await shown(_BOB, _ANN) == ["1", "2", "3"]
-        assert await shown(ActorId(f"{_BOB}0")) == ["1"]
+        assert await visible_ids() == ["1"]
+        assert await visible_ids(_BOB) == ["1", "3"]
+        assert await visible_ids(_BOB, _ANN) == ["1", "2", "3"]
+        assert await visible_ids(ActorId(f"{_BOB}0")) == ["1"]
 
     async def test_an_entry_tells_under_which_configuration_it_was_made(self, store: Store) -> None:
         room = Timeline(UUID(int=5), "room", "lobby", epoch=7)
         other = Timeline(UUID(int=6), "channel", "home")
 
-        await store.admit(Admission("routed", message=_said("1"), timelines=(room, other)))
+        await store.admit(Admission("routed", message=_new_message("1"), timelines=(room, other)))
 
-        explanation = await store.explain(_said("1").id)
+        explanation = await store.explain(_new_message("1").id)
         assert explanation is not None
         assert sorted(explanation.timelines, key=lambda entry: entry[0].name) == [
             (other, 1),
@@ -187,7 +189,7 @@ class RoomsContract:
         assert [timeline.epoch for timeline, _ in await store.conversations()] == [None, None]
 
     async def test_a_copy_that_a_person_took_away_stands_no_more(self, store: Store) -> None:
-        new = _said("1")
+        new = _new_message("1")
         await _carried(store, new, "c1", "c2")
 
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
@@ -199,7 +201,7 @@ class RoomsContract:
         assert await store.resolve(_AWAY, "c1") == new.id
 
     async def test_what_is_gone_of_the_original_is_no_copy(self, store: Store) -> None:
-        new = _said("1")
+        new = _new_message("1")
         await _carried(store, new, "c1")
 
         await store.admit(Admission("moderated", gone=(Gone(_HOME, "1"), Gone(_AWAY, "unknown"))))
@@ -207,7 +209,7 @@ class RoomsContract:
         assert [copy.native_id for copy in await store.copies(new.id, _HOME)] == ["1"]
 
     async def test_our_own_deletion_is_known_from_when_it_is_queued(self, store: Store) -> None:
-        new = _said("1")
+        new = _new_message("1")
         await _carried(store, new, "c1")
 
         await store.admit(Admission("moderated", removals=(_removal("del", new),)))
@@ -218,7 +220,7 @@ class RoomsContract:
         assert not await store.removed_by_us(new.id, _AWAY, "c1")
 
     async def test_an_edit_under_way_may_take_copies_away(self, store: Store) -> None:
-        new = _said("1")
+        new = _new_message("1")
         await _carried(store, new, "c1", "c2")
         edit = EditMessage(
             id=OperationId("edit"), account=_ACCOUNT, channel=_AWAY, room=_LOBBY, message=new.id,
@@ -238,7 +240,7 @@ class RoomsContract:
     async def test_a_deletion_without_a_change_cancels_what_was_not_sent(
         self, store: Store
     ) -> None:
-        new = _said("1")
+        new = _new_message("1")
         await store.admit(Admission("routed", message=new, operations=(_post("p", new),)))
 
         await store.admit(Admission("moderated", removals=(_removal("del", new),)))

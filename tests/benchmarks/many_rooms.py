@@ -84,7 +84,7 @@ def _room(n: int, agents: int) -> dict[str, Any]:
     return {"members": members, "agents": memberships}
 
 
-def listed(account: str, size: Size) -> Sequence[ChannelInfo]:
+def channel_infos(account: str, size: Size) -> Sequence[ChannelInfo]:
     """The channels that an account sees."""
     workspace = {"slack": "T0ACME", "discord": GUILD}.get(account, TENANT)
     return [
@@ -160,7 +160,7 @@ async def running(config: Path, size: Size) -> AsyncGenerator[Bridge]:
     def connectors(*args: Any, **named: Any) -> Mapping[AccountId, Connector]:
         built = build_connectors(*args, **named)
         for account, connector in built.items():
-            _sees(connector, listed(account, size))
+            _sees(connector, channel_infos(account, size))
         return built
 
     with (

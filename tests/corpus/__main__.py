@@ -51,7 +51,7 @@ def _laws(options: argparse.Namespace) -> int:
     faults: list[Fault] = []
     with Pool(2) as pool:
         jobs = [(case, targets) for case in chosen]
-        for some, more in pool.imap(_judged, jobs, chunksize=16):
+        for some, more in pool.imap(_verdicts_of, jobs, chunksize=16):
             verdicts += some
             faults += more
     faults += [fault for verdict in verdicts for fault in verdict.faults]
@@ -68,7 +68,7 @@ def _laws(options: argparse.Namespace) -> int:
     return 1 if displayed else 0
 
 
-def _judged(job: tuple[Case, list[str]]) -> tuple[list[Verdict], list[Fault]]:
+def _verdicts_of(job: tuple[Case, list[str]]) -> tuple[list[Verdict], list[Fault]]:
     case, targets = job
     more = list(home_faults(case))
     more += [fault for target in targets for fault in stable_faults(case, target)]

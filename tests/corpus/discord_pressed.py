@@ -26,22 +26,22 @@ def asked_in_forms(card: Card, messages: Iterable[Any]) -> frozenset[str]:
 
 def _pages(card: Card, custom_id: str) -> Iterator[Any]:
     """The modals that one button opens, one behind the other."""
-    data = _told(PRESS, custom_id)
+    data = _press_shape(PRESS, custom_id)
     for _ in range(_MOST_PAGES):
         answer = first_answer(card, token, data)
         if answer is None or answer["type"] != FORM:
             return
         yield answer["data"]["components"]
-        between = first_answer(card, token, _told(SUBMISSION, answer["data"]["custom_id"]))
+        between = first_answer(card, token, _press_shape(SUBMISSION, answer["data"]["custom_id"]))
         if between is None or between["type"] not in (MESSAGE, UPDATE):
             return
         (following, *_) = (
             component for component in _components(between) if component.get("type") == _BUTTON
         )
-        data = _told(PRESS, string(following, "custom_id"))
+        data = _press_shape(PRESS, string(following, "custom_id"))
 
 
-def _told(kind: int, custom_id: str) -> dict[str, Any]:
+def _press_shape(kind: int, custom_id: str) -> dict[str, Any]:
     data = {"custom_id": custom_id, "components": []}
     return {"type": kind, "message": {"id": "1", "embeds": []}, "data": data}
 

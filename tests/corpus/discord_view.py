@@ -99,7 +99,7 @@ def _component(node: Any, at: str, view: View, label: str = "") -> None:
     if name in _READERS:
         _READERS[name](node, at, view)
     elif name != "separator":
-        _asked(node, at, view, label)
+        _see_input(node, at, view, label)
 
 
 def _inner(node: Any, at: str, view: View) -> None:
@@ -145,7 +145,7 @@ def _label(node: Any, at: str, view: View) -> None:
         _component(inner, f"{at}/component", view, string(node, "label"))
 
 
-def _asked(node: Any, at: str, view: View, label: str) -> None:
+def _see_input(node: Any, at: str, view: View, label: str) -> None:
     _say(node, "label", at, view)
     if string(node, "value"):
         view.say(string(node, "value"), f"{at}/value")

@@ -109,7 +109,7 @@ def _long(dice: Dice, inside: Any, key: Any, _: Sequence[Any]) -> None:
     inside[key] = (unit * (length // len(unit) + 1))[:length]
 
 
-def _gone(_dice: Dice, inside: Any, key: Any, _: Sequence[Any]) -> None:
+def _remove(_dice: Dice, inside: Any, key: Any, _: Sequence[Any]) -> None:
     del inside[key]
 
 
@@ -157,6 +157,6 @@ def _swapped(dice: Dice, inside: Any, key: Any, _: Sequence[Any]) -> None:
 
 
 _EDITS: tuple[Callable[[Dice, Any, Any, Sequence[Any]], None], ...] = (
-    _value, _value, _text, _text, _text, _long, _gone, _many, _deep, _moved, _moved, _renamed,
+    _value, _value, _text, _text, _text, _long, _remove, _many, _deep, _moved, _moved, _renamed,
     _swapped,
 )  # fmt: skip

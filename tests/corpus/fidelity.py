@@ -84,7 +84,7 @@ def _lossy(total: Sums) -> str:
 
 
 def _elements(source: str, target: str, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    counts, kinds = _counted(verdicts)
+    counts, kinds = _element_counts(verdicts)
     yield "| element | seen | kept | degraded | dropped | losses |"
     yield "|---|---|---|---|---|---|"
     for kind in sorted(counts):
@@ -100,7 +100,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.0%}" if part else ""
 
 
-def _counted(
+def _element_counts(
     verdicts: Iterable[Verdict],
 ) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
     """For each kind of element how many were kept, degraded, dropped, and by which losses."""

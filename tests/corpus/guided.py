@@ -23,7 +23,7 @@ def run(cases: int, source: str | None, target: str | None) -> int:
         return 2
     tally = Tally()
 
-    def one(data: bytes) -> None:
+    def try_input(data: bytes) -> None:
         try_one(tally, *case_by(Bytes(data), data.hex(), source, target))
         if tally.crashes or tally.hangs:
             raise RuntimeError(report(tally, tally.seconds))
@@ -31,6 +31,6 @@ def run(cases: int, source: str | None, target: str | None) -> int:
     folder = tempfile.mkdtemp(prefix="corpus-fuzz-")
     atheris.instrument_all()
     options = (f"-runs={cases}", "-max_len=128", f"-artifact_prefix={folder}/")
-    atheris.Setup([sys.argv[0], *options], one)
+    atheris.Setup([sys.argv[0], *options], try_input)
     atheris.Fuzz()
     return 0

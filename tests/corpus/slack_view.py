@@ -262,7 +262,7 @@ def _element(element: Any, at: str, view: View, label: str = "") -> None:
             _image(element, at, view)
             return
         case _ if kind in _CHOICES or kind in _PICKERS or kind in _FIELDS:
-            _asked(element, at, view, label)
+            _see_input(element, at, view, label)
         case _:
             return
     _confirm(of(element, "confirm"), f"{at}/confirm", view)
@@ -301,7 +301,7 @@ def _options(element: Any, at: str, view: View) -> None:
         view.acts.append(Act(at, "input", plain.slack(first)))
 
 
-def _asked(element: Any, at: str, view: View, label: str) -> None:
+def _see_input(element: Any, at: str, view: View, label: str) -> None:
     kind = string(element, "type")
     value = string(element, _FIELDS.get(kind, ""))
     placeholder = string(of(element, "placeholder"), "text")

@@ -23,11 +23,11 @@ def calls_of(work: Callable[[], object]) -> int:
     """How many functions of Python are called."""
     count = 0
 
-    def counted(_frame: FrameType, event: str, _argument: object) -> None:
+    def count_calls(_frame: FrameType, event: str, _argument: object) -> None:
         nonlocal count
         count += event == "call"
 
-    sys.setprofile(counted)
+    sys.setprofile(count_calls)
     try:
         work()
     finally:

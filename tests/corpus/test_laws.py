@@ -26,14 +26,14 @@ SOURCES = [pytest.param("examples"), pytest.param("corpus", marks=WITH_CORPUS)]
 
 
 @cache
-def judged(source: str) -> tuple[Sequence[Verdict], Sequence[Fault]]:
+def verdicts_of(source: str) -> tuple[Sequence[Verdict], Sequence[Fault]]:
     """All ways of all messages, judged once for all tests; on two cores."""
     jobs = list(cases()) if source == "corpus" else _examples()
     if source == "examples":
-        results = [_judged(job) for job in jobs]
+        results = [_verdicts_of(job) for job in jobs]
     else:
         with get_context("spawn").Pool(2) as pool:
-            results = pool.map(_judged, jobs, chunksize=16)
+            results = pool.map(_verdicts_of, jobs, chunksize=16)
     verdicts = [verdict for some, _ in results for verdict in some]
     faults = [fault for _, some in results for fault in some]
     return verdicts, [*faults, *(fault for verdict in verdicts for fault in verdict.faults)]
@@ -43,7 +43,7 @@ def _examples() -> list[Case]:
     return [Case(p, name, payload) for p in PLATFORMS for name, payload in EXAMPLES[p].items()]
 
 
-def _judged(case: Case) -> tuple[list[Verdict], list[Fault]]:
+def _verdicts_of(case: Case) -> tuple[list[Verdict], list[Fault]]:
     faults = [
         *home_faults(case),
         *(stable_fault for to in TARGETS for stable_fault in stable_faults(case, to)),
@@ -79,14 +79,14 @@ def _new(faults: Sequence[Fault], law: str) -> list[str]:
     ],
 )
 def test_law(law: str, source: str) -> None:
-    _, faults = judged(source)
+    _, faults = verdicts_of(source)
 
     assert _new(faults, law) == []
 
 
 @WITH_CORPUS
 def test_every_bar_is_cleared() -> None:
-    verdicts, _ = judged("corpus")
+    verdicts, _ = verdicts_of("corpus")
 
     failures = [
         what for way, total in sums(verdicts).items() for what in below(way, total, known.BARS)
@@ -97,7 +97,7 @@ def test_every_bar_is_cleared() -> None:
 @WITH_CORPUS
 def test_the_page_of_fidelity_says_what_is_measured() -> None:
     """`python -m tests.corpus fidelity` writes it anew."""
-    verdicts, _ = judged("corpus")
+    verdicts, _ = verdicts_of("corpus")
 
     written = page([verdict for verdict in verdicts if verdict.target != "card"])
     assert PAGE.read_text("utf-8").splitlines() == written.splitlines()
@@ -105,7 +105,7 @@ def test_the_page_of_fidelity_says_what_is_measured() -> None:
 
 @WITH_CORPUS
 def test_no_real_message_is_refused() -> None:
-    verdicts, _ = judged("corpus")
+    verdicts, _ = verdicts_of("corpus")
 
     assert [
         f"{verdict.case.name}: {verdict.refused}" for verdict in verdicts if verdict.refused

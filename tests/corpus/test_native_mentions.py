@@ -146,15 +146,15 @@ _ELEMENTS = (
 def with_mentions(case: Case) -> Any:
     """The payload with mentions wherever somebody could have written one."""
     chance = random.Random(case.name)
-    return _put(case.platform, json.loads(json.dumps(case.payload)), chance)
+    return _with_mention(case.platform, json.loads(json.dumps(case.payload)), chance)
 
 
-def _put(platform: str, value: Any, chance: random.Random) -> Any:
+def _with_mention(platform: str, value: Any, chance: random.Random) -> Any:
     if isinstance(value, list):
-        return [_put(platform, item, chance) for item in value]
+        return [_with_mention(platform, item, chance) for item in value]
     if not isinstance(value, dict):
         return value
-    changed = {key: _put(platform, item, chance) for key, item in value.items()}
+    changed = {key: _with_mention(platform, item, chance) for key, item in value.items()}
     for key in _TEXTS:
         if isinstance(changed.get(key), str):
             changed[key] = f"{changed[key]} {chance.choice(_TOKENS[platform])}"
@@ -167,7 +167,7 @@ def _put(platform: str, value: Any, chance: random.Random) -> Any:
     return changed
 
 
-def _given(platform: str, source: str) -> list[Case]:
+def _cases(platform: str, source: str) -> list[Case]:
     if source == "examples":
         return [Case(platform, name, payload) for name, payload in EXAMPLES[platform].items()]
     return list(cases(platform))[:: ONE_IN[platform]]
@@ -208,7 +208,7 @@ def delivery(
 @pytest.mark.parametrize("source", ["examples", pytest.param("corpus", marks=WITH_CORPUS)])
 def test_a_copy_in_another_channel_mentions_nobody(source: str, platform: str, by: str) -> None:
     sent = 0
-    for case in _given(platform, source):
+    for case in _cases(platform, source):
         try:
             copy = delivery(platform, with_mentions(case), by)
         except BridgeError:
@@ -227,7 +227,7 @@ def test_translate_makes_a_copy_that_mentions_nobody(
     source: str, platform: str, over_uacs: bool
 ) -> None:
     made = 0
-    for case in _given(platform, source):
+    for case in _cases(platform, source):
         native: Any = with_mentions(case)
         if platform == "discord" and isinstance(native, dict):
             native.pop("allowed_mentions", None)  # it would say what the author wants
@@ -259,7 +259,7 @@ def _discord_texts(node: Json) -> Iterator[str]:
 # --- what the rule allows -----------------------------------------------------------------------
 
 
-def known(platform: str, person: str, there: str) -> Counterparts:
+def counterparts_of(platform: str, person: str, there: str) -> Counterparts:
     return Counterparts.model_validate(
         {"people": {person: Person(id=there, name="Ann")}}  # pyright: ignore[reportArgumentType]
     )
@@ -273,7 +273,7 @@ def test_a_linked_person_is_mentioned_in_blocks_as_in_text() -> None:
         ]},
     ]  # fmt: skip
     copy = delivery("slack", {"text": "x", "blocks": blocks}, "app",
-                    known("slack", "slack:T1:U1", "slack:T1:U9"))  # fmt: skip
+                    counterparts_of("slack", "slack:T1:U1", "slack:T1:U9"))  # fmt: skip
 
     (call,) = encode_slack(copy, CARDS).calls
 
@@ -298,7 +298,7 @@ def test_a_linked_person_is_mentioned_in_a_card_as_in_text() -> None:
     }  # fmt: skip
     copy = delivery("teams", {"type": "message", "attachments": [
         {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
-    ]}, "app", known("teams", "teams:T1:29%3A1", "teams:T1:29%3A9"))  # fmt: skip
+    ]}, "app", counterparts_of("teams", "teams:T1:29%3A1", "teams:T1:29%3A9"))  # fmt: skip
 
     (call,) = encode_teams(copy, "app", CARDS).calls
 

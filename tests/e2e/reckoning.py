@@ -38,7 +38,7 @@ class Reckoning:
     @property
     def unproved(self) -> set[Where]:
         """Posts whose copy in a channel of Teams the bridge lists as unproved."""
-        return _listed(self.tally, self.letters)
+        return _unproved_in(self.tally, self.letters)
 
     def hold(self, *, unproved_per_lane: int, in_order: bool = True) -> None:
         """Every bar, by name; what is unproved may be missing or stay as it was, and is listed."""
@@ -118,7 +118,7 @@ async def settled(
         while True:
             looked = time.monotonic()
             result = await tally(local, traffic.posts, traffic.rooms, log, is_reported)
-            if result.settled or {*result.wrong} <= _listed(result, await _letters(store)):
+            if result.settled or {*result.wrong} <= _unproved_in(result, await _letters(store)):
                 break
             if not is_idle(await bridge.health()):
                 since = time.monotonic()
@@ -129,7 +129,7 @@ async def settled(
     return await tally(local, traffic.posts, traffic.rooms, log, is_reported)
 
 
-def _listed(result: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
+def _unproved_in(result: Tally, letters: Sequence[DeadLetter]) -> set[Where]:
     """What is not as it should be, and listed as unproved."""
     listed = {
         (int(tag[0]), letter.operation.channel.channel)

@@ -36,13 +36,13 @@ class Elsewhere:
     ) -> Fetched:
         if url != "https://a.example/large":
             raise FileRefused("Its address is private")
-        return Fetched(await self._blobs.put(_given(LARGE), limit=1 << 20), "image/png")
+        return Fetched(await self._blobs.put(_chunks(LARGE), limit=1 << 20), "image/png")
 
     async def close(self) -> None:
         return
 
 
-async def _given(content: bytes) -> AsyncIterator[bytes]:
+async def _chunks(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
@@ -103,7 +103,7 @@ async def test_every_part_has_its_bytes_and_their_type(
 
 
 async def test_a_kept_file_is_opened_by_its_id_in_pieces(files: Files) -> None:
-    ref = await files.blobs.put(_given(LARGE), limit=1 << 20)
+    ref = await files.blobs.put(_chunks(LARGE), limit=1 << 20)
     part = message(media("audio", "audio/ogg", file_id=ref.file_id)).content[0]
 
     async with open_part(part, files) as content:

@@ -33,7 +33,7 @@ async def pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
         yield body[start : start + size]
 
 
-def seen(store: FileStore, parts: list[Part]) -> list[tuple[Any, ...]]:
+def contents_of(store: FileStore, parts: list[Part]) -> list[tuple[Any, ...]]:
     return [
         (p.name, p.filename, p.content_type, store.read(p.file) if p.file else p.value)
         for p in parts
@@ -46,7 +46,7 @@ async def test_a_form_is_read_the_same_in_pieces_of_any_size(size: int) -> None:
 
     parts = await read_multipart(FORM, pieces(BODY, size), store, ROOMY)
 
-    assert seen(store, parts) == [
+    assert contents_of(store, parts) == [
         ("payload_json", None, "application/json", b'{"a": 1}'),
         ("files[0]", 'a "b".txt', "", b"one\r\n--Y not the end\r\ntwo"),
         ("n", "naïve.png", "image/png", b""),
@@ -63,7 +63,7 @@ async def test_any_bytes_come_out_of_a_form_as_they_went_in(data: bytes, size: i
     kind = 'multipart/form-data; boundary="bnd-0123456789"'
     parts = await read_multipart(kind, pieces(body, size), store, ROOMY)
 
-    assert [row[3] for row in seen(store, parts)] == [data]
+    assert [row[3] for row in contents_of(store, parts)] == [data]
 
 
 @pytest.mark.parametrize(

@@ -195,11 +195,11 @@ def _timers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, Any]]:
     loop = asyncio.get_running_loop()
     call_later = loop.call_later
 
-    def noted(delay: float, callback: Any, *args: Any, **more: Any) -> Any:
+    def recording(delay: float, callback: Any, *args: Any, **more: Any) -> Any:
         timers.append((delay, callback))
         return call_later(3600, callback, *args, **more)
 
-    monkeypatch.setattr(loop, "call_later", noted)
+    monkeypatch.setattr(loop, "call_later", recording)
     return timers
 
 

@@ -52,10 +52,10 @@ async def test_every_link_is_found_after_the_migration(
     assert {(kind, gone) for *_, kind, gone in rows} == {(0, 0), (1, 0), (1, 1), (2, 0)}
     for key, native_id, message, *_ in rows:
         channel = channel_of_key(key)
-        assert await store.resolve(channel, native_id) == one(old, RESOLVE, key, native_id)
+        assert await store.resolve(channel, native_id) == single_value(old, RESOLVE, key, native_id)
         copies = [(r.slot, r.native_id, r.thread) for r in await store.copies(message, channel)]
         assert copies == old.execute(COPIES, (message, key)).fetchall()
-        assert await thread(store, message, key) == one(old, THREAD, message, key)
+        assert await thread(store, message, key) == single_value(old, THREAD, message, key)
     await store.close()
 
 
@@ -123,7 +123,7 @@ def write_history(path: Path, version: int) -> None:
         db.executescript(HISTORY.with_name(f"history_{version:04}.sql").read_text())
 
 
-def one(db: sqlite3.Connection, query: str, *values: str) -> Any:
+def single_value(db: sqlite3.Connection, query: str, *values: str) -> Any:
     row = db.execute(query, values).fetchone()
     return None if row is None else row[0]
 

@@ -14,8 +14,8 @@ from bridge.testing.store_contract import AWAY
 from bridge.testing.store_contract_reactions import (
     ReactionsContract,
     reaction,
-    shown,
     standing,
+    stored_reactions,
     waiting_marks,
 )
 from tests.store.conftest import KEY
@@ -47,5 +47,5 @@ async def test_waiting_reactions_survive_a_restart(clock: ManualClock, path: Pat
     again = await open_sqlite(path, clock=clock, key=KEY)
 
     assert await waiting_marks(again) == ["+👍 away 1", "+👍 far 1"]
-    assert len(await shown(again, new)) == 1
+    assert len(await stored_reactions(again, new)) == 1
     await again.close()
