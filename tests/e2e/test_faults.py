@@ -316,7 +316,9 @@ async def test_a_full_disk_acknowledges_nothing_and_loses_nothing(tmp_path: Path
                 await local.say(platform, "general", f"{platform} {number} {'x' * 1500}")
         await local.say("teams", "general", f"not taken {'x' * 1500}")
         discord = bridge.connectors[AccountId("discord")]
-        await local.until(lambda: "takes nothing" in discord.health().note)  # type: ignore[attr-defined]
+        health = discord.abilities.health
+        assert health
+        await local.until(lambda: "takes nothing" in health.current().note)
         assert count(local, "teams", "slack 2") == count(local, "teams", "discord 2") == 0
         handed_over = local.platforms["teams"].outbox.handed_over  # type: ignore[attr-defined]
         taken = sum(map(len, handed_over.values()))

@@ -94,7 +94,9 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
         settings["rooms"]["general"]["members"] = [m for m in members if m["account"] != "teams"]
         async with from_file(local, settings, path) as (bridge, url):
             slack, discord = bridge.connectors["slack"], bridge.connectors["discord"]  # type: ignore[index]
-            since = discord.health().connected_since  # type: ignore[attr-defined]
+            health = discord.abilities.health
+            assert health
+            since = health.current().connected_since
             await local.say("slack", "general", "one")
             await local.until(lambda: texts(local, "discord") == ["one"])
 
@@ -110,7 +112,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
             await local.until(lambda: texts(local, "discord") == ["one", "two", "three"])
             assert changes == ["account 'teams' added", "room 'general' changed"]
             assert bridge.connectors["slack"] is slack  # type: ignore[index]
-            assert discord.health().connected_since == since  # type: ignore[attr-defined]
+            assert health.current().connected_since == since
 
             del settings["accounts"]["discord"]
             settings["rooms"]["general"]["members"] = [
