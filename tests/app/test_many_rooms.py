@@ -40,9 +40,9 @@ from bridge.store import SqliteStore
 from tests.benchmarks.many_rooms import (
     ListedChannels,
     Size,
+    channel_infos,
     commands,
     configuration,
-    listed,
     running,
 )
 
@@ -78,7 +78,9 @@ def settings(size: Size) -> Settings:
 
 
 def found(size: Size, wanted: Settings) -> Rooms:
-    towns: Any = {AccountId(name): ChannelLister(listed(name, size)) for name in wanted.accounts}
+    towns: Any = {
+        AccountId(name): ChannelLister(channel_infos(name, size)) for name in wanted.accounts
+    }
     problems: list[str] = []
     rooms = asyncio.run(find_rooms(wanted, towns, SqliteStore.in_memory(SystemClock()), problems))
     assert [one for one in problems if "19:" not in one] == []

@@ -395,7 +395,7 @@ async def test_what_is_held_up_is_skipped_and_retried_while_nothing_runs(alone: 
     path = alone.with_name("bridge.sqlite3")
     store = await open_sqlite(path, clock=SystemClock(), key=None)
     for number in (1, 2):
-        said, own_id = store_contract.said(f"m{number}"), OperationId(f"p{number}")
+        said, own_id = store_contract.new_message(f"m{number}"), OperationId(f"p{number}")
         await store_contract.admit(store, said, store_contract.post(own_id, said))
         await store.begin(own_id)
         await store.postpone(own_id, time.time() + 3600, "HTTP 503")

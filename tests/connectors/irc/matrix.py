@@ -50,30 +50,26 @@ def _is_corrected(words: str) -> bool:
 
 
 def _edited(scene: Scene, there: str) -> bool:
-    corrections = scene.found(there, "after the edit")
-    return [_is_corrected(_text(correction).partition("> ")[2]) for correction in corrections] == [
-        True
-    ]
+    corrections = scene.messages_with(there, "after the edit")
+    return [_is_corrected(_text(one).partition("> ")[2]) for one in corrections] == [True]
 
 
 def _shortened(scene: Scene, there: str) -> bool:
-    corrections = scene.found(there, "piece 0, alone")
-    return [_is_corrected(_text(correction).partition("> ")[2]) for correction in corrections] == [
-        True
-    ]
+    corrections = scene.messages_with(there, "piece 0, alone")
+    return [_is_corrected(_text(one).partition("> ")[2]) for one in corrections] == [True]
 
 
 def _answers_the_root(scene: Scene, there: str) -> bool:
-    (root,) = scene.found(there, "the root of a thread")[:1]
-    answers = scene.found(there, "below the root")
-    return [answer.raw["tags"].get("+reply") for answer in answers] == [root.id]
+    (root,) = scene.messages_with(there, "the root of a thread")[:1]
+    answers = scene.messages_with(there, "below the root")
+    return [one.raw["tags"].get("+reply") for one in answers] == [root.id]
 
 
 def _names_the_author(scene: Scene, there: str) -> bool:
     people = scene.local.platforms[scene.origin].world().people
     author = next(person.name for person in people if person.id == scene.person)
-    replies = scene.found(there, "the reply itself")
-    return [f"↪ {author} “" in _text(reply) for reply in replies] == [True]
+    replies = scene.messages_with(there, "the reply itself")
+    return [f"↪ {author} “" in _text(one) for one in replies] == [True]
 
 
 def _thread_is_named(scene: Scene, there: str) -> bool:
@@ -82,10 +78,8 @@ def _thread_is_named(scene: Scene, there: str) -> bool:
 
 def _names_the_picture(scene: Scene, there: str) -> bool:
     """By its file name, or by its type where it has none."""
-    pictures = scene.found(there, "see the picture")
-    return ["red.gif" in picture.text or "image/gif" in picture.text for picture in pictures] == [
-        True
-    ]
+    pictures = scene.messages_with(there, "see the picture")
+    return ["red.gif" in one.text or "image/gif" in one.text for one in pictures] == [True]
 
 
 def _names_the_recording(scene: Scene, there: str) -> bool:
