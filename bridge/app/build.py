@@ -43,6 +43,7 @@ from bridge.router import Rooms, Router, Timeouts
 from bridge.router.outbound.references import Groups
 from bridge.router.recovery.other_bridges import instance_of
 from bridge.router.turns.quotas import Prices, QuotaSettings
+from bridge.router.wiring import Configuration, ContentServices
 from bridge.runtime.clock import SystemClock
 from bridge.runtime.discovery import CONNECTORS, agent_type, connector_type, names_of, policy_type
 from bridge.store.blobs import open_blobs
@@ -133,12 +134,13 @@ async def build(settings: Settings) -> Bridge:
         await store.close()
         raise
     router = Router(
-        store=store, connectors=connectors, rooms=rooms, agents=agents, clock=clock,
-        cards=all_cards(settings), files=files, policy=timeouts_of(settings),
-        groups=groups_of(settings), email_key=email_key(settings), admins=settings.admins,
-        tools=tools,
-        allowances=quotas_of(settings),
-        pictures=pictures,
+        store=store, connectors=connectors, agents=agents,
+        configuration=Configuration(
+            rooms, settings.admins, groups_of(settings), email_key(settings),
+            quotas=quotas_of(settings),
+        ),
+        clock=clock, timeouts=timeouts_of(settings),
+        content=ContentServices(all_cards(settings), files, pictures), tools=tools,
     )  # fmt: skip
     return Bridge(
         settings, store, connectors, agents, rooms, router, clock, problems, files, links, tools,

@@ -27,7 +27,7 @@ from bridge.app.settings.secrets import SecretReader
 from bridge.errors import BridgeError, ConfigError
 from bridge.model import AccountId
 from bridge.ports.connector import Connector
-from bridge.router.reconfigure import Configuration
+from bridge.router.wiring import Configuration
 from bridge.tools.mcp_server import McpServer
 
 log = structlog.get_logger()

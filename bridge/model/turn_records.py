@@ -46,6 +46,11 @@ class StoredTurn:
     origin: MessageId | None = None
     called_by: CalledBy = "person"
 
+    @property
+    def answer_id(self) -> MessageId:
+        """The id of its answer: a turn that runs twice answers once."""
+        return MessageId(f"agent:{self.agent}:{self.id}")
+
 
 PairingUse = Literal["paired", "wrong", "too_many"]
 

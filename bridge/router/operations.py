@@ -55,80 +55,88 @@ class Operations:
 
     # --- people and agents ----------------------------------------------------------------------
 
-    async def link_people(self, one: ActorId, other: ActorId) -> PersonId:
-        """Make two accounts one person's. Raises InvalidData for one and the same account."""
-        return await self._rooms.linking.link(one, other)
+    async def link_people(self, first: ActorId, second: ActorId) -> PersonId:
+        """Make two accounts one person's. Returns the person. Raises InvalidData for one and the
+        same account, and StoreError."""
+        return await self._rooms.linking.link(first, second)
 
     async def unlink_person(self, actor: ActorId) -> bool:
-        """False: it was not linked."""
+        """Take an account away from its person. Returns whether it was linked. Raises
+        StoreError."""
         return await self._rooms.linking.unlink(actor)
 
     async def set_blocked(
         self, actor: ActorId, by: str, room: RoomId | None, *, blocked: bool
     ) -> bool:
-        """Block somebody in a room or (None) in all, or end that; whether anything changed."""
+        """Block an account in a room or (None) in all rooms, or end that. Returns whether anything
+        changed. Raises StoreError."""
         return await self._rooms.bans.set_blocked(actor, by, room, blocked=blocked)
 
     async def unpair(self, actor: ActorId, agent: str | None) -> bool:
-        """Take an account's leave to write to an agent, or (None) to all; whether it had any."""
+        """End the pairing of an account with an agent, or (None) with all. Returns whether there
+        was one. Raises StoreError."""
         return await self._turns.access.unpair(actor, agent)
 
-    async def reset_quota(self, quota: str) -> None:
-        """As if nothing had been spent of this quota."""
-        await self._turns.quotas.forget(quota)
+    async def reset_quota(self, quota_key: str) -> None:
+        """Forget what was spent under this key, so that its whole quota is free. Raises
+        StoreError."""
+        await self._turns.quotas.forget(quota_key)
 
     # --- what programs write and read -----------------------------------------------------------
 
     def complete(self, message: Message) -> Message:
-        """With the parts that say the same as its cards, which its author need not write."""
+        """Return the message with fallbacks of its cards, which its author need not write."""
         return self._cards.with_fallbacks(message)
 
     def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
-        """The mistakes of cards that cannot be shown, each with its place in the message."""
+        """Return the mistakes of the cards that cannot be shown, each with its place in the
+        message."""
         return list(self._cards.faults(parts))
 
     def growing(self, room: RoomId) -> Sequence[Message]:
-        """The answers that agents are writing in the room now."""
+        """Return the answers that agents are writing in the room now."""
         return self._rooms.feed.growing(room)
 
     def reading(self) -> AbstractContextManager[asyncio.Event]:
-        """An event that is set whenever there is something new to read."""
+        """Return a context whose event is set whenever there is something new to read."""
         return self._rooms.feed.reading()
 
     # --- the state ------------------------------------------------------------------------------
 
     @property
     def instance(self) -> str:
-        """The id of the store, with which our posts are marked."""
+        """The id of the store, with which the bridge marks its posts."""
         return self._recovery.other_bridges.instance
 
     def why_not_received(self, account: AccountId) -> str:
-        """Why the account does not receive now; empty while it does."""
+        """Return why the account does not receive now; empty while it does."""
         return self._inbound.receivers.failed.get(account, "")
 
     def why_not_sent(self, account: AccountId) -> str:
-        """Why nothing is sent through the account; empty where it is."""
+        """Return why nothing is sent through the account; empty while messages are sent."""
         return self._recovery.other_bridges.note(account)
 
     def why_deaf(self, account: AccountId) -> str:
-        """What is wrong with an account that is connected; empty when nothing is."""
+        """Return what is wrong with an account that is connected and receives nothing; empty when
+        nothing is wrong."""
         return self._recovery.watchdog.note(account)
 
     def progress(self, account: AccountId) -> Progress | None:
-        """How far the account is with what happened while nobody listened; None: done."""
+        """Return how far the account is with the events that it missed; None when it has read them
+        all."""
         return self._recovery.catch_up.progress(account)
 
     @property
     def catching_up(self) -> int:
-        """How many channels are being read for what was missed."""
+        """The number of channels that are being read for missed messages."""
         return self._recovery.catch_up.behind
 
     @property
     def looking_back(self) -> int:
-        """How many channels are compared, or wait for it."""
-        return self._recovery.catch_up.look_back.behind
+        """The number of channels that are being compared with the archive, or wait for that."""
+        return self._recovery.catch_up.reconciler.behind
 
     @property
     def files_awaited(self) -> int:
-        """How many messages wait for files that could not be had at once."""
+        """The number of messages that wait for files that could not be fetched at once."""
         return self._inbound.fetcher.awaited

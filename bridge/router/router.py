@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from uuid import uuid4
+from collections.abc import Callable, Mapping
 
-from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.model import AccountId, Event, Raw
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.files import Files
-from bridge.ports.pictures import Pictures
 from bridge.ports.store.whole import Store
 from bridge.ports.tools import Toolbox
 from bridge.router.operations import Operations
-from bridge.router.outbound.references import Groups
 from bridge.router.reconfigure import Reconfigure
 from bridge.router.rooms.programs import raw_of
-from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.timeouts import Timeouts
-from bridge.router.turns.quotas import QuotaSettings
-from bridge.router.wiring import Given, wire, wire_inbox
+from bridge.router.turns.tools import NoTools
+from bridge.router.wiring import Configuration, ContentServices, Dependencies, wire, wire_inbox
 
 
 class Router:
@@ -39,40 +33,33 @@ class Router:
         *,
         store: Store,
         connectors: Mapping[AccountId, Connector],
-        rooms: Rooms,
         agents: Mapping[str, Agent],
+        configuration: Configuration,
         clock: Clock,
-        cards: Cards = NO_CARDS,
-        files: Files | None = None,
-        policy: Timeouts | None = None,
-        groups: Groups | None = None,
-        email_key: bytes | None = None,
-        new_id: Callable[[], str] = lambda: uuid4().hex,
-        admins: Sequence[str] = (),
+        timeouts: Timeouts | None = None,
+        content: ContentServices | None = None,
         tools: Toolbox | None = None,
-        allowances: QuotaSettings | None = None,
-        pictures: Pictures | None = None,
     ) -> None:
-        given = Given(
-            store, connectors, rooms, agents, clock, policy or Timeouts(), cards, new_id,
-            list(admins), files, tools, pictures,
+        shared = Dependencies(
+            store, connectors, agents, configuration.rooms, list(configuration.admins), clock,
+            timeouts or Timeouts(), content or ContentServices(), tools or NoTools(),
         )  # fmt: skip
-        self._given = given
-        self.signals = given.signals
-        self.parts = wire(given, email_key, groups or {}, allowances or QuotaSettings())
-        self.inbox = wire_inbox(given, self.parts)
-        self.operations = Operations(store, cards, self.parts)
-        self.reconfigure = Reconfigure(given, self.parts, self.inbox)
+        self._shared = shared
+        self.signals = shared.signals
+        self.parts = wire(shared, configuration)
+        self.inbox = wire_inbox(shared, self.parts)
+        self.operations = Operations(store, shared.content.cards, self.parts)
+        self.reconfigure = Reconfigure(shared, self.parts, self.inbox)
         self._watches: list[asyncio.Task[None]] = []
 
     async def hear(self, event: Event, key: str) -> str | None:
         """Process an event of a program. Returns its outcome, or None if the key is a repeat. Once
         the store has accepted the event, cancelling the call does not undo it."""
         work = self._hear_outside(raw_of(event, key))
-        return await asyncio.shield(self._given.background.spawn(work, "outside"))
+        return await asyncio.shield(self._shared.background.spawn(work, "outside"))
 
     async def _hear_outside(self, raw: Raw) -> str | None:
-        row = await self._given.store.accept(raw, advance=False)
+        row = await self._shared.store.accept(raw, advance=False)
         if row is None:
             return None
         with self.parts.inbound.processor.outcome_of(row) as outcome:
@@ -85,7 +72,7 @@ class Router:
         """Run until cancelled; then let calls that have begun finish, within `Timeouts.drain`
         seconds. `ready` is called when all accounts receive."""
         await self._resume()
-        for account, connector in self._given.connectors.items():
+        for account, connector in self._shared.connectors.items():
             self.reconfigure.start_account(account, connector)
         if ready:
             ready()
@@ -103,9 +90,9 @@ class Router:
         await rooms.directs.load()
         await recovery.catch_up.start()
         await recovery.other_bridges.start()
-        accounts = self._given.connectors
-        heard = {account: recovery.reader.heard_channels(account) for account in accounts}
-        recovery.catch_up.await_sessions(heard)
+        accounts = self._shared.connectors
+        channels = {account: recovery.reader.heard_channels(account) for account in accounts}
+        recovery.catch_up.await_sessions(channels)
         await self.parts.inbound.orphans.start()
         await recovery.watchdog.start()
         self._watches = [
@@ -114,7 +101,7 @@ class Router:
             asyncio.create_task(recovery.other_bridges.run(), name="other bridges"),
             asyncio.create_task(self.parts.outbound.delays.watch(), name="lateness"),
         ]
-        for row in await self._given.store.waiting_rows():
+        for row in await self._shared.store.waiting_rows():
             self.parts.inbound.queues.put(row)
         await self.parts.outbound.failures.start()
         self.reconfigure.announce_rooms()
@@ -124,7 +111,7 @@ class Router:
 
     async def _stop(self) -> None:
         inbound, recovery, background = (
-            self.parts.inbound, self.parts.recovery, self._given.background
+            self.parts.inbound, self.parts.recovery, self._shared.background
         )  # fmt: skip
         recovery.catch_up.receivers_stop()
         background.cancel()
@@ -141,7 +128,7 @@ class Router:
         await inbound.orphans.close()
         await inbound.fetcher.close()
         await self.parts.rooms.linking.close()
-        await self.parts.outbound.lanes.close(self._given.policy.drain)
+        await self.parts.outbound.lanes.close(self._shared.timeouts.drain)
         await recovery.other_bridges.close()
         await recovery.catch_up.close()
         await recovery.watchdog.close()
@@ -153,5 +140,5 @@ class Router:
         queues, lanes, turns = (
             self.parts.inbound.queues, self.parts.outbound.lanes, self.parts.turns.queue
         )  # fmt: skip
-        while not (queues.idle and lanes.idle and turns.idle and self._given.background.idle):
-            await self._given.clock.sleep(poll)
+        while not (queues.idle and lanes.idle and turns.idle and self._shared.background.idle):
+            await self._shared.clock.sleep(poll)

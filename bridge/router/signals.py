@@ -85,21 +85,20 @@ class DirectMessageCame:
 class Signals:
     """Every signal of the router.
 
-    - `row_due`: it is this row's turn in the inbox.
-
+    - `row_due`: this row of the inbox is next in its source.
     - `operation_ended`: the store holds the operation's end.
     - `mark_not_shown`: a platform does not show a reaction or a pin; a note says it in words. The
       lane of the channel's marks emits it, so that the notes change in the order of the events.
-    - `reactions_came_late`: the channel is compared with what we have.
-    - `unknown_post`: somebody else may send with the tokens of our account.
+    - `reactions_came_late`: the channel is to be compared with the archive.
+    - `unknown_post`: another bridge may send with the tokens of our account.
     - `hand_over_taken`: a person took over in this room.
-    - `direct_channel_opened`: this person may be written to alone from now on.
-    - `people_linked`: accounts became, or are no longer, one person's; the accounts.
+    - `direct_channel_opened`: this person accepts direct messages from now on.
+    - `people_linked`: these accounts became, or are no longer, one person's.
     - `room_resumed`: a command ended the pause of this room, or asked for that.
     - `sending_resumed`: an admin lets this account send again.
-    - `direct_message_came`: somebody writes to our bot alone, and no room has the channel yet;
-      whoever listens may make one.
-    - `channel_appeared`: an account told of a new channel, or of a channel's new name.
+    - `direct_message_came`: somebody writes to our bot alone, and no room has the channel yet; a
+      listener may make one.
+    - `channel_appeared`: an account reported a new channel, or a channel's new name.
     """
 
     operation_ended: Signal[OperationEnded] = field(default_factory=Signal[OperationEnded])

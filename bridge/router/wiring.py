@@ -3,11 +3,12 @@ highest. Each returns what the folders above it need; what goes the other way is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from uuid import uuid4
 
-from bridge.content.cards.reader import Cards
+from bridge.content.cards.reader import NO_CARDS, Cards
 from bridge.content.cards.rendering import public_url
 from bridge.model import AccountId
 from bridge.ports.agent import Agent
@@ -26,46 +27,51 @@ from bridge.router.commands.parser import Commands
 from bridge.router.commands.pausing import pausing_commands
 from bridge.router.commands.people import people_commands
 from bridge.router.commands.status import status_commands
-from bridge.router.inbound.admission import Admit, Refusals
+from bridge.router.inbound.addressed import (
+    AnswerCommand,
+    AnswerDirectCommand,
+    AnswerSlashCommand,
+    CarryDirectMessage,
+    TakePairingCode,
+)
+from bridge.router.inbound.admission import Admit, BuryDeleted, Refusals
 from bridge.router.inbound.attachments import AttachmentFetcher, KeepFiles, WaitForFiles
 from bridge.router.inbound.changes import AddFiles, ApplyDeletion, ApplyEdit, CopyEdits
 from bridge.router.inbound.channel_events import DescribeChannelEvent
-from bridge.router.inbound.direct_messages import AnswerDirectCommand, CarryDirectMessage
 from bridge.router.inbound.echoes import DropRepeats, SettleOwnEcho
 from bridge.router.inbound.feedback import FeedbackDelivery, TakeFeedback
 from bridge.router.inbound.flood_guard import FloodGuard
-from bridge.router.inbound.given_commands import (
-    AnswerCommand,
-    AnswerSlashCommand,
-    TakePairingCode,
-)
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.moderation import CopyDeletions
-from bridge.router.inbound.orphans import BuryDeleted, Orphans
+from bridge.router.inbound.orphans import Orphans
 from bridge.router.inbound.pipeline import Pipeline
 from bridge.router.inbound.presses import AskAgain, HearPress, OwnButtons, StopAnswers
-from bridge.router.inbound.processor import Committer, EventProcessor
+from bridge.router.inbound.processor import Committer, EventProcessor, LateReactions
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.inbound.reactions import ApplyPin, ApplyReaction, ShownPlaces, shows_natively
 from bridge.router.inbound.receivers import Receivers
 from bridge.router.inbound.routing import NameAuthor, PlaceInTimelines, Route
-from bridge.router.inbox import Keeper, OwnEchoes, RouterInbox
+from bridge.router.inbox import HeardChannels, Intake, Keeper, OwnEchoes, RouterInbox
 from bridge.router.outbound.delays import DelayNotifier
 from bridge.router.outbound.encoding import Encoding
+from bridge.router.outbound.failure_marks import FailureMarks
 from bridge.router.outbound.failures import DeliveryFailures
-from bridge.router.outbound.in_flight import InFlightCalls
+from bridge.router.outbound.lane import LaneParts, SendingChecks
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.outbound.notes import ReactionNotes
-from bridge.router.outbound.notices import Notices
-from bridge.router.outbound.press_answers import PressAnswers
+from bridge.router.outbound.notices import Notices, PressAnswers
+from bridge.router.outbound.outcomes import OperationEnds
 from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.references import Groups, References
+from bridge.router.outbound.send import InFlightCalls, Sender
+from bridge.router.outbound.settle import DuplicateRemover, Settler
 from bridge.router.outbound.streams import StreamRenderer
 from bridge.router.outbound.typing import Typing
 from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.recovery.channel_reader import ChannelReader
 from bridge.router.recovery.gaps import Gaps
-from bridge.router.recovery.other_bridges import OtherBridges, SendingStopped
+from bridge.router.recovery.other_bridges import OtherBridges, SendingStopped, StopNotices
+from bridge.router.recovery.reconcile import Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.bylines import AuthorBylines, Bylines
@@ -85,33 +91,63 @@ from bridge.router.turns.admission import TurnAdmission
 from bridge.router.turns.approvals import Approvals
 from bridge.router.turns.follow_ups import FollowUps
 from bridge.router.turns.handovers import HandOvers
-from bridge.router.turns.publisher import AnswerPublisher
+from bridge.router.turns.history import History
+from bridge.router.turns.publisher import AnswerCompletion, AnswerPosts, AnswerPublisher
 from bridge.router.turns.queue import TurnQueue
 from bridge.router.turns.quotas import Quotas, QuotaSettings
-from bridge.router.turns.request import TurnRequests
-from bridge.router.turns.runner import TurnRunner
+from bridge.router.turns.runner import (
+    AgentListener,
+    AnswerPresenter,
+    TurnEnding,
+    TurnPreparation,
+    TurnRunner,
+)
 from bridge.router.turns.selection import AgentSelection
-from bridge.router.turns.tool_catalogue import ToolCatalogue
-from bridge.router.turns.tools import NoTools, Tools
+from bridge.router.turns.tools import ToolCatalogue, Tools
 
 
 @dataclass(frozen=True)
-class Given:
+class Configuration:
+    """Everything that a reload changes in the router except accounts and agents. `admins` are actor
+    ids or globs of them; `email_key` is None if the bridge does not link accounts by e-mail
+    address."""
+
+    rooms: Rooms
+    admins: Sequence[str] = ()
+    groups: Groups = field(default_factory=dict[str, Mapping[AccountId, str]])
+    email_key: bytes | None = None
+    quotas: QuotaSettings = field(default_factory=QuotaSettings)
+
+
+@dataclass(frozen=True)
+class ContentServices:
+    """What the contents of messages are read and completed with. None: the bridge keeps no files,
+    or serves no pictures."""
+
+    cards: Cards = NO_CARDS
+    files: Files | None = None
+    pictures: Pictures | None = None
+
+
+def _new_id() -> str:
+    return uuid4().hex
+
+
+@dataclass(frozen=True)
+class Dependencies:
     """What the parts are made from. `connectors`, `agents`, `rooms` and `admins` change in place
     when the configuration does."""
 
     store: Store
     connectors: Mapping[AccountId, Connector]
-    rooms: Rooms
     agents: Mapping[str, Agent]
-    clock: Clock
-    policy: Timeouts
-    cards: Cards
-    new_id: Callable[[], str]
+    rooms: Rooms
     admins: list[str]
-    files: Files | None = None
-    tools: Toolbox | None = None
-    pictures: Pictures | None = None
+    clock: Clock
+    timeouts: Timeouts
+    content: ContentServices
+    tools: Toolbox
+    new_id: Callable[[], str] = _new_id
     signals: Signals = field(default_factory=Signals)
     background: Background = field(default_factory=Background)
 
@@ -166,7 +202,7 @@ class CommandParts:
 class InboundParts:
     receivers: Receivers
     queues: InboundQueues
-    beginnings: HistoryStarts
+    history_starts: HistoryStarts
     orphans: Orphans
     fetcher: AttachmentFetcher
     feedback: FeedbackDelivery
@@ -193,16 +229,23 @@ class Parts:
     recovery: RecoveryParts
 
 
-def wire_rooms(given: Given, email_key: bytes | None) -> RoomParts:
-    store, connectors, clock, signals = given.store, given.connectors, given.clock, given.signals
+def wire_rooms(shared: Dependencies, email_key: bytes | None) -> RoomParts:
+    store, connectors, clock, signals = (
+        shared.store,
+        shared.connectors,
+        shared.clock,
+        shared.signals,
+    )
     people = People(store, connectors, clock)
-    names = DisplayNames(store, given.admins, connectors)
-    bylines = Bylines(given.pictures)
+    names = DisplayNames(store, shared.admins, connectors)
+    bylines = Bylines(shared.content.pictures)
     directs = DirectMessages(store, connectors, clock, signals.direct_channel_opened)
-    given.rooms.join(directs, partial(platform_name, connectors))
+    shared.rooms.join(directs, partial(platform_name, connectors))
     return RoomParts(
         people=people,
-        reference_names=ReferenceNames(people, connectors, given.rooms, given.cards, clock),
+        reference_names=ReferenceNames(
+            people, connectors, shared.rooms, shared.content.cards, clock
+        ),
         bylines=bylines,
         author_bylines=AuthorBylines(names, bylines),
         feed=Feed(),
@@ -212,23 +255,40 @@ def wire_rooms(given: Given, email_key: bytes | None) -> RoomParts:
     )
 
 
-def wire_outbound(given: Given, rooms: RoomParts, groups: Groups) -> OutboundParts:
-    store, connectors, clock, signals = given.store, given.connectors, given.clock, given.signals
-    known, policy = given.rooms, given.policy
-    rate_limits = RateLimits(clock, {a: c.capabilities.budgets for a, c in connectors.items()})
-    references = References(store, connectors, known, groups)
-    in_flight = InFlightCalls(connectors)
-    url_of = given.files.url_of if given.files else public_url
-    encoding = Encoding(store, connectors, known, rate_limits, clock, url_of, references)
-    stopped: dict[AccountId, SendingStopped] = {}
-    lanes = Lanes(
-        store, connectors, rate_limits, clock, policy, known, encoding, in_flight, signals, stopped
+def wire_outbound(shared: Dependencies, rooms: RoomParts, groups: Groups) -> OutboundParts:
+    store, connectors, clock, signals = (
+        shared.store,
+        shared.connectors,
+        shared.clock,
+        shared.signals,
     )
-    notices = Notices(store, clock, given.new_id, lanes.wake)
-    ReactionNotes(
-        store, known, notices, partial(shows_natively, connectors), rooms.reference_names.name_of,
-        signals.mark_not_shown,
+    all_rooms, timeouts = shared.rooms, shared.timeouts
+    rate_limits = RateLimits(clock, {a: c.capabilities.budgets for a, c in connectors.items()})
+    references = References(store, connectors, all_rooms, groups)
+    in_flight = InFlightCalls(connectors)
+    url_of = shared.content.files.url_of if shared.content.files else public_url
+    encoding = Encoding(store, connectors, all_rooms, rate_limits, clock, url_of, references)
+    stopped: dict[AccountId, SendingStopped] = {}
+    duplicates = DuplicateRemover(store, connectors, rate_limits, in_flight, clock, timeouts)
+    lane_parts = LaneParts(
+        store, connectors,
+        SendingChecks(all_rooms, stopped, clock),
+        Sender(store, encoding, rate_limits, in_flight, timeouts, signals.mark_not_shown),
+        Settler(store, encoding, duplicates, clock, timeouts),
+        OperationEnds(store, clock, signals.operation_ended), clock, timeouts,
     )  # fmt: skip
+    lanes = Lanes(lane_parts, duplicates, signals)
+    notices = Notices(store, clock, shared.new_id, lanes.wake)
+    ReactionNotes(
+        store, all_rooms, notices, partial(shows_natively, connectors),
+        rooms.reference_names.name_of, signals.mark_not_shown,
+    )  # fmt: skip
+    failures = DeliveryFailures(
+        store, all_rooms, connectors, notices,
+        FailureMarks(store, connectors, shared.new_id, lanes.wake), rooms.directs, clock,
+        lanes.wake,
+    )  # fmt: skip
+    signals.operation_ended.subscribe(failures.operation_ended)
     return OutboundParts(
         rate_limits=rate_limits,
         references=references,
@@ -237,75 +297,104 @@ def wire_outbound(given: Given, rooms: RoomParts, groups: Groups) -> OutboundPar
         stopped=stopped,
         lanes=lanes,
         notices=notices,
-        typing=Typing(known, connectors, rate_limits, clock, store, rooms.bylines),
+        typing=Typing(all_rooms, connectors, rate_limits, clock, store, rooms.bylines),
         press_answers=PressAnswers(connectors, rooms.people, notices),
-        delays=DelayNotifier(store, known, notices, clock, policy),
-        failures=DeliveryFailures(
-            store, known, connectors, notices, clock, lanes.wake, given.new_id,
-            rooms.directs.home, rooms.directs.end_of, signals.operation_ended,
-        ),
+        delays=DelayNotifier(store, all_rooms, notices, clock, timeouts),
+        failures=failures,
     )  # fmt: skip
 
 
 def wire_turns(
-    given: Given, rooms: RoomParts, outbound: OutboundParts, quota_settings: QuotaSettings
+    shared: Dependencies,
+    rooms: RoomParts,
+    outbound: OutboundParts,
+    quota_settings: QuotaSettings,
 ) -> TurnParts:
-    store, connectors, clock, signals = given.store, given.connectors, given.clock, given.signals
-    known, policy, notices, new_id = given.rooms, given.policy, outbound.notices, given.new_id
-    approvals = Approvals(
-        store, known, rooms.people, notices, outbound.press_answers, clock, new_id, given.admins
+    store, connectors, clock, signals = (
+        shared.store,
+        shared.connectors,
+        shared.clock,
+        shared.signals,
     )
-    tools = Tools(given.tools or NoTools(), approvals, store)
-    catalogue = ToolCatalogue(store, known, tools, given.background)
-    if isinstance(given.tools, TellsChanges):
-        given.tools.tell_changes(catalogue.changed)
+    all_rooms, timeouts, notices, new_id = (
+        shared.rooms,
+        shared.timeouts,
+        outbound.notices,
+        shared.new_id,
+    )
+    approvals = Approvals(
+        store,
+        all_rooms,
+        rooms.people,
+        notices,
+        outbound.press_answers,
+        clock,
+        new_id,
+        shared.admins,
+    )
+    tools = Tools(shared.tools, approvals, store)
+    catalogue = ToolCatalogue(store, all_rooms, tools, shared.background)
+    if isinstance(shared.tools, TellsChanges):
+        shared.tools.tell_changes(catalogue.changed)
     publisher = AnswerPublisher(
-        store, connectors, outbound.lanes, clock, new_id, given.cards, given.files,
-        rooms.reference_names, rooms.bylines,
+        store, outbound.lanes, rooms.feed, AnswerPosts(connectors, rooms.bylines, new_id),
+        AnswerCompletion(shared.content.cards, shared.content.files, rooms.reference_names), clock,
     )  # fmt: skip
-    encoding = outbound.encoding
     streams = StreamRenderer(
-        store, connectors, outbound.rate_limits, clock, encoding.edits, encoding.growing_calls,
-        encoding.grown, publisher.roll_over, outbound.in_flight,
+        store, connectors, outbound.rate_limits, clock, outbound.encoding, publisher.roll_over,
+        outbound.in_flight,
     )  # fmt: skip
     hand_overs = HandOvers(store, notices, clock, signals.hand_over_taken)
+    history = History(store, timeouts)
+    presenter = AnswerPresenter(publisher, streams, outbound.typing, rooms.feed, clock, timeouts)
+    follow_ups = FollowUps(store, all_rooms, hand_overs, notices, clock)
     runner = TurnRunner(
-        store, connectors, known, given.agents, TurnRequests(store, policy), publisher, streams,
-        clock, policy, outbound.typing, rooms.feed, tools,
-        FollowUps(store, known, hand_overs, notices, clock), catalogue, given.cards,
+        store, all_rooms, shared.agents,
+        TurnPreparation(history, tools, catalogue, shared.content.cards, clock, timeouts),
+        AgentListener(store, publisher, presenter, clock, timeouts),
+        TurnEnding(store, publisher, history, tools, follow_ups, clock),
     )  # fmt: skip
-    access = AgentAccess(store, connectors, known, rooms.bans, notices, clock)
+    access = AgentAccess(store, connectors, all_rooms, rooms.bans, notices, clock)
     quotas = Quotas(store, clock, quota_settings)
     admission = TurnAdmission(
-        store, known, hand_overs, access, quotas, notices, rooms.linking.person_of
+        store, all_rooms, hand_overs, access, quotas, notices, rooms.linking.person_of
     )
+    queue = TurnQueue(store, all_rooms, runner, publisher, admission, new_id, clock, timeouts)
+    signals.hand_over_taken.subscribe(queue.hand_over_taken)
     return TurnParts(
         approvals=approvals,
         catalogue=catalogue,
         hand_overs=hand_overs,
         access=access,
         quotas=quotas,
-        queue=TurnQueue(
-            store, known, runner, publisher, clock, policy, new_id, admission,
-            signals.hand_over_taken,
-        ),
+        queue=queue,
         selection=AgentSelection(store, hand_overs, access, clock),
-    )  # fmt: skip
+    )
 
 
 def wire_commands(
-    given: Given, rooms: RoomParts, outbound: OutboundParts, turns: TurnParts
+    shared: Dependencies, rooms: RoomParts, outbound: OutboundParts, turns: TurnParts
 ) -> CommandParts:
-    store, known, connectors, admins = given.store, given.rooms, given.connectors, given.admins
+    store, all_rooms, connectors, admins = (
+        shared.store,
+        shared.rooms,
+        shared.connectors,
+        shared.admins,
+    )
     hand_overs = HandOverCommands(store, turns.hand_overs, rooms.reference_names, admins)
     writer = DirectWriter(
-        store, rooms.directs, rooms.author_bylines, given.clock, given.new_id, outbound.lanes.wake
+        store,
+        rooms.directs,
+        rooms.author_bylines,
+        shared.clock,
+        shared.new_id,
+        outbound.lanes.wake,
     )
     direct = DirectCommand(rooms.directs, rooms.bans, rooms.people, writer)
     linker = CurrentLinker()
     commands = (
-        *status_commands(store, known, rooms.bans),
-        *pausing_commands(rooms.bans, given.signals.room_resumed),
+        *status_commands(store, all_rooms, rooms.bans),
+        *pausing_commands(rooms.bans, shared.signals.room_resumed),
         *ban_commands(store, rooms.bans),
         *people_commands(rooms.linking),
         *hand_overs.commands(),
@@ -313,44 +402,59 @@ def wire_commands(
         *direct_commands(direct),
         *channel_commands(connectors, linker),
     )
-    channel = Commands(commands, known, connectors, outbound.notices, admins)
+    channel = Commands(commands, all_rooms, connectors, outbound.notices, admins)
     return CommandParts(hand_overs=hand_overs, linker=linker, direct=direct, channel=channel)
 
 
 def wire_inbound(
-    given: Given,
+    shared: Dependencies,
     rooms: RoomParts,
     outbound: OutboundParts,
     turns: TurnParts,
     commands: CommandParts,
 ) -> InboundParts:
-    store, connectors, clock, signals = given.store, given.connectors, given.clock, given.signals
-    policy = given.policy
-    queues = InboundQueues(signals.row_due)
-    beginnings = HistoryStarts(store)
-    orphans = Orphans(store, connectors, beginnings, clock, policy, queues.put)
-    fetcher = AttachmentFetcher(
-        store, connectors, given.files, given.cards, clock, policy, queues.put
+    store, connectors, clock, signals = (
+        shared.store,
+        shared.connectors,
+        shared.clock,
+        shared.signals,
     )
-    feedback = FeedbackDelivery(store, given.agents, clock, policy)
-    pipeline = _pipeline(given, rooms, outbound, turns, commands, orphans, fetcher, feedback)
-    committer = Committer(store, outbound.lanes, turns.queue, orphans, feedback, rooms.feed)
+    timeouts = shared.timeouts
+    queues = InboundQueues(signals.row_due)
+    history_starts = HistoryStarts(store)
+    orphans = Orphans(store, connectors, history_starts, clock, timeouts, queues.put)
+    fetcher = AttachmentFetcher(
+        store,
+        connectors,
+        shared.content.files,
+        shared.content.cards,
+        clock,
+        timeouts,
+        queues.put,
+    )
+    feedback = FeedbackDelivery(store, shared.agents, clock, timeouts)
+    pipeline = _pipeline(shared, rooms, outbound, turns, commands, orphans, fetcher, feedback)
+    committer = Committer(
+        store, outbound.lanes, turns.queue, orphans, fetcher, feedback, rooms.feed
+    )
+    late_reactions = LateReactions(orphans, signals.reactions_came_late, clock, timeouts)
+    processor = EventProcessor(
+        pipeline, committer, late_reactions, orphans, store, connectors, clock, timeouts
+    )
+    signals.row_due.subscribe(processor.take)
     return InboundParts(
-        receivers=Receivers(clock, policy),
+        receivers=Receivers(clock, timeouts),
         queues=queues,
-        beginnings=beginnings,
+        history_starts=history_starts,
         orphans=orphans,
         fetcher=fetcher,
         feedback=feedback,
-        processor=EventProcessor(
-            pipeline, committer, store, connectors, orphans, fetcher, signals.row_due,
-            signals.reactions_came_late, clock, policy,
-        ),
-    )  # fmt: skip
+        processor=processor,
+    )
 
 
 def _pipeline(
-    given: Given,
+    shared: Dependencies,
     rooms: RoomParts,
     outbound: OutboundParts,
     turns: TurnParts,
@@ -360,91 +464,105 @@ def _pipeline(
     feedback: FeedbackDelivery,
 ) -> Pipeline:
     """The stages over their parts."""
-    store, connectors, clock, signals = given.store, given.connectors, given.clock, given.signals
-    known, new_id, notices = given.rooms, given.new_id, outbound.notices
+    store, connectors, clock, signals = (
+        shared.store,
+        shared.connectors,
+        shared.clock,
+        shared.signals,
+    )
+    all_rooms, new_id, notices = shared.rooms, shared.new_id, outbound.notices
     people, names = rooms.people, rooms.reference_names
     copies = CopyEdits(store, new_id)
-    copy_deletions = CopyDeletions(store, known, connectors, notices, new_id)
-    places = ShownPlaces(store, known, people)
+    copy_deletions = CopyDeletions(store, all_rooms, connectors, notices, new_id)
+    places = ShownPlaces(store, all_rooms, people)
     own_buttons = OwnButtons(turns.approvals, commands.hand_overs, outbound.failures)
-    ask_again = AskAgain(store, given.cards, turns.access, new_id)
+    ask_again = AskAgain(store, shared.content.cards, turns.access, new_id)
     refusals = Refusals(rooms.bans, FloodGuard(signals.room_resumed), notices, clock)
     return Pipeline(
-        before_admission=(
+        arrivals=(
             DropRepeats(store),
-            WaitForFiles(fetcher),
             SettleOwnEcho(store, outbound.lanes.wake, signals.unknown_post),
             AnswerDirectCommand(rooms.directs, commands.direct, notices),
-            CarryDirectMessage(store, rooms.directs, known, rooms.bans, notices),
-            AnswerSlashCommand(commands.channel),
-            AnswerCommand(commands.channel),
-            TakePairingCode(turns.access),
+            CarryDirectMessage(store, rooms.directs, all_rooms, rooms.bans, notices),
         ),
-        admit=Admit(known, people, refusals),
-        after_admission=(
-            BuryDeleted(orphans),
+        message_commands=(AnswerCommand(commands.channel), TakePairingCode(turns.access)),
+        other_arrivals=(WaitForFiles(fetcher), AnswerSlashCommand(commands.channel)),
+        admit=Admit(all_rooms, people, refusals),
+        bury_deleted=BuryDeleted(orphans),
+        changes=(
             ApplyEdit(copies, rooms.linking, names, fetcher),
             AddFiles(copies),
             ApplyDeletion(store, new_id, copy_deletions),
             ApplyReaction(store, places, people, connectors, new_id),
-            ApplyPin(places, known, people, new_id),
+            ApplyPin(places, all_rooms, people, new_id),
             TakeFeedback(store, people, feedback),
             StopAnswers(store),
-            HearPress(store, given.cards, own_buttons, ask_again, outbound.press_answers),
+            HearPress(store, shared.content.cards, own_buttons, ask_again, outbound.press_answers),
             DescribeChannelEvent(store, connectors, people, names),
         ),
         name_author=NameAuthor(people, rooms.linking, names),
-        keep_files=KeepFiles(fetcher),
         place_in_timelines=PlaceInTimelines(store),
         route=Route(turns.selection, rooms.author_bylines, connectors, clock, new_id),
+        keep_files=KeepFiles(fetcher),
     )
 
 
 def wire_recovery(
-    given: Given, rooms: RoomParts, outbound: OutboundParts, inbound: InboundParts
+    shared: Dependencies, rooms: RoomParts, outbound: OutboundParts, inbound: InboundParts
 ) -> RecoveryParts:
-    store, connectors, clock, signals = given.store, given.connectors, given.clock, given.signals
-    known, policy, notices = given.rooms, given.policy, outbound.notices
+    store, connectors, clock, signals = (
+        shared.store,
+        shared.connectors,
+        shared.clock,
+        shared.signals,
+    )
+    all_rooms, timeouts, notices = shared.rooms, shared.timeouts, outbound.notices
     reconnect = inbound.receivers.reconnect
-    watchdog = ConnectionWatchdog(
-        store, connectors, known, clock, policy, reconnect, signals.operation_ended
+    watchdog = ConnectionWatchdog(store, connectors, all_rooms, clock, timeouts, reconnect)
+    signals.operation_ended.subscribe(watchdog.operation_ended)
+    reconciler = Reconciler(
+        store, connectors, inbound.queues, inbound.history_starts, clock, timeouts
     )
     catch_up = CatchUp(
-        store, connectors, inbound.queues, inbound.beginnings, Gaps(known, connectors, notices),
-        watchdog, clock, policy, signals.reactions_came_late,
+        store, connectors, inbound.queues, reconciler, Gaps(all_rooms, connectors, notices),
+        watchdog, clock, timeouts,
     )  # fmt: skip
+    signals.reactions_came_late.subscribe(catch_up.reactions_came_late)
+    reader = ChannelReader(connectors, all_rooms, rooms.directs, catch_up, shared.background)
+    signals.direct_channel_opened.subscribe(reader.direct_channel_opened)
+    other_bridges = OtherBridges(
+        store, connectors, clock, timeouts, outbound.stopped,
+        StopNotices(store, all_rooms, connectors, notices, reconnect, clock, timeouts),
+        signals.sending_resumed,
+    )  # fmt: skip
+    signals.unknown_post.subscribe(other_bridges.unknown_post)
     return RecoveryParts(
-        watchdog=watchdog,
-        other_bridges=OtherBridges(
-            store, connectors, known, notices, clock, policy, reconnect, outbound.stopped,
-            signals.unknown_post, signals.sending_resumed,
-        ),
-        catch_up=catch_up,
-        reader=ChannelReader(
-            connectors, known, rooms.directs, catch_up, given.background,
-            signals.direct_channel_opened,
-        ),
-    )  # fmt: skip
+        watchdog=watchdog, other_bridges=other_bridges, catch_up=catch_up, reader=reader
+    )
 
 
-def wire(
-    given: Given, email_key: bytes | None, groups: Groups, quota_settings: QuotaSettings
-) -> Parts:
-    """All parts, folder by folder."""
-    rooms = wire_rooms(given, email_key)
-    outbound = wire_outbound(given, rooms, groups)
-    turns = wire_turns(given, rooms, outbound, quota_settings)
-    commands = wire_commands(given, rooms, outbound, turns)
-    inbound = wire_inbound(given, rooms, outbound, turns, commands)
-    recovery = wire_recovery(given, rooms, outbound, inbound)
+def wire(shared: Dependencies, configuration: Configuration) -> Parts:
+    """Make the parts, folder by folder, and return them."""
+    rooms = wire_rooms(shared, configuration.email_key)
+    outbound = wire_outbound(shared, rooms, configuration.groups)
+    turns = wire_turns(shared, rooms, outbound, configuration.quotas)
+    commands = wire_commands(shared, rooms, outbound, turns)
+    inbound = wire_inbound(shared, rooms, outbound, turns, commands)
+    recovery = wire_recovery(shared, rooms, outbound, inbound)
     return Parts(rooms, outbound, turns, commands, inbound, recovery)
 
 
-def wire_inbox(given: Given, parts: Parts) -> RouterInbox:
+def wire_inbox(shared: Dependencies, parts: Parts) -> RouterInbox:
     outbound, inbound, recovery = parts.outbound, parts.inbound, parts.recovery
+    keeper = Keeper(shared.store, recovery.catch_up, inbound.orphans, inbound.queues)
     return RouterInbox(
-        given.connectors, given.rooms, parts.rooms.directs, recovery.watchdog,
-        OwnEchoes(outbound.lanes, recovery.other_bridges, recovery.catch_up), outbound.typing,
-        Keeper(given.store, recovery.catch_up, inbound.orphans, inbound.queues), recovery.reader,
-        given.background, given.signals, given.store, given.clock, given.policy,
+        HeardChannels(shared.connectors, shared.rooms, parts.rooms.directs, shared.signals),
+        recovery.watchdog,
+        OwnEchoes(outbound.lanes, recovery.other_bridges, recovery.catch_up),
+        outbound.typing,
+        Intake(
+            keeper, recovery.reader, shared.connectors, shared.background, shared.clock,
+            shared.timeouts,
+        ),
+        recovery.reader, shared.store, shared.background,
     )  # fmt: skip

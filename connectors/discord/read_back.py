@@ -81,8 +81,8 @@ class ReadBack:
             yield Stretch(thread, *keys, posts)
             before = first
 
-    def order_key(self, native_id: str) -> str:
-        return ids.order_key(native_id) if native_id.isdecimal() else ""
+    def order_key(self, native_id: str) -> str | None:
+        return ids.order_key(native_id) if native_id.isdecimal() else None
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         """As the gateway would have told it."""

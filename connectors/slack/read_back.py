@@ -46,8 +46,8 @@ class ReadBack:
         async for stretch in reader.stretches(since, upto, threads):
             yield stretch
 
-    def order_key(self, native_id: str) -> str:
-        return ids.order_key(native_id) if ids.is_ts(native_id) else ""
+    def order_key(self, native_id: str) -> str | None:
+        return ids.order_key(native_id) if ids.is_ts(native_id) else None
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         """What Slack would have told when the post was deleted."""

@@ -11,12 +11,14 @@ import json
 import re
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from bridge.app.cli import main
 from tests.e2e.local_sandbox import configuration, local_sandbox, running
+from tests.router.ways import Way, page_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "one-message.md"
 TEXT = "Is the *release* ready? The plan is at https://example.com/plan :tada:"
@@ -51,25 +53,27 @@ def stable(page: str) -> str:
     return page
 
 
-async def explained() -> str:
-    """What `explain --markdown` prints of a message that was said on the local Slack."""
+async def explained(way: Way | None = None) -> str:
+    """The page: what `explain --markdown` prints of a message that was posted on the local Slack,
+    and the files that it passes. The `way` traces it meanwhile."""
     with tempfile.TemporaryDirectory() as folder:
         async with local_sandbox() as local:
             settings = configuration(local, Path(folder) / "bridge.sqlite3", channels=["general"])
             config = Path(folder) / "bridge.yaml"
             config.write_text(json.dumps(settings))
             async with running(local, settings) as (bridge, _):
-                native = await local.say("slack", "general", TEXT)
-                await local.until(
-                    lambda: all(local.standing(name, "general") for name in local.platforms)
-                )
+                with nullcontext() if way is None else way.traced():
+                    native = await local.say("slack", "general", TEXT)
+                    await local.until(
+                        lambda: all(local.standing(name, "general") for name in local.platforms)
+                    )
                 await bridge.router.settled()
                 result = await asyncio.to_thread(
                     CliRunner().invoke, main, ["explain", native, "--markdown", "-c", str(config)]
                 )
     if result.exit_code:
         raise SystemExit(result.output)
-    return stable(result.stdout)
+    return f"{stable(result.stdout).rstrip()}\n\n{page_section()}"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from bridge.ports.tools import Toolbox
 from bridge.router import AgentMembership, Member, Room, Rooms, Router, Timeouts
 from bridge.router.rooms.rooms import Talk
 from bridge.router.turns.quotas import QuotaSettings
+from bridge.router.wiring import Configuration, ContentServices
 from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector
@@ -40,10 +41,10 @@ class RouterRig:
         self.files: Files | None = None
         self.talk = Talk()
         self.admins: list[str] = []
-        self.allowances = QuotaSettings()
+        self.quotas = QuotaSettings()
         self.memberships: tuple[AgentMembership, ...] = ()
         self.tools: Toolbox | None = None
-        self.policy = Timeouts(settle_grace=1.0, drain=0.5)
+        self.timeouts = Timeouts(settle_grace=1.0, drain=0.5)
         self.rooms: list[Room] = []
 
     def room(self, name: str, *members: tuple[FakeConnector, str, str]) -> None:
@@ -62,15 +63,12 @@ class RouterRig:
         router = Router(
             store=self.store,
             connectors=self.connectors,
-            rooms=Rooms(self.rooms),
             agents=self.agents,
+            configuration=Configuration(Rooms(self.rooms), self.admins, quotas=self.quotas),
             clock=self.clock,
-            cards=self.cards,
-            files=self.files,
-            policy=self.policy,
+            timeouts=self.timeouts,
+            content=ContentServices(self.cards, self.files),
             tools=self.tools,
-            admins=self.admins,
-            allowances=self.allowances,
         )
         ready = asyncio.Event()
         running = asyncio.create_task(router.run(ready.set))

@@ -386,7 +386,7 @@ async def test_a_tool_that_runs_for_long_does_not_make_its_agent_silent(
 
     async with rig.run():
         await asked(rig)
-        await clock.advance(2 * rig.policy.turn_total)
+        await clock.advance(2 * rig.timeouts.turn_total)
         bench.hold.set()
         await clock.advance(5)
 

@@ -63,7 +63,7 @@ def only_new_messages(conversation: Conversation, messages: Sequence[Message]) -
 
 
 def _history(conversation: Conversation) -> Json:
-    """Return how the conversation was built (`bridge.router.turns.request`)."""
+    """Return how the conversation was built (`bridge.router.turns.history`)."""
     return obj(obj((conversation.metadata or {}).get(KEY)).get("history"))
 
 

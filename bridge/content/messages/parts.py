@@ -59,6 +59,11 @@ def parts_text(parts: Iterable[tuple[ContentPart, PartDetails | None]]) -> str:
     return "\n\n".join(close_fence(text) for text in texts if text)
 
 
+def may_hold_files(message: Message) -> bool:
+    """Whether the message has parts other than text and tool calls; most messages do not."""
+    return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
+
+
 def plain_to_markdown(text: str) -> str:
     """Returns plain text as UACS Markdown with the same content; empty lines separate
     paragraphs."""

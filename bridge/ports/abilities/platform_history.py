@@ -112,9 +112,10 @@ class ReadBack(Protocol):
         """
         ...
 
-    def order_key(self, native_id: str) -> str:
-        """Where a post stands among the others; empty for an id that is no post's of the platform
-        (what the bridge tells of a channel stands in the archive alone). Pure."""
+    def order_key(self, native_id: str) -> str | None:
+        """Where a post stands among the others; None for an id that is not one of the platform's
+        posts: messages by which the bridge describes channel events are in the archive alone, under
+        ids that the bridge made. Pure."""
         ...
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:

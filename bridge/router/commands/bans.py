@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from bridge.ports.store.people import PeopleStore
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.commands.targets import person_meant, reads_as_person
 from bridge.router.rooms.bans import BansAndPauses
 
 
 def ban_commands(store: PeopleStore, bans: BansAndPauses) -> tuple[Command, ...]:
-    async def ban(given: GivenCommand) -> str:
-        actor = await person_meant(given.words, given.room, store)
-        await bans.bar(actor, "banned", given.actor, given.room.id)
+    async def ban(call: CommandCall) -> str:
+        actor = await person_meant(call.words, call.room, store)
+        await bans.bar(actor, "banned", call.actor, call.room.id)
         return f"{actor} is banned from this room."
 
-    async def unban(given: GivenCommand) -> str:
-        actor = await person_meant(given.words, given.room, store)
-        done = await bans.unbar(actor, "banned", given.room.id)
+    async def unban(call: CommandCall) -> str:
+        actor = await person_meant(call.words, call.room, store)
+        done = await bans.unbar(actor, "banned", call.room.id)
         return f"{actor} is not banned any more." if done else f"{actor} was not banned here."
 
-    async def banned(given: GivenCommand) -> str:
+    async def banned(call: CommandCall) -> str:
         here = [
             ban.actor
-            for ban in bans.barred()
-            if ban.why == "banned" and ban.room in (None, given.room.id)
+            for ban in bans.bans()
+            if ban.why == "banned" and ban.room in (None, call.room.id)
         ]
         return "\n".join(here) or "Nobody is banned here."
 
-    async def optout(given: GivenCommand) -> str:
-        await bans.bar(given.actor, "opted_out", given.actor, None)
+    async def optout(call: CommandCall) -> str:
+        await bans.bar(call.actor, "opted_out", call.actor, None)
         return 'What you say is neither carried nor kept from now on. "optin" takes it back.'
 
-    async def optin(given: GivenCommand) -> str:
-        done = await bans.unbar(given.actor, "opted_out", None)
+    async def optin(call: CommandCall) -> str:
+        done = await bans.unbar(call.actor, "opted_out", None)
         return "What you say is carried and kept again." if done else "You had not opted out."
 
     return (

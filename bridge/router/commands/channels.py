@@ -8,7 +8,7 @@ from typing import Protocol
 from bridge.errors import InvalidData
 from bridge.model import AccountId, ActorId, RoomId, split_key
 from bridge.ports.connector import Connector
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.rooms import Member
 
 
@@ -51,13 +51,13 @@ def channel_commands(
     connectors: Mapping[AccountId, Connector], linker: Linker
 ) -> tuple[Command, ...]:
 
-    async def link(given: GivenCommand) -> str:
-        account, channel = given.words
-        meant = _channel_meant(account, channel, connectors)
-        return await linker.link(given.room.id, account, meant, given.actor)
+    async def link(call: CommandCall) -> str:
+        account, channel = call.words
+        channel_name = _channel_named(account, channel, connectors)
+        return await linker.link(call.room.id, account, channel_name, call.actor)
 
-    async def unlink(given: GivenCommand) -> str:
-        return await linker.unlink(given.room.id, given.member, given.actor)
+    async def unlink(call: CommandCall) -> str:
+        return await linker.unlink(call.room.id, call.member, call.actor)
 
     return (
         Command("link ACCOUNT #CHANNEL", "take a channel into this room", link, range(2, 3)),
@@ -65,7 +65,7 @@ def channel_commands(
     )
 
 
-def _channel_meant(account: str, channel: str, connectors: Mapping[AccountId, Connector]) -> str:
+def _channel_named(account: str, channel: str, connectors: Mapping[AccountId, Connector]) -> str:
     """A platform makes a mention of its own channel, even where the account is another platform's:
     then the name counts, not the id."""
     key, _, name = channel.partition("#")

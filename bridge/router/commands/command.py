@@ -11,7 +11,7 @@ from bridge.router.rooms.rooms import Member, Room
 
 
 @dataclass(frozen=True)
-class GivenCommand:
+class CommandCall:
     """A command as somebody gave it.
 
     - `words` follow its name, with mentions as actor ids.
@@ -47,7 +47,7 @@ class Command:
 
     usage: str
     about: str
-    run: Callable[[GivenCommand], Awaitable[str]]
+    run: Callable[[CommandCall], Awaitable[str]]
     words: range = range(1)
     everybody: bool = False
     whispered: bool = False

@@ -22,7 +22,7 @@ from bridge.model.room_records import DirectEnd
 from bridge.model.times import datetime_of
 from bridge.ports.clock import Clock
 from bridge.ports.store.admissions import AdmissionStore
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.bylines import AuthorBylines
 from bridge.router.rooms.direct_messages import DirectMessages, direct_timeline
@@ -32,10 +32,10 @@ from bridge.uacs import Actor, Message, TextPart, to_timestamp
 
 
 def direct_commands(command: DirectCommand) -> tuple[Command, ...]:
-    async def dm(given: GivenCommand) -> str:
+    async def dm(call: CommandCall) -> str:
         return await command.run(
-            given.actor, given.member.account, given.room.id, given.words, given.key,
-            private=given.private,
+            call.actor, call.member.account, call.room.id, call.words, call.key,
+            private=call.private,
         )  # fmt: skip
 
     about = "write to somebody on another platform, or have them write to you"

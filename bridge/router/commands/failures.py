@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.outbound.failures import DeliveryFailures
 
 _MOST_LINES = 5  # of messages in one answer
 
 
 def failure_commands(failures: DeliveryFailures) -> tuple[Command, ...]:
-    async def why(given: GivenCommand) -> str:
-        lost = await failures.lost_in(given.room, given.place.channel)
-        lines = [line for _, line in lost[:_MOST_LINES]]
-        if more := len(lost) - len(lines):
+    async def why(call: CommandCall) -> str:
+        undelivered = await failures.undelivered_in(call.room, call.place.channel)
+        lines = [line for _, line in undelivered[:_MOST_LINES]]
+        if more := len(undelivered) - len(lines):
             lines.append(f"And {more} more.")
-        return "\n".join(lines) or "All that was said here has arrived, or is on its way."
+        return "\n".join(lines) or "All messages of this channel have arrived, or are on their way."
 
-    async def retry(given: GivenCommand) -> str:
-        count = await failures.retry_in(given.room, given.place.channel)
+    async def retry(call: CommandCall) -> str:
+        count = await failures.retry_in(call.room, call.place.channel)
         if not count:
             return "There is nothing to try again."
         return f"Tried again: {count} {'message' if count == 1 else 'messages'}."

@@ -11,7 +11,7 @@ from bridge.errors import InvalidData
 from bridge.model import ActionPressed, ActorId, Place, message_id_of
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.people import PeopleStore
-from bridge.router.commands.command import Command, GivenCommand, may_operate
+from bridge.router.commands.command import Command, CommandCall, may_operate
 from bridge.router.commands.targets import person_meant
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room
@@ -65,29 +65,29 @@ class HandOverCommands:
             await self.handovers.give_back(room, spot)
         return "press: given back"
 
-    async def _take_over(self, given: GivenCommand) -> str:
+    async def _take_over(self, call: CommandCall) -> str:
         """A person answers in place of agents; the answer is for that person."""
-        self._check(given.room, given.actor)
-        spot = await self._spot(given.room, given.place, given.words)
-        name = await self.names.name_of(given.actor)
-        return await self.handovers.take(given.room, spot, given.actor, name)
+        self._check(call.room, call.actor)
+        spot = await self._spot(call.room, call.place, call.words)
+        name = await self.names.name_of(call.actor)
+        return await self.handovers.take(call.room, spot, call.actor, name)
 
-    async def _hand_over(self, given: GivenCommand) -> str:
+    async def _hand_over(self, call: CommandCall) -> str:
         """Another agent answers in place of the agents that would."""
-        self._check(given.room, given.actor)
-        agent, *rest = given.words
+        self._check(call.room, call.actor)
+        agent, *rest = call.words
         agent = agent.removeprefix("@")
-        if given.room.membership(agent) is None:
-            known = ", ".join(membership.agent for membership in given.room.agents) or "none"
-            raise InvalidData(f"There is no agent {agent!r} in this room; there are: {known}")
-        spot = await self._spot(given.room, given.place, rest)
-        return await self.handovers.hand(given.room, spot, agent, given.actor)
+        if call.room.membership(agent) is None:
+            agents = ", ".join(membership.agent for membership in call.room.agents) or "none"
+            raise InvalidData(f"There is no agent {agent!r} in this room; there are: {agents}")
+        spot = await self._spot(call.room, call.place, rest)
+        return await self.handovers.hand(call.room, spot, agent, call.actor)
 
-    async def _give_back(self, given: GivenCommand) -> str:
+    async def _give_back(self, call: CommandCall) -> str:
         """Agents answer again as they are configured."""
-        self._check(given.room, given.actor)
-        spot = await self._spot(given.room, given.place, given.words)
-        return await self.handovers.give_back(given.room, spot)
+        self._check(call.room, call.actor)
+        spot = await self._spot(call.room, call.place, call.words)
+        return await self.handovers.give_back(call.room, spot)
 
     def _check(self, room: Room, actor: ActorId) -> None:
         if not may_operate(room, actor, self.admins):
@@ -102,9 +102,9 @@ class HandOverCommands:
         if words:
             return person_spot(await person_meant(words, room, self.store))
         if place.thread:
-            known = await self.store.resolve(place.channel, place.thread)
-            stored = await self.store.message(known) if known else None
-            root = (stored.root if stored else None) or known
+            agents = await self.store.resolve(place.channel, place.thread)
+            stored = await self.store.message(agents) if agents else None
+            root = (stored.root if stored else None) or agents
             return thread_spot(root or message_id_of(place.channel, place.thread))
         if any(membership.session == "room" for membership in room.agents):
             return ROOM

@@ -17,7 +17,7 @@ from bridge.content.text.tree import Break, Document, Inline, Paragraph, Text
 from bridge.errors import BridgeError
 from bridge.model import AccountId, CommandGiven, Level, MessagePosted
 from bridge.ports.connector import Connector
-from bridge.router.commands.command import Command, GivenCommand, is_admin
+from bridge.router.commands.command import Command, CommandCall, is_admin
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Member, Rooms
 from bridge.uacs import TextPart
@@ -54,9 +54,8 @@ class Commands:
 
     async def answer_mention(self, event: MessagePosted, key: str) -> str | None:
         """Carry out the command that a message gives, in channels of rooms. Returns the outcome, or
-        None for an ordinary message. `key` names the delivery."""
-        if not event.addresses_us or event.author.bot:
-            return None
+        None for an ordinary message. `event` addresses our bot, and a person wrote it; `key` names
+        the delivery."""
         name, words = read_words(_text_for_us(event))
         rooms = self._rooms.hearing(event.account, event.place.channel)
         command = self._command(name)
@@ -67,12 +66,12 @@ class Commands:
         member = rooms[0].member(event.place.channel)
         if member is None:
             return None
-        given = GivenCommand(
+        call = CommandCall(
             event.author.id, words, event.place, rooms[0], member, key,
             can_whisper=self._can_whisper(member),
         )  # fmt: skip
-        answer = await self._run(command, given) + _former_name_note(command, name)
-        await self._say(given, answer, private=command.whispered and given.can_whisper)
+        answer = await self._run(command, call) + _former_name_note(command, name)
+        await self._say(call, answer, private=command.whispered and call.can_whisper)
         return f"command: {name}"
 
     async def answer_slash_command(self, event: CommandGiven, key: str) -> str:
@@ -84,7 +83,7 @@ class Commands:
         command = self._command(name)
         if member is None:
             return "command: no room"
-        given = GivenCommand(
+        call = CommandCall(
             event.actor, words, event.place, rooms[0], member, key, event.answers, private=True,
             can_whisper=bool(event.answers) or self._can_whisper(member),
         )  # fmt: skip
@@ -94,38 +93,38 @@ class Commands:
                 f"{name!r} is no command in this form{usage}. To list them: {event.command} help"
             )
         else:
-            answer = await self._run(command, given) + _former_name_note(command, name)
-        await self._say(given, answer, private=given.can_whisper)
+            answer = await self._run(command, call) + _former_name_note(command, name)
+        await self._say(call, answer, private=call.can_whisper)
         return f"command: {name}" if command else "command: not known"
 
     def _command(self, name: str) -> Command | None:
         return self.by_name.get(name) or self._by_former_name.get(name)
 
-    async def _run(self, command: Command, given: GivenCommand) -> str:
-        if not command.everybody and not is_admin(given.actor, self._admins):
-            return f"Only admins of this bridge may do that. You are {given.actor}"
+    async def _run(self, command: Command, call: CommandCall) -> str:
+        if not command.everybody and not is_admin(call.actor, self._admins):
+            return f"Only admins of this bridge may do that. You are {call.actor}"
         try:
-            answer = await command.run(given)
+            answer = await command.run(call)
         except BridgeError as error:
             log.info("command_failed", command=command.name, error=str(error))
             return error.public
-        log.info("command_given", command=command.name, by=given.actor, room=given.room.id)
+        log.info("command_given", command=command.name, by=call.actor, room=call.room.id)
         return answer
 
-    async def _help(self, given: GivenCommand) -> str:
-        admin = is_admin(given.actor, self._admins)
-        shown = [command for command in self.by_name.values() if command.everybody or admin]
-        return "\n".join(f"{command.usage} — {command.about}" for command in shown)
+    async def _help(self, call: CommandCall) -> str:
+        admin = is_admin(call.actor, self._admins)
+        listed = [command for command in self.by_name.values() if command.everybody or admin]
+        return "\n".join(f"{command.usage} — {command.about}" for command in listed)
 
-    async def _say(self, given: GivenCommand, answer: str, *, private: bool) -> None:
+    async def _say(self, call: CommandCall, answer: str, *, private: bool) -> None:
         """In the channel of the command; `private`: to the asker alone."""
         await self._notices.say(
-            notice_id("answer", given.place.channel.key, given.key),
+            notice_id("answer", call.place.channel.key, call.key),
             text_to_markdown(in_lines(answer)),
-            given.room.id,
-            [given.member],
-            to=given.actor if private else None,
-            answers=given.answers,
+            call.room.id,
+            [call.member],
+            to=call.actor if private else None,
+            answers=call.answers,
         )
 
     def _can_whisper(self, member: Member) -> bool:
@@ -154,7 +153,7 @@ def read_words(text: str) -> tuple[str, tuple[str, ...]]:
     `KEY#NAME`."""
     for actor in mentioned_actors(text):
         link = re.compile(r"\[@[^\]\n]{0,200}\]\(<?uacs:actor/" + re.escape(actor) + r">?\)")
-        text = link.sub(lambda _, known=actor: known, text)
+        text = link.sub(lambda _, actor_id=actor: actor_id, text)
     text = _CHANNEL.sub(lambda found: f"{unquote(found[2])}#{found[1]}", text)
     name, *words = text.split() or [""]
     return name.casefold().lstrip("/!"), tuple(words)

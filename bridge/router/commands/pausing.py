@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from bridge.model import RoomId
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.signals import Signal
 
 
 def pausing_commands(pauses: BansAndPauses, room_resumed: Signal[RoomId]) -> tuple[Command, ...]:
-    async def pause(given: GivenCommand) -> str:
-        await pauses.pause(given.room.id, f"by {given.actor}", given.actor)
+    async def pause(call: CommandCall) -> str:
+        await pauses.pause(call.room.id, f"by {call.actor}", call.actor)
         return 'This room is paused: nothing is carried until an admin says "resume".'
 
-    async def resume(given: GivenCommand) -> str:
-        was_paused = await pauses.resume(given.room.id)
-        await room_resumed.emit(given.room.id)
+    async def resume(call: CommandCall) -> str:
+        was_paused = await pauses.resume(call.room.id)
+        await room_resumed.emit(call.room.id)
         return "This room goes on." if was_paused else "This room was not paused."
 
     return (

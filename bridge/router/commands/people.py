@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.linking import Linking
 
 
 def people_commands(linking: Linking) -> tuple[Command, ...]:
-    async def me(given: GivenCommand) -> str:
+    async def me(call: CommandCall) -> str:
         """Whoever reads a code can take the account that it was made for: the code is whispered, or
         not made. A code that is given may be seen by all, because it is used up by then."""
-        if given.words:
-            await linking.finish_link(given.actor, given.words[0])
+        if call.words:
+            await linking.finish_link(call.actor, call.words[0])
             return "Your accounts are one person's now: a mention of one is a mention of the other."
-        if not given.can_whisper:
+        if not call.can_whisper:
             return (
                 "Nobody can be whispered to here. Ask for a code elsewhere, and give it here: "
                 "me CODE"
             )
-        code = await linking.begin_link(given.actor)
+        code = await linking.begin_link(call.actor)
         return f"Say this on another platform within 10 minutes, to nobody but me: me {code}"
 
     about = "link your accounts: ask for a code, give it elsewhere"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bridge.ports.store.outbox import OutboxStore
-from bridge.router.commands.command import Command, GivenCommand
+from bridge.router.commands.command import Command, CommandCall
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.rooms import Rooms
 
 
 def status_commands(store: OutboxStore, rooms: Rooms, bans: BansAndPauses) -> tuple[Command, ...]:
-    async def status(given: GivenCommand) -> str:
-        room = given.room
-        others = [rooms.name_of(m.channel) for m in room.members if m != given.member]
+    async def status(call: CommandCall) -> str:
+        room = call.room
+        others = [rooms.name_of(m.channel) for m in room.members if m != call.member]
         lines = [f"Room {room.id}: bridged to {', '.join(others) or 'nothing else'}; archived."]
         if room.agents:
             lines.append(f"Agents: {', '.join(membership.agent for membership in room.agents)}")

@@ -22,15 +22,15 @@ async def person_meant(words: Sequence[str], room: Room, store: PeopleStore) -> 
     if name.count(":") > 1 and " " not in name:
         return _known_platform(ActorId(name), room)
     shown_names = await store.names_like(room.id, name)
-    found = {shown.actor for shown in shown_names} or await _named(name, room, store)
-    if not found:
+    actors = {display_name.actor for display_name in shown_names} or await _named(name, room, store)
+    if not actors:
         raise InvalidData(
             f"Nobody called {name!r} is known here. Mention them, or give their id "
             "(uacs-bridge people list)"
         )
-    first = min(found)
-    if found - {first, *(account.actor for account in await store.accounts_of(first))}:
-        ids = ", ".join(sorted(found))
+    first = min(actors)
+    if actors - {first, *(account.actor for account in await store.accounts_of(first))}:
+        ids = ", ".join(sorted(actors))
         raise InvalidData(f"That could be any of: {ids}. Give the id in place of the name")
     return first
 
@@ -43,9 +43,9 @@ def reads_as_person(words: Sequence[str]) -> bool:
     )
 
 
-async def _named(shown: str, room: Room, store: PeopleStore) -> set[ActorId]:
-    on_platform = _ON_PLATFORM.fullmatch(shown)
-    name, platform = on_platform.groups() if on_platform else (shown, "")
+async def _named(display_name: str, room: Room, store: PeopleStore) -> set[ActorId]:
+    on_platform = _ON_PLATFORM.fullmatch(display_name)
+    name, platform = on_platform.groups() if on_platform else (display_name, "")
     homes = {(m.channel.platform, m.channel.workspace) for m in room.members}
     people = [person.id for person in await store.people_named(name)]
     return {
@@ -57,9 +57,9 @@ async def _named(shown: str, room: Room, store: PeopleStore) -> set[ActorId]:
 
 
 def _known_platform(actor: ActorId, room: Room) -> ActorId:
-    known = sorted({member.channel.platform for member in room.members})
-    if split_key(actor)[0] in (*known, PROGRAMS[0]):
+    platforms = sorted({member.channel.platform for member in room.members})
+    if split_key(actor)[0] in (*platforms, PROGRAMS[0]):
         return actor
     raise InvalidData(
-        f"{actor!r} is nobody here; an id is PLATFORM:WORKSPACE:ID, of {' or '.join(known)}"
+        f"{actor!r} is nobody here; an id is PLATFORM:WORKSPACE:ID, of {' or '.join(platforms)}"
     )

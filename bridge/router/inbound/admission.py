@@ -1,9 +1,10 @@
-"""Which rooms an event comes into: by their options, and by bans, pauses and floods."""
+"""Which rooms an event comes into: by their options, and by bans, pauses and floods. A message that
+was deleted before it came is shown in none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -34,6 +35,7 @@ from bridge.ports.clock import Clock
 from bridge.router.inbound.channel_events import CHANNEL_EVENTS
 from bridge.router.inbound.context import Admitted, Planned, Received, ended
 from bridge.router.inbound.flood_guard import PAUSE, FloodGuard
+from bridge.router.inbound.orphans import Orphans
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.bans import BansAndPauses
 from bridge.router.rooms.filters import admitting, is_private
@@ -64,7 +66,7 @@ _CARRIED = (
 
 @dataclass(frozen=True)
 class Admit:
-    """Lets in what happens in a channel of a room, as far as the room lets it pass. Every kind of
+    """Lets an event into the rooms of its channel, as far as their options admit it. Every kind of
     event passes here."""
 
     rooms: Rooms
@@ -84,8 +86,8 @@ class Admit:
         if not isinstance(event, _CARRIED):
             return ended(f"kept: {event.type}")
         return Admitted(
-            row=received.row, event=event, rooms=rooms, direct=received.direct, kept=received.kept,
-            buried=False, press=None,
+            row=received.row, event=event, rooms=rooms, direct=received.direct,
+            kept_files=received.kept_files, buried=False, press=None,
         )  # fmt: skip
 
     async def _admitting(
@@ -110,7 +112,7 @@ class Admit:
 
 @dataclass(frozen=True)
 class Refusals:
-    """Refuses events by what is decided while the bridge runs: bans, pauses and floods."""
+    """Refuses events by what changes while the bridge runs: bans, pauses and floods."""
 
     bans: BansAndPauses
     flood_guard: FloodGuard
@@ -118,8 +120,8 @@ class Refusals:
     clock: Clock
 
     async def of(self, event: Event, room: Room) -> str:
-        """The reason why the room does not let the event in; empty where it does. A flood of bots
-        pauses the room."""
+        """Return why the room does not let the event in; empty where it does. A flood of bots
+        pauses the room. Raises StoreError."""
         if why := self.bans.refuses(event, room.id):
             return why
         if not isinstance(event, MessagePosted):
@@ -148,12 +150,32 @@ class Refusals:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class BuryDeleted:
+    """Marks a message that comes after its own deletion: it is archived as deleted, and no channel
+    shows it."""
+
+    orphans: Orphans
+
+    async def __call__(self, admitted: Admitted) -> Admitted:
+        event = admitted.event
+        if not isinstance(event, MessagePosted):
+            return admitted
+        channel, native_id = event.place.channel, event.native_id
+        buried = self.orphans.is_gone(channel, native_id) or (
+            self.orphans.is_doubted(admitted.row)
+            and await self.orphans.went_before(admitted.row, event.place, native_id)
+        )
+        return replace(admitted, buried=True) if buried else admitted
+
+
 async def named_author(
     event: Event, message_filters: Sequence[MessageFilter], people: People
 ) -> Person | None:
-    """The actor of the event, under the name that people know where a filter asks for it."""
+    """Return the actor of the event, under the name that people know where a filter asks for it.
+    Raises StoreError."""
     author = _author_of(event)
-    if author is None or not any(message_filter.asks_who for message_filter in message_filters):
+    if author is None or not any(message_filter.asks_author for message_filter in message_filters):
         return author
     name = await people.name_of(event.account, author)
     return author.model_copy(update={"name": name})
@@ -171,8 +193,8 @@ def _author_of(event: Event) -> Person | None:
 
 
 def taken_back(event: Event, rooms: Sequence[Room]) -> Event:
-    """The event, or a deletion in its place: an edit by which an author keeps a message to its
-    channel deletes the copies."""
+    """Return the event, or a deletion in its place: an edit by which the author keeps a message to
+    its channel deletes the copies."""
     if not isinstance(event, MessageEdited):
         return event
     if not any(is_private(event, room) for room in rooms):

@@ -15,6 +15,7 @@ from bridge.content.cards.assets import assets_in, key_of
 from bridge.content.cards.reader import Cards
 from bridge.content.cards.tree import Asset
 from bridge.content.messages.metadata import KeptFile
+from bridge.content.messages.parts import may_hold_files
 from bridge.errors import (
     FileError,
     FileUnavailable,
@@ -34,9 +35,9 @@ from bridge.ports.files import Files
 from bridge.ports.store.credentials import CredentialStore
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
-from bridge.router.inbound.context import Authored, Planned, Received
-from bridge.router.outbound.kept_files import NO_FILES, Kept, with_json_files, with_kept
+from bridge.router.inbound.context import Placed, Planned, Received
 from bridge.router.rooms.programs import raw_of
+from bridge.router.runtime.kept_files import NO_FILES, KeptFiles, with_json_files, with_kept
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.uacs import Message
 
@@ -48,7 +49,7 @@ _NOT_NOW = (FileUnavailable, RateLimited, Unavailable, Unsettled)
 
 
 @dataclass
-class Found:
+class FetchedFiles:
     """The files that could be fetched. `late`: others may be fetched later, after `pause` seconds
     if their host said so."""
 
@@ -59,8 +60,8 @@ class Found:
 
 @dataclass(frozen=True)
 class WaitForFiles:
-    """Puts aside the event of missing files, which are fetched beside all other events; it goes on
-    when it comes again with the files."""
+    """Puts an event of missing files aside. They are fetched in the background; the event comes
+    again with them."""
 
     fetcher: AttachmentFetcher
 
@@ -68,13 +69,13 @@ class WaitForFiles:
         event = received.event
         if not isinstance(event, FilesAwaited):
             return received
-        kept = self.fetcher.take(received.row)
-        if kept is None:
+        files = self.fetcher.take(received.row)
+        if files is None:
             self.fetcher.put_aside(received.row, event)
             return Planned(
                 admission=Admission("put aside: its files are not there"), put_aside=True
             )
-        return replace(received, kept=kept)
+        return replace(received, kept_files=files)
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,15 @@ class KeepFiles:
 
     fetcher: AttachmentFetcher
 
-    async def __call__(self, authored: Authored) -> Authored:
-        if authored.buried:
-            return authored
-        new = authored.message
+    async def __call__(self, placed: Placed, planned: Planned) -> Planned:
+        if placed.buried or planned.admission.message is None:
+            return planned
+        new = planned.admission.message
         message, missing = await self.fetcher.with_files(
-            new.message, authored.event.account, authored.row
+            new.message, placed.event.account, placed.row
         )
-        return replace(authored, message=replace(new, message=message), misses_files=missing)
+        admission = replace(planned.admission, message=replace(new, message=message))
+        return replace(planned, admission=admission, misses_files=missing)
 
 
 class _FetcherStore(RecoveryStore, CredentialStore, InboxStore, Protocol):
@@ -112,7 +114,7 @@ class AttachmentFetcher:
         files: Files | None,
         cards: Cards,
         clock: Clock,
-        policy: Timeouts,
+        timeouts: Timeouts,
         put: Callable[[InboxRow], None],
     ) -> None:
         self._store = store
@@ -120,36 +122,38 @@ class AttachmentFetcher:
         self._files = files
         self._cards = cards
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._put = put
-        self._found: dict[int, Kept] = {}
+        self._fetched_later: dict[int, KeptFiles] = {}
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def awaited(self) -> int:
-        """How many messages wait for a file."""
+        """The number of messages that wait for a file."""
         return len(self._tasks)
 
     async def with_files(
-        self, message: Message, account: AccountId, row: InboxRow, known: Kept = NO_FILES
+        self, message: Message, account: AccountId, row: InboxRow, kept_before: KeptFiles = NO_FILES
     ) -> tuple[Message, bool]:
-        """The message of this row with its files kept, those of parts that nothing can show
-        included, and whether some of them are still missing. `known` files are not fetched."""
-        if self._files is None or not _may_hold_files(message):
+        """Return the message with its files kept, files for the parts that nothing can show
+        included, and whether some files are still missing. Files `kept_before` are not fetched
+        again. Raises StoreError."""
+        if self._files is None or not may_hold_files(message):
             return message, False
-        until = self._clock.monotonic() + self._policy.file_patience
-        found = await self._look(message, account, row, known, until)
-        message = with_kept(message, found.kept)
-        return await with_json_files(message, self._cards, self._files), found.late
+        until = self._clock.monotonic() + self._timeouts.file_patience
+        fetched = await self._look(message, account, row, kept_before, until)
+        message = with_kept(message, fetched.kept)
+        return await with_json_files(message, self._cards, self._files), fetched.late
 
     async def want(self, event: Event, row: InboxRow) -> None:
-        """Have the missing files of a post or an edit fetched later; durable when this returns."""
+        """Have the missing files of a post or an edit fetched later; durable when this returns.
+        Raises StoreError."""
         if (awaited := _awaited(event, row)) is None:
             return
         raw = raw_of(awaited, f"files {row.id} {awaited.target}", order_key=row.raw.order_key)
-        if (wanted := await self._store.accept(raw, advance=False)) is not None:
-            self._put(wanted)
+        if (awaited_row := await self._store.accept(raw, advance=False)) is not None:
+            self._put(awaited_row)
 
     def put_aside(self, row: InboxRow, event: FilesAwaited) -> None:
         """Keep the row here until its files were tried again."""
@@ -157,9 +161,9 @@ class AttachmentFetcher:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def take(self, row: InboxRow) -> Kept | None:
-        """The files that were fetched for this row; None while they were not tried again."""
-        return self._found.pop(row.id, None)
+    def take(self, row: InboxRow) -> KeptFiles | None:
+        """Return the files that were fetched for this row; None where they were not tried again."""
+        return self._fetched_later.pop(row.id, None)
 
     async def close(self) -> None:
         """Stop; rows that wait for files stay in the inbox."""
@@ -168,62 +172,69 @@ class AttachmentFetcher:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _try_again(self, row: InboxRow, event: FilesAwaited) -> None:
-        kept: dict[str, KeptFile] = {}
-        attempts, pause = 0, self._policy.file_patience
+        kept_files: dict[str, KeptFile] = {}
+        attempts, pause = 0, self._timeouts.file_patience
         while True:
             await self._clock.sleep(pause)
             attempts += 1
             async with self._turns:
-                found = await self._look_later(event, kept)
-            kept |= found.kept
-            over = self._clock.time() - event.time.timestamp() > self._policy.files_awaited
-            if over or not found.late:
+                fetched = await self._look_later(event, kept_files)
+            kept_files |= fetched.kept
+            over = self._clock.time() - event.time.timestamp() > self._timeouts.files_awaited
+            if over or not fetched.late:
                 break
-            pause = max(self._policy.backoff(attempts), self._policy.file_patience, found.pause)
-        if found.late:
+            pause = max(
+                self._timeouts.backoff(attempts), self._timeouts.file_patience, fetched.pause
+            )
+        if fetched.late:
             log.warning(
                 "file_fetch_abandoned", account=event.account, row=event.row, attempts=attempts
             )
-        self._found[row.id] = kept
+        self._fetched_later[row.id] = kept_files
         self._put(row)
 
-    async def _look_later(self, event: FilesAwaited, known: Kept) -> Found:
+    async def _look_later(self, event: FilesAwaited, kept_before: KeptFiles) -> FetchedFiles:
         try:
             row = await self._store.inbox_row(event.row)
             if row is None:
-                return Found()
-            return await self._look(event.message, event.account, row, known, 0.0)
+                return FetchedFiles()
+            return await self._look(event.message, event.account, row, kept_before, 0.0)
         except StoreError as error:
             log.warning("file_retry_failed", account=event.account, row=event.row, error=str(error))
-            return Found(late=True)
+            return FetchedFiles(late=True)
 
     async def _look(
-        self, message: Message, account: AccountId, row: InboxRow, known: Kept, until: float
-    ) -> Found:
+        self,
+        message: Message,
+        account: AccountId,
+        row: InboxRow,
+        kept_before: KeptFiles,
+        until: float,
+    ) -> FetchedFiles:
         """Fetches the files of a message; one that fails is tried again until `until`."""
         connector = self._connectors.get(account)
         origin = connector.abilities.files if connector else None
         if self._files is None or origin is None:
-            return Found()
+            return FetchedFiles()
         card, _ = self._cards.read(message)
-        wanted = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
-        found = Found({key: known[key] for key in wanted if key in known})
-        missing = [key for key in [*wanted][:_MOST] if key not in known]
+        assets = {key_of(asset): asset for asset in assets_in(card) if key_of(asset)}
+        fetched = FetchedFiles({key: kept_before[key] for key in assets if key in kept_before})
+        missing = [key for key in [*assets][:_MOST] if key not in kept_before]
         if not missing:
-            return found
+            return fetched
         credentials = await self._store.payload_credentials(row.id)
         raw = row.raw.model_copy(update={"credentials": dict(credentials)})
         for key in missing:
             try:
-                kept = await self._patiently(origin, self._files, wanted[key], raw, until)
-                if kept is not None:
-                    found.kept[key] = kept
+                kept_file = await self._patiently(origin, self._files, assets[key], raw, until)
+                if kept_file is not None:
+                    fetched.kept[key] = kept_file
             except _NOT_NOW as error:
                 log.warning("file_fetch_delayed", account=account, row=row.id, reason=str(error))
-                found.late, found.pause = True, max(found.pause, _pause_of(error))
+                fetched.late, fetched.pause = True, max(fetched.pause, _pause_of(error))
             except (FileError, PlatformError) as error:
                 log.warning("file_fetch_failed", account=account, row=row.id, reason=str(error))
-        return found
+        return fetched
 
     async def _patiently(
         self, origin: PlatformFiles, files: Files, asset: Asset, raw: Raw, until: float
@@ -233,16 +244,11 @@ class AttachmentFetcher:
             try:
                 return await _fetched(origin, files, asset, raw)
             except _NOT_NOW as error:
-                pause = max(self._policy.backoff(attempts), _pause_of(error))
+                pause = max(self._timeouts.backoff(attempts), _pause_of(error))
                 attempts += 1
                 if self._clock.monotonic() + pause > until:
                     raise
                 await self._clock.sleep(pause)
-
-
-def _may_hold_files(message: Message) -> bool:
-    """Whether it is more than text: most messages are not."""
-    return any(part.type not in ("text", "tool_call", "tool_result") for part in message.content)
 
 
 async def _fetched(origin: PlatformFiles, files: Files, asset: Asset, raw: Raw) -> KeptFile | None:

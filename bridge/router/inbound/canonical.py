@@ -11,28 +11,29 @@ from bridge.router.rooms.programs import is_outside
 async def canonical_id(
     store: MessageStore, channel: ChannelRef, native_id: str
 ) -> MessageId | None:
-    """The id of the message that this native one shows. Programs name messages by their canonical
-    ids."""
-    known = await store.resolve(channel, native_id)
-    if known is None and is_outside(channel):
+    """Return the id of the message that a native message shows; None where the store does not know
+    it. Programs name messages by their canonical ids. Raises StoreError."""
+    message_id = await store.resolve(channel, native_id)
+    if message_id is None and is_outside(channel):
         return MessageId(native_id)
-    return known
+    return message_id
 
 
 async def canonical_root(store: MessageStore, place: Place) -> MessageId:
-    """The message that a thread hangs on: an original of its channel, or the message that a copy
-    shows."""
+    """Return the message that a thread hangs on: an original of its channel, or the message that a
+    copy shows. Raises StoreError."""
     native_id = place.thread or ""
-    known = await canonical_id(store, place.channel, native_id)
-    if known is None:
+    message_id = await canonical_id(store, place.channel, native_id)
+    if message_id is None:
         return message_id_of(place.channel, native_id)
-    stored = await store.message(known)
-    return stored.root if stored and stored.root else known
+    stored = await store.message(message_id)
+    return stored.root if stored and stored.root else message_id
 
 
-async def message_shown(
+async def shown_message(
     store: MessageStore, channel: ChannelRef, native_id: str
 ) -> StoredMessage | None:
-    """The message that this native one is, or shows; None for one that the store does not know."""
-    known = await store.resolve(channel, native_id)
-    return await store.message(known) if known else None
+    """Return the message that a native message is, or shows; None where the store does not know it.
+    Raises StoreError."""
+    message_id = await store.resolve(channel, native_id)
+    return await store.message(message_id) if message_id else None

@@ -30,16 +30,16 @@ from bridge.model.inbox_records import InboxRow
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.recovery import RecoveryStore
 from bridge.router.inbound.attachments import AttachmentFetcher
-from bridge.router.inbound.canonical import message_shown
+from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.inbound.moderation import CopyDeletion, CopyDeletions, is_original
-from bridge.router.outbound.kept_files import MEDIA, with_kept
 from bridge.router.outbound.notes import standing_notes
 from bridge.router.rooms.filters import lets_edit_out
 from bridge.router.rooms.linking import Linking
 from bridge.router.rooms.options import Kind
 from bridge.router.rooms.reference_names import ReferenceNames
 from bridge.router.rooms.rooms import Room
+from bridge.router.runtime.kept_files import MEDIA, with_kept
 from bridge.uacs import Message
 
 _LONGEST_THREAD = 5000  # messages that go with their thread at once; older ones when compared
@@ -49,7 +49,7 @@ _TO_A_COPY = "kept: it happened to a copy"
 
 @dataclass(frozen=True)
 class ApplyEdit:
-    """Changes the message and its copies to what the edit says."""
+    """Changes the message and its copies as the edit says."""
 
     copies: CopyEdits
     linking: Linking
@@ -61,7 +61,7 @@ class ApplyEdit:
         if not isinstance(event, MessageEdited):
             return admitted
         channel = event.place.channel
-        stored = await message_shown(self.copies.store, channel, event.target)
+        stored = await shown_message(self.copies.store, channel, event.target)
         if stored is None:
             return orphaned(admitted.row, event.place, event.target)
         if not is_original(stored, channel, event.target):
@@ -98,14 +98,14 @@ class ApplyEdit:
         message = await self.reference_names.named(event.account, message)
         additions = read_bridge_metadata(message)[0].model_copy(update={"state": "edited"})
         message = with_bridge_metadata(message, additions)
-        known = read_bridge_metadata(before)[0].kept
-        return await self.fetcher.with_files(message, event.account, row, known)
+        kept_before = read_bridge_metadata(before)[0].kept
+        return await self.fetcher.with_files(message, event.account, row, kept_before)
 
 
 @dataclass(frozen=True)
 class AddFiles:
     """Adds files that could not be fetched when their message came, unless the message was changed
-    since. Its words stay, and it is not marked as edited."""
+    since. The text stays, and the message is not marked as edited."""
 
     copies: CopyEdits
 
@@ -113,13 +113,13 @@ class AddFiles:
         event = admitted.event
         if not isinstance(event, FilesAwaited):
             return admitted
-        stored = await message_shown(self.copies.store, event.place.channel, event.target)
+        stored = await shown_message(self.copies.store, event.place.channel, event.target)
         version = event.edited_at.timestamp() if event.edited_at else 0.0
         if stored is None or stored.state == "deleted" or stored.changed != version:
             return ended("kept: files came for what is said no more")
-        if not admitted.kept:
+        if not admitted.kept_files:
             return ended("kept: its files could not be had")
-        message = with_kept(stored.message, admitted.kept)
+        message = with_kept(stored.message, admitted.kept_files)
         operations = await self.copies.of(message, stored, admitted.rooms, "posts", files=True)
         change = Change(message, "edited", version + _JUST_AFTER, operations)
         return Planned(admission=Admission("files added", changes=(change,)))
@@ -127,7 +127,7 @@ class AddFiles:
 
 @dataclass(frozen=True)
 class CopyEdits:
-    """Edits of the copies of a message."""
+    """Makes the edits of a message's copies."""
 
     store: MessageStore
     new_id: Callable[[], str]
@@ -136,8 +136,8 @@ class CopyEdits:
         self, message: Message, stored: StoredMessage, rooms: Sequence[Room], kind: Kind,
         *, files: bool,
     ) -> tuple[Operation, ...]:  # fmt: skip
-        """What changes the copies in these rooms, as far as their channels are shown events of this
-        kind; `files`: the files changed, too."""
+        """Return the operations that change the copies in these rooms, for channels that are shown
+        events of this kind; `files`: the files changed, too. Raises StoreError."""
         by_id = {room.id: room for room in rooms}
         return tuple(
             edit_of(post, OperationId(self.new_id()), files_changed=files)
@@ -147,8 +147,8 @@ class CopyEdits:
 
 
 def orphaned(row: InboxRow, place: Place, target: str) -> Planned:
-    """The end of an event whose message is unknown: it waits for the message; when it has waited in
-    vain, it is noted for the message."""
+    """Return the plan of an event whose message is unknown: the event waits for the message; after
+    that it is noted for the message, should it come late."""
     orphan = Orphan(place.channel, target, row.id)
     admission = Admission("orphan: the message is not known", orphans=(orphan,))
     return Planned(admission=admission, waits_for=target)
@@ -186,7 +186,7 @@ class ApplyDeletion:
         channel = event.place.channel
         for target in targets:
             await asyncio.sleep(0)  # a thread may have thousands: others go on in between
-            stored = await message_shown(self.store, channel, target)
+            stored = await shown_message(self.store, channel, target)
             if stored is None:
                 orphans.append(Orphan(channel, target, row.id, deletion=True))
             elif is_original(stored, channel, target):
@@ -217,8 +217,8 @@ class ApplyDeletion:
         changes = [self._change(stored.message, posts, event)]
         for channel in {channel.key: channel for channel in channels}.values():
             for note in await standing_notes(self.store, own_id, channel):
-                shown = await self.store.posts_of(MessageId(note.message_id))
-                changes.append(self._change(note, shown, event))
+                note_posts = await self.store.posts_of(MessageId(note.message_id))
+                changes.append(self._change(note, note_posts, event))
         return changes
 
     def _change(self, message: Message, posts: Sequence[PostMessage], event: Deletion) -> Change:
@@ -228,8 +228,10 @@ class ApplyDeletion:
     async def _in_thread(self, place: Place) -> Sequence[str]:
         """The newest messages of the thread of this place, by native id."""
         limit, thread = _LONGEST_THREAD, place.thread
-        held = await self.store.expected_messages(place.channel, 0.0, limit=limit, thread=thread)
-        return [message.native_id for message in held]
+        messages = await self.store.expected_messages(
+            place.channel, 0.0, limit=limit, thread=thread
+        )
+        return [message.native_id for message in messages]
 
 
 def _kept_files(message: Message) -> list[str]:

@@ -36,7 +36,7 @@ from bridge.model.refs import BRIDGE, BRIDGE_NAME
 from bridge.ports.connector import Connector
 from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
-from bridge.router.inbound.canonical import message_shown
+from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.channel_metadata import is_news
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.rooms.features import platform_name
@@ -98,31 +98,31 @@ class DescribeChannelEvent:
                 return _line(Strong((await self._name(event),)), Text(f" {verb} ({where})"))
             case TopicChanged(topic=topic):
                 named = await self.reference_names.named_in(event.account, topic)
-                shown = _plain(text_to_plain(markdown_to_text(named)))
-                line = Text("The topic is now: "), Strong((Text(shown),))
-                return _line(*line) if shown else _line(Text("The topic was taken away"))
+                text_shown = _plain(text_to_plain(markdown_to_text(named)))
+                line = Text("The topic is now: "), Strong((Text(text_shown),))
+                return _line(*line) if text_shown else _line(Text("The topic was taken away"))
             case ChannelRenamed(name=name):
                 return _renamed(_plain(name), in_thread=event.place.thread is not None)
             case ThreadStarted(name=name):
-                shown = "" if await self._is_said_by_its_root(event) else _plain(name)
+                text_shown = "" if await self._is_said_by_its_root(event) else _plain(name)
                 who = Strong((await self._name(event),))
-                title = Strong((Text(shown),))
-                return _line(who, Text(" started a thread: "), title) if shown else ()
+                title = Strong((Text(text_shown),))
+                return _line(who, Text(" started a thread: "), title) if text_shown else ()
             case PollEnded(counts=counts):
                 return _result(counts)
 
     async def _is_said_by_its_root(self, event: ThreadStarted) -> bool:
         """Clients name a thread after the message that it begins from, if its author does not."""
         channel = event.place.channel
-        stored = await message_shown(self.store, channel, event.root) if event.root else None
+        stored = await shown_message(self.store, channel, event.root) if event.root else None
         if stored is None:
             return False
         return _signs(message_text(stored.message)[0]).startswith(_signs(event.name))
 
     async def _name(self, event: MemberJoined | MemberLeft | ThreadStarted) -> Text:
         person = event.person if isinstance(event, MemberJoined) else None
-        known, _ = await self.people.complete(event.account, person or nameless(event.actor))
-        return Text(_plain(known.name))
+        message_id, _ = await self.people.complete(event.account, person or nameless(event.actor))
+        return Text(_plain(message_id.name))
 
 
 def _signs(text: str) -> str:
@@ -144,8 +144,8 @@ def _result(counts: tuple[tuple[str, int], ...]) -> Document:
     items: list[ListItem] = []
     for answer, votes in counts:
         line = Text(f"{_plain(answer) or '?'}: {votes}")
-        shown: Inline = Strong((line,)) if votes and votes == most else line
-        items.append(ListItem((Paragraph((shown,)),)))
+        text_shown: Inline = Strong((line,)) if votes and votes == most else line
+        items.append(ListItem((Paragraph((text_shown,)),)))
     blocks: list[Block] = [Paragraph((Text("The poll has ended:" if items else "The poll ended"),))]
     return (*blocks, List(tuple(items))) if items else tuple(blocks)
 
@@ -156,11 +156,6 @@ def _line(*inlines: Inline) -> Document:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def is_channel_event(native_id: str) -> bool:
-    """Whether `_own_id` made this id for a channel event: no platform's id has a space."""
-    return " " in native_id
 
 
 def _own_id(event: ChannelEvent, key: str) -> str:

@@ -28,15 +28,15 @@ from bridge.ports.store.recovery import RecoveryStore
 
 
 async def is_news(store: KeyValueStore, event: TopicChanged | ChannelRenamed) -> bool:
-    """Whether a topic or a name differs from the last that we noted; it is noted from now on.
-    History, a comparison and a live event may all bring the same one."""
+    """Note a topic or a name. Returns whether it differs from the last that was noted: history, a
+    comparison and a live event may all bring the same one. Raises StoreError."""
     if event.place.thread is not None:
         return True
     key, at = _key(event), event.time.timestamp()
     noted = await store.get_value(ROUTER_VALUES, key)
     if noted is not None:
-        since, _, known = noted.partition(" ")
-        if known == _value(event) or at < float(since):
+        since, _, is_known = noted.partition(" ")
+        if is_known == _value(event) or at < float(since):
             return False
     await store.put_value(ROUTER_VALUES, key, f"{at:.6f} {_value(event)}")
     return True
@@ -49,43 +49,49 @@ class _NewsOfStore(RecoveryStore, KeyValueStore, MessageStore, Protocol):
 async def news_of(
     store: _NewsOfStore, connector: Connector, channel: ChannelRef, at: float
 ) -> Sequence[Raw]:
-    """Changes of the channel that we do not know, as payloads of live events; `at` is now."""
+    """Return the changes of the channel that the store does not know, as payloads of live events;
+    `at` is now. Raises StoreError, and what the platform's answer raises."""
     reader = connector.abilities.channel_metadata
     if reader is None:
         return ()
     channel_metadata = await reader.metadata(channel)
-    news = [raw for raw in channel_metadata.told if await _is_told_anew(store, connector, raw)]
+    raws = [raw for raw in channel_metadata.told if await _is_told_anew(store, connector, raw)]
     if channel_metadata.pins is None:
-        return news
-    held = await held_pins(store, channel)
-    for native_id in dict.fromkeys([*held, *channel_metadata.pins]):
-        if channel_metadata.of_threads or native_id not in held or held[native_id].thread is None:
+        return raws
+    known_pins = await held_pins(store, channel)
+    for native_id in dict.fromkeys([*known_pins, *channel_metadata.pins]):
+        if (
+            channel_metadata.of_threads
+            or native_id not in known_pins
+            or known_pins[native_id].thread is None
+        ):
             pinning = channel_metadata.pins.get(native_id)
-            found = await news_of_pin(store, reader, channel, native_id, pinning, held, at)
-            news += [found] if found else []
-    return news
+            pin_raw = await news_of_pin(store, reader, channel, native_id, pinning, known_pins, at)
+            raws += [pin_raw] if pin_raw else []
+    return raws
 
 
 async def held_pins(store: RecoveryStore, channel: ChannelRef) -> Mapping[str, ExpectedPin]:
-    """The pins that we know in a channel and its threads, by native id."""
+    """Return the pins of a channel and its threads that the store knows, by native id. Raises
+    StoreError."""
     return {pin.native_id: pin for pin in await store.pins(channel)}
 
 
 async def news_of_pin(
     store: MessageStore, reader: ChannelMetadataReader, channel: ChannelRef, native_id: str,
-    pinning: Raw | None, held: Mapping[str, ExpectedPin], at: float,
+    pinning: Raw | None, known_pins: Mapping[str, ExpectedPin], at: float,
 ) -> Raw | None:  # fmt: skip
-    """A change of a pin that we do not know, as a payload; `pinning` is None where the message is
-    not pinned."""
-    pin = held.get(native_id)
+    """Return a change of a pin that the store does not know, as a payload, or None; `pinning` is
+    None where the message is not pinned. Raises StoreError."""
+    pin = known_pins.get(native_id)
     if pin is None:
         message = await store.resolve(channel, native_id) if pinning else None
-        known = any(message == other.message for other in held.values())
-        return pinning if message and not known else None
-    here = await _is_pinned_here(store, channel, pin)
-    if pinning is None and here is True:
+        is_known = any(message == other.message for other in known_pins.values())
+        return pinning if message and not is_known else None
+    is_pinned = await _is_pinned_here(store, channel, pin)
+    if pinning is None and is_pinned is True:
         return reader.unpinned(channel, native_id, pin.thread, pin.at, at)
-    return pinning if here is False else None
+    return pinning if is_pinned is False else None
 
 
 async def _is_told_anew(store: KeyValueStore, connector: Connector, raw: Raw) -> bool:
@@ -107,10 +113,10 @@ async def _is_pinned_here(
     """Whether the message should be pinned in this channel, by our last operation there, or because
     the pin happened there. None: it is not known, because our operation failed, is still to come,
     or never was."""
-    explained = await store.explain(pin.message)
+    explanation = await store.explain(pin.message)
     ours = [
         record
-        for record in (explained.operations if explained else ())
+        for record in (explanation.operations if explanation else ())
         if record.operation.lane == channel.marks_lane
         and isinstance(record.operation, PinMessage | UnpinMessage)
     ]

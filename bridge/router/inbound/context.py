@@ -14,8 +14,8 @@ from bridge.model import ActorId, Event, MessageId, MessagePosted, Person
 from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.inbox_records import InboxRow
-from bridge.router.outbound.kept_files import Kept
 from bridge.router.rooms.rooms import Room
+from bridge.router.runtime.kept_files import KeptFiles
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Received:
     - `rooms`: the rooms that are known to concern it; empty before admission, but for those of
       direct messages.
     - `direct`: the room of two people to whom alone it belongs.
-    - `kept`: files that were fetched after their message had come.
+    - `kept_files`: files that were fetched after their message had come.
     """
 
     row: InboxRow
     event: Event
     rooms: tuple[Room, ...]
     direct: Room | None
-    kept: Kept
+    kept_files: KeptFiles
 
     @property
     def key(self) -> str:
@@ -62,13 +62,11 @@ class Admitted(Received):
 
 @dataclass(frozen=True, kw_only=True)
 class Authored(Admitted):
-    """A message as it is archived. `people` are those of whom something is news; `misses_files`:
-    not all of its files could be fetched."""
+    """A message as it is archived. `people` are those of whom something is news."""
 
     event: MessagePosted
     message: NewMessage
     people: tuple[Person, ...]
-    misses_files: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,5 +99,5 @@ class Planned:
 
 
 def ended(outcome: str) -> Planned:
-    """The end of an event that changes nothing."""
+    """Return the plan of an event that changes nothing."""
     return Planned(admission=Admission(outcome))

@@ -30,56 +30,58 @@ log = structlog.get_logger()
 _LONGEST_COMMENT = 4000  # characters
 
 
-class WantsFeedback(Protocol):
-    """Knows which agents want to be told what people think of their answers."""
+class FeedbackListeners(Protocol):
+    """Knows which agents take feedback on their answers."""
 
-    def is_wanted_by(self, agent: str) -> bool: ...
+    def is_wanted_by(self, agent: str) -> bool:
+        """Whether this agent takes feedback."""
+        ...
 
 
 @dataclass(frozen=True)
 class TakeFeedback:
-    """Counts feedback for the canonical message, whichever of its copies was judged, in rooms that
-    ask for it; no channel shows it."""
+    """Counts feedback for the canonical message, whichever of its copies it is on, in rooms that
+    ask for it. No channel shows feedback."""
 
     store: MessageStore
     people: People
-    agents: WantsFeedback
+    agents: FeedbackListeners
 
     async def __call__(self, admitted: Admitted) -> Admitted | Planned:
         event = admitted.event
         if not isinstance(event, FeedbackGiven):
             return admitted
-        known = await canonical_id(self.store, event.place.channel, event.target)
-        stored = await self.store.message(known) if known else None
+        message_id = await canonical_id(self.store, event.place.channel, event.target)
+        stored = await self.store.message(message_id) if message_id else None
         agent = agent_of(stored.message) if stored else None
         if stored is None or agent is None or stored.state == "deleted":
             return ended("feedback: on no answer of an agent")
         room = next((room for room in admitted.rooms if room.options.feedback == "on"), None)
         if room is None:
             return ended("feedback: the room does not ask for it")
-        person, news = await self.people.complete(event.account, nameless(event.actor))
+        person, is_new = await self.people.complete(event.account, nameless(event.actor))
         if person.bot:
             return ended("feedback: only that of people counts")
-        given = GivenFeedback(
+        feedback = GivenFeedback(
             MessageId(stored.message.message_id), event.actor, event.sense,
             event.comment[:_LONGEST_COMMENT], event.time.timestamp(), event.place.channel, room.id,
             tells=agent if self.agents.is_wanted_by(agent) else None,
         )  # fmt: skip
-        people = (person,) if news else ()
-        return Planned(admission=Admission("feedback", people=people, feedback=(given,)))
+        people = (person,) if is_new else ()
+        return Planned(admission=Admission("feedback", people=people, feedback=(feedback,)))
 
 
 class FeedbackDelivery:
-    """Hands feedback to the agents that want it, to each in order; feedback that one does not take
-    now waits, over a restart, too."""
+    """Hands feedback to the agents that take it, to each in order. Feedback that an agent does not
+    take now waits, also over a restart."""
 
     def __init__(
-        self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, policy: Timeouts
+        self, store: FeedbackStore, agents: Mapping[str, Agent], clock: Clock, timeouts: Timeouts
     ) -> None:
         self._store = store
         self._agents = agents
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._queues: dict[str, asyncio.Queue[GivenFeedback]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -87,55 +89,57 @@ class FeedbackDelivery:
         return self._listener(agent) is not None
 
     async def start(self) -> None:
-        """Go on with feedback that was not handed over before the last stop."""
-        for given in await self._store.undelivered_feedback():
-            self.tell(given)
+        """Continue with feedback that was not handed over before the last stop. Raises
+        StoreError."""
+        for feedback in await self._store.undelivered_feedback():
+            self.tell(feedback)
 
-    def tell(self, given: GivenFeedback) -> None:
-        """Hand feedback that is in the store over, when its turn comes."""
-        agent = given.tells
+    def tell(self, feedback: GivenFeedback) -> None:
+        """Queue feedback that is in the store for its agent."""
+        agent = feedback.tells
         if agent is None or self._listener(agent) is None:
             return
         if agent not in self._queues:
             self._queues[agent] = asyncio.Queue()
             self._tasks.append(asyncio.create_task(self._run(agent), name=f"feedback {agent}"))
-        self._queues[agent].put_nowait(given)
+        self._queues[agent].put_nowait(feedback)
 
     async def close(self) -> None:
+        """Stop; feedback that is not handed over stays in the store."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _listener(self, agent: str) -> TakesFeedback | None:
-        known = self._agents.get(agent)
-        return known if isinstance(known, TakesFeedback) and known.takes_feedback else None
+        listener = self._agents.get(agent)
+        return listener if isinstance(listener, TakesFeedback) and listener.takes_feedback else None
 
     async def _run(self, agent: str) -> None:
         while True:
-            given = await self._queues[agent].get()
+            feedback = await self._queues[agent].get()
             attempts = 0
-            while not await self._is_over(agent, given):
+            while not await self._is_over(agent, feedback):
                 attempts += 1
-                await self._clock.sleep(self._policy.backoff(attempts))
+                await self._clock.sleep(self._timeouts.backoff(attempts))
 
-    async def _is_over(self, agent: str, given: GivenFeedback) -> bool:
+    async def _is_over(self, agent: str, feedback: GivenFeedback) -> bool:
         """Hand the feedback over; False if it must be tried again."""
         listener = self._listener(agent)
         try:
             if listener is not None:
-                await listener.take_feedback(_told(agent, given))
-                await self._store.set_feedback_delivered(given)
+                await listener.take_feedback(_feedback_for(agent, feedback))
+                await self._store.set_feedback_delivered(feedback)
         except Refused as error:
             log.warning("feedback_rejected", agent=agent, error=str(error))
-            await self._store.set_feedback_delivered(given)
+            await self._store.set_feedback_delivered(feedback)
         except BridgeError as error:
             log.warning("feedback_delayed", agent=agent, error=str(error))
             return False
         return True
 
 
-def _told(agent: str, given: GivenFeedback) -> Feedback:
+def _feedback_for(agent: str, feedback: GivenFeedback) -> Feedback:
     return Feedback(
-        agent=agent, room=given.room, message=given.message, actor=given.actor, sense=given.sense,
-        comment=given.comment, given_at=datetime_of(given.time),
+        agent=agent, room=feedback.room, message=feedback.message, actor=feedback.actor,
+        sense=feedback.sense, comment=feedback.comment, given_at=datetime_of(feedback.time),
     )  # fmt: skip

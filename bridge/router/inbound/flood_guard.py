@@ -76,14 +76,15 @@ class Verdict:
 
 
 class FloodGuard:
-    """One memory for each room, as long as the process lives: a loop comes back at once."""
+    """Judges posts by the other posts of their room in the last minute. It remembers them only
+    while the process lives: a loop comes back at once."""
 
     def __init__(self, room_resumed: Signal[RoomId]) -> None:
         self._rooms: dict[RoomId, _Memory] = {}
         room_resumed.subscribe(self._room_resumed)
 
     def judge(self, event: MessagePosted, room: Room) -> Verdict | None:
-        """Returns None for a post that may come in; it is remembered."""
+        """Return why the post is refused; None for a post that may come in, which is remembered."""
         first = event.message.content[0]
         # Files alone are known by their names and sizes.
         text = first.text if isinstance(first, TextPart) else message_text(event.message)[0]

@@ -12,23 +12,23 @@ class HistoryStarts:
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
-        self._known: dict[tuple[AccountId, ChannelRef], str] = {}
+        self._starts: dict[tuple[AccountId, ChannelRef], str] = {}
 
     async def of(self, account: AccountId, channel: ChannelRef) -> str | None:
         """Returns None while the channel was never read."""
-        if (known := self._known.get((account, channel))) is not None:
-            return known
-        found = await self._store.get_value(ROUTER_VALUES, _key(account, channel))
-        if found is not None:
-            self._known[account, channel] = found
-        return found
+        if (start := self._starts.get((account, channel))) is not None:
+            return start
+        start = await self._store.get_value(ROUTER_VALUES, _key(account, channel))
+        if start is not None:
+            self._starts[account, channel] = start
+        return start
 
     async def note(self, account: AccountId, channel: ChannelRef, key: str) -> str:
         """Note `key` as the start, unless one is noted already. Returns the start."""
-        if (known := await self.of(account, channel)) is not None:
-            return known
+        if (start := await self.of(account, channel)) is not None:
+            return start
         await self._store.put_value(ROUTER_VALUES, _key(account, channel), key)
-        self._known[account, channel] = key
+        self._starts[account, channel] = key
         return key
 
 

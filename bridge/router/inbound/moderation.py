@@ -32,7 +32,7 @@ _OWN = "own_echo"
 
 
 def is_original(stored: StoredMessage, channel: ChannelRef, native_id: str) -> bool:
-    """Whether the native message is the original, and no copy that we made."""
+    """Whether the native message is the original, and not a copy that the bridge made."""
     place = stored.place
     return place is not None and place.channel == channel and stored.native_id == native_id
 
@@ -76,7 +76,8 @@ class CopyDeletions:
     new_id: Callable[[], str]
 
     async def of(self, event: Deletion, target: str, stored: StoredMessage) -> CopyDeletion:
-        """`target` is the native id of a copy of the stored message."""
+        """Return what follows the deletion of a copy of the stored message; `target` is the copy's
+        native id. Raises StoreError."""
         message, channel = MessageId(stored.message.message_id), event.place.channel
         if await self.store.removed_by_us(message, channel, target):
             return CopyDeletion(_OWN)
@@ -132,5 +133,5 @@ class CopyDeletions:
 
 def _room_of(posts: Sequence[PostMessage], place: Place, rooms: Rooms) -> Room | None:
     """The room for which the copy was made in the channel of this place."""
-    found = (rooms.find(post.room) for post in posts if post.channel == place.channel)
-    return next((room for room in found if room is not None), None)
+    rooms_of_posts = (rooms.find(post.room) for post in posts if post.channel == place.channel)
+    return next((room for room in rooms_of_posts if room is not None), None)

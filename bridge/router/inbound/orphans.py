@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
 
 from bridge.errors import BridgeError, RateLimited
-from bridge.model import AccountId, ChannelRef, MessagePosted, Place, Raw
+from bridge.model import AccountId, ChannelRef, Place, Raw
 from bridge.model.archive_records import Orphan
 from bridge.model.inbox_records import InboxRow
 from bridge.ports.abilities.platform_history import MessageLookup
@@ -19,7 +19,6 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.inbox import InboxStore
 from bridge.ports.store.recovery import RecoveryStore
-from bridge.router.inbound.context import Admitted, Planned
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.runtime.timeouts import Timeouts
 
@@ -39,24 +38,6 @@ class _Waiting:
     rows: list[InboxRow] = field(default_factory=list[InboxRow])
 
 
-@dataclass(frozen=True)
-class BuryDeleted:
-    """Marks a message that comes after its own deletion: it is archived as deleted, and shown to
-    nobody."""
-
-    orphans: Orphans
-
-    async def __call__(self, admitted: Admitted) -> Admitted | Planned:
-        event = admitted.event
-        if not isinstance(event, MessagePosted):
-            return admitted
-        place, native_id = event.place, event.native_id
-        buried = self.orphans.is_gone(place.channel, native_id) or await self.orphans.went_before(
-            admitted.row, place, native_id
-        )
-        return replace(admitted, buried=True) if buried else admitted
-
-
 class _OrphansStore(RecoveryStore, InboxStore, Protocol):
     """What `Orphans` needs of the store."""
 
@@ -72,40 +53,40 @@ class Orphans:
         self,
         store: _OrphansStore,
         connectors: Mapping[AccountId, Connector],
-        beginnings: HistoryStarts,
+        history_starts: HistoryStarts,
         clock: Clock,
-        policy: Timeouts,
+        timeouts: Timeouts,
         put: Callable[[InboxRow], None],
     ) -> None:
         self._store = store
         self._connectors = connectors
-        self._beginnings = beginnings
+        self._history_starts = history_starts
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._put = put
         self._waiting: dict[_Key, _Waiting] = {}
-        self._known: dict[_Key, list[Orphan]] = {}
+        self._orphans: dict[_Key, list[Orphan]] = {}
         self._given_up: set[int] = set()
         self._doubted: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Load the orphans that are not too old."""
-        since = self._clock.time() - self._policy.orphans_remembered
+        since = self._clock.time() - self._timeouts.orphans_remembered
         await self._store.forget_orphans(since)
         for orphan in reversed(await self._store.orphans(since, limit=_MOST_REMEMBERED)):
             self.note(orphan)
 
     def note(self, orphan: Orphan) -> None:
         """Remember an orphan that is in the store now."""
-        if len(self._known) >= _MOST_REMEMBERED:
-            self._known.pop(next(iter(self._known)))
-        self._known.setdefault((orphan.channel.key, orphan.native_id), []).append(orphan)
+        if len(self._orphans) >= _MOST_REMEMBERED:
+            self._orphans.pop(next(iter(self._orphans)))
+        self._orphans.setdefault((orphan.channel.key, orphan.native_id), []).append(orphan)
 
     def is_gone(self, channel: ChannelRef, native_id: str) -> bool:
         """Whether the message was deleted before it came."""
-        known = self._known.get((channel.key, native_id)) if self._known else None
-        return known is not None and any(orphan.deletion for orphan in known)
+        orphans = self._orphans.get((channel.key, native_id)) if self._orphans else None
+        return orphans is not None and any(orphan.deletion for orphan in orphans)
 
     def doubt(self, row: InboxRow) -> None:
         """Note a row that came so late that its message may be deleted by now."""
@@ -128,7 +109,7 @@ class Orphans:
         if row.id not in self._doubted or lookup is None:
             return False
         try:
-            async with asyncio.timeout(self._policy.send_deadline):
+            async with asyncio.timeout(self._timeouts.send_deadline):
                 return await lookup.fetch(place.channel, native_id, place.thread) is None
         except (BridgeError, TimeoutError) as error:
             log.warning("message_fetch_failed", channel=place.channel.key, error=str(error))
@@ -151,14 +132,14 @@ class Orphans:
 
     def arrived(self, channel: ChannelRef, native_id: str) -> None:
         """Work on the events of a message that is archived now, in their order."""
-        if not self._waiting and not self._known:
+        if not self._waiting and not self._orphans:
             return
         key = (channel.key, native_id)
         if waiting := self._waiting.pop(key, None):
             waiting.task.cancel()
             self._put_all(waiting.rows)
-        if late := [orphan for orphan in self._known.get(key, ()) if not orphan.deletion]:
-            del self._known[key]
+        if late := [orphan for orphan in self._orphans.get(key, ()) if not orphan.deletion]:
+            del self._orphans[key]
             self._spawn(self._happen_late(late))
 
     async def close(self) -> None:
@@ -169,7 +150,7 @@ class Orphans:
     async def _give_up_later(
         self, key: _Key, account: AccountId, place: Place, native_id: str
     ) -> None:
-        await self._clock.sleep(self._policy.orphan_wait)
+        await self._clock.sleep(self._timeouts.orphan_wait)
         await self._fetch(account, place, native_id)
         waiting = self._waiting.pop(key)
         # Behind the message itself, where that was found: the channel's rows keep their order.
@@ -183,11 +164,11 @@ class Orphans:
         if lookup is None:
             return
         try:
-            found = await self._patiently(lookup, place, native_id)
-            began = await self._beginnings.of(account, place.channel)
-            if found is None or began is None or found.order_key <= began:
+            raw = await self._patiently(lookup, place, native_id)
+            began = await self._history_starts.of(account, place.channel)
+            if raw is None or began is None or raw.order_key <= began:
                 return
-            if row := await self._store.accept(found, advance=False):
+            if row := await self._store.accept(raw, advance=False):
                 self._put(row)
         except (BridgeError, TimeoutError) as error:
             log.warning("message_fetch_failed", channel=place.channel.key, error=str(error))
@@ -196,11 +177,11 @@ class Orphans:
         """A rate limit is waited for, and is no failure."""
         for _ in range(_MOST_WAITS):
             try:
-                async with asyncio.timeout(self._policy.send_deadline):
+                async with asyncio.timeout(self._timeouts.send_deadline):
                     return await lookup.fetch(place.channel, native_id, place.thread)
             except RateLimited as error:
                 await self._clock.sleep(error.retry_after)
-        async with asyncio.timeout(self._policy.send_deadline):
+        async with asyncio.timeout(self._timeouts.send_deadline):
             return await lookup.fetch(place.channel, native_id, place.thread)
 
     async def _happen_late(self, orphans: Sequence[Orphan]) -> None:

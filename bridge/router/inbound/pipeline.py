@@ -9,20 +9,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import get_args, get_type_hints
 
-from bridge.router.inbound.admission import Admit
+from bridge.content.messages.parts import may_hold_files
+from bridge.model import MessagePosted
+from bridge.router.inbound.addressed import (
+    AnswerCommand,
+    AnswerDirectCommand,
+    AnswerSlashCommand,
+    CarryDirectMessage,
+    TakePairingCode,
+)
+from bridge.router.inbound.admission import Admit, BuryDeleted
 from bridge.router.inbound.attachments import KeepFiles, WaitForFiles
 from bridge.router.inbound.changes import AddFiles, ApplyDeletion, ApplyEdit
 from bridge.router.inbound.channel_events import DescribeChannelEvent
 from bridge.router.inbound.context import Planned, Received
-from bridge.router.inbound.direct_messages import AnswerDirectCommand, CarryDirectMessage
 from bridge.router.inbound.echoes import DropRepeats, SettleOwnEcho
 from bridge.router.inbound.feedback import TakeFeedback
-from bridge.router.inbound.given_commands import (
-    AnswerCommand,
-    AnswerSlashCommand,
-    TakePairingCode,
-)
-from bridge.router.inbound.orphans import BuryDeleted
 from bridge.router.inbound.presses import HearPress, StopAnswers
 from bridge.router.inbound.reactions import ApplyPin, ApplyReaction
 from bridge.router.inbound.routing import NameAuthor, PlaceInTimelines, Route
@@ -30,21 +32,19 @@ from bridge.router.inbound.routing import NameAuthor, PlaceInTimelines, Route
 
 @dataclass(frozen=True)
 class Pipeline:
-    """All stages, in the order in which an event passes them."""
+    """All stages, in the order in which an event passes them.
 
-    before_admission: tuple[
-        DropRepeats,
-        WaitForFiles,
-        SettleOwnEcho,
-        AnswerDirectCommand,
-        CarryDirectMessage,
-        AnswerSlashCommand,
-        AnswerCommand,
-        TakePairingCode,
-    ]
+    A posted message passes `message_commands` and `bury_deleted`; all other events pass
+    `other_arrivals` and `changes`, which may make a message of them. `keep_files` is for messages
+    with files alone.
+    """
+
+    arrivals: tuple[DropRepeats, SettleOwnEcho, AnswerDirectCommand, CarryDirectMessage]
+    message_commands: tuple[AnswerCommand, TakePairingCode]
+    other_arrivals: tuple[WaitForFiles, AnswerSlashCommand]
     admit: Admit
-    after_admission: tuple[
-        BuryDeleted,
+    bury_deleted: BuryDeleted
+    changes: tuple[
         ApplyEdit,
         AddFiles,
         ApplyDeletion,
@@ -56,13 +56,14 @@ class Pipeline:
         DescribeChannelEvent,
     ]
     name_author: NameAuthor
-    keep_files: KeepFiles
     place_in_timelines: PlaceInTimelines
     route: Route
+    keep_files: KeepFiles
 
     async def plan(self, received: Received) -> Planned:
-        """What the event changes. Raises whatever a stage raises: the event fails."""
-        for stage in self.before_admission:
+        """Returns what the event changes. Raises whatever a stage raises: the event fails."""
+        is_post = isinstance(received.event, MessagePosted)
+        for stage in (*self.arrivals, *(self.message_commands if is_post else self.other_arrivals)):
             passed = await stage(received)
             if isinstance(passed, Planned):
                 return passed
@@ -70,17 +71,23 @@ class Pipeline:
         admitted = await self.admit(received)
         if isinstance(admitted, Planned):
             return admitted
-        for stage in self.after_admission:
+        if is_post:
+            admitted = await self.bury_deleted(admitted)
+        for stage in () if is_post else self.changes:
             passed = await stage(admitted)
             if isinstance(passed, Planned):
                 return passed
             admitted = passed
-        authored = await self.keep_files(await self.name_author(admitted))
-        return await self.route(await self.place_in_timelines(authored))
+        placed = await self.place_in_timelines(await self.name_author(admitted))
+        planned = await self.route(placed)
+        if may_hold_files(placed.message.message):
+            return await self.keep_files(placed, planned)
+        return planned
 
 
 def stage_names() -> Iterator[str]:
-    """The names of the stages, in order."""
-    for stages in get_type_hints(Pipeline).values():
-        for stage in get_args(stages) or (stages,):
-            yield stage.__name__
+    """Returns the names of the stages that a posted message passes, in order."""
+    for field, stages in get_type_hints(Pipeline).items():
+        if field not in ("other_arrivals", "changes"):
+            for stage in get_args(stages) or (stages,):
+                yield stage.__name__

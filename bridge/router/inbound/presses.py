@@ -32,7 +32,7 @@ from bridge.router.commands.hand_over import HandOverCommands
 from bridge.router.inbound.canonical import canonical_id, canonical_root
 from bridge.router.inbound.context import Admitted, Planned, Press, ended
 from bridge.router.outbound.failures import DeliveryFailures
-from bridge.router.outbound.press_answers import PressAnswers
+from bridge.router.outbound.notices import PressAnswers
 from bridge.router.rooms.programs import is_outside
 from bridge.router.rooms.rooms import Room
 from bridge.router.turns.access import AgentAccess
@@ -81,35 +81,39 @@ class HearPress:
         event = admitted.event
         if not isinstance(event, ActionPressed):
             return admitted
-        known = await canonical_id(self.store, event.place.channel, event.target)
-        stored = await self.store.message(known) if known else None
+        message_id = await canonical_id(self.store, event.place.channel, event.target)
+        stored = await self.store.message(message_id) if message_id else None
         if stored is None:
             return ended("press: the message is not known")
         if not receives_presses(stored.message):
             return ended("press: nobody behind this bridge hears it")
-        found = self.cards.interaction(stored.message, event.token, event.values)
+        interaction = self.cards.interaction(stored.message, event.token, event.values)
         own_id = MessageId(stored.message.message_id)
         if self.own_buttons.asks_approval(own_id):
-            return ended(await self.own_buttons.decide(own_id, event, found, admitted.key))
-        if found is None:
+            return ended(await self.own_buttons.decide(own_id, event, interaction, admitted.key))
+        if interaction is None:
             return ended("press: no such action")
         if stored.message.actor.id == BRIDGE:
-            return ended(await self.own_buttons.press(own_id, event, found, admitted.rooms))
+            return ended(await self.own_buttons.press(own_id, event, interaction, admitted.rooms))
         agent = agent_of(stored.message)
-        if agent is not None and found.id == RETRY:
-            return await self.ask_again.of(event, stored, Press(found, agent), admitted.rooms)
-        if wrong := self._wrong_inputs(event, stored, found):
+        if agent is not None and interaction.id == RETRY:
+            return await self.ask_again.of(event, stored, Press(interaction, agent), admitted.rooms)
+        if wrong := self._wrong_inputs(event, stored, interaction):
             return ended(await self._send_back(admitted, event, own_id, wrong))
         return replace(
-            admitted, press=Press(found, agent), event=_as_post(event, found, admitted.key)
+            admitted,
+            press=Press(interaction, agent),
+            event=_as_post(event, interaction, admitted.key),
         )
 
     def _wrong_inputs(
-        self, event: ActionPressed, stored: StoredMessage, found: Interaction
+        self, event: ActionPressed, stored: StoredMessage, interaction: Interaction
     ) -> list[WrongInput]:
         """Platforms name the inputs that they showed, programs whatever they like."""
         all_present = is_outside(event.place.channel)
-        return self.cards.wrong_inputs(stored.message, found, event.values, all_present=all_present)
+        return self.cards.wrong_inputs(
+            stored.message, interaction, event.values, all_present=all_present
+        )
 
     async def _send_back(
         self, admitted: Admitted, event: ActionPressed, card: MessageId,
@@ -125,12 +129,12 @@ class HearPress:
         channel = event.place.channel
         room = next((room for room in admitted.rooms if room.member(channel)), None)
         if room is not None:
-            listed = List(tuple(faults))
-            await self.answers.say(event, admitted.key, room, card, (words,), listed)
-        named = "; ".join(
+            fault_list = List(tuple(faults))
+            await self.answers.say(event, admitted.key, room, card, (words,), fault_list)
+        reasons = "; ".join(
             f"{each.field.id or each.field.at} {each.reason}" for each in wrong[:_MOST_TOLD]
         )
-        return f"press: wrong input: {named}"
+        return f"press: wrong input: {reasons}"
 
 
 @dataclass(frozen=True)
@@ -145,17 +149,21 @@ class OwnButtons:
         return bool(approval_of(message))
 
     async def decide(
-        self, message: MessageId, event: ActionPressed, found: Interaction | None, key: str
+        self, message: MessageId, event: ActionPressed, interaction: Interaction | None, key: str
     ) -> str:
         """Returns the outcome of a press on a request for approval."""
-        return await self.approvals.press(message, event, found, key)
+        return await self.approvals.press(message, event, interaction, key)
 
     async def press(
-        self, message: MessageId, event: ActionPressed, found: Interaction, rooms: Sequence[Room]
+        self,
+        message: MessageId,
+        event: ActionPressed,
+        interaction: Interaction,
+        rooms: Sequence[Room],
     ) -> str:
         """Returns the outcome of a press on any other message of the bridge."""
-        if found.id == GIVE_BACK:
-            return await self.handovers.press_to_give_back(event, str(found.value), rooms)
+        if interaction.id == GIVE_BACK:
+            return await self.handovers.press_to_give_back(event, str(interaction.value), rooms)
         return await self.failures.retry(message)
 
 
@@ -211,7 +219,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePosted:
+def _as_post(event: ActionPressed, interaction: Interaction, key: str) -> MessagePosted:
     """The press as a message: the interaction, and a line that says the same."""
     message = Message(
         message_id=message_id_of(event.place.channel, f"press {key}"),
@@ -219,9 +227,9 @@ def _as_post(event: ActionPressed, found: Interaction, key: str) -> MessagePoste
         actor=Actor(id=event.actor, role="human"),
         content=(
             StructuredDataPart(
-                schema_id=INTERACTION, data=cast("JsonTree", found.model_dump(mode="json"))
+                schema_id=INTERACTION, data=cast("JsonTree", interaction.model_dump(mode="json"))
             ),
-            TextPart(text=f"pressed {describe_interaction(found)}", format="plain"),
+            TextPart(text=f"pressed {describe_interaction(interaction)}", format="plain"),
         ),
     )
     return MessagePosted(

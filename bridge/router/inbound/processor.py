@@ -22,11 +22,11 @@ from bridge.router.inbound.context import Planned, Received
 from bridge.router.inbound.feedback import FeedbackDelivery
 from bridge.router.inbound.orphans import Orphans
 from bridge.router.inbound.pipeline import Pipeline
-from bridge.router.outbound.kept_files import NO_FILES
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.programs import ACCOUNT, decode
 from bridge.router.runtime import metrics
+from bridge.router.runtime.kept_files import NO_FILES
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import ReactionsCameLate, Signal
 from bridge.router.turns.queue import TurnQueue
@@ -42,14 +42,26 @@ class Committer:
     lanes: Lanes
     turns: TurnQueue
     orphans: Orphans
+    fetcher: AttachmentFetcher
     feedback: FeedbackDelivery
     feed: Feed
 
-    async def commit(self, admission: Admission) -> str:
-        """Returns the outcome as it is kept. Raises StoreError."""
+    async def commit(self, planned: Planned, event: Event, row: InboxRow, *, last: bool) -> str:
+        """Commit the plan of an event of this row; with the `last` event the row is done. Returns
+        the outcome as the store keeps it. Raises StoreError."""
+        if planned.misses_files:
+            await self.fetcher.want(event, row)
+        return await self.admit(replace(planned.admission, row=row.id if last else None))
+
+    async def admit(self, admission: Admission) -> str:
+        """Commit a transaction. Returns the outcome as the store keeps it. Raises StoreError."""
         given_up = {settlement.operation for settlement in admission.settles}
-        open_operations = [each for each in admission.operations if each.id not in given_up]
-        begun = frozenset(each.id for each in open_operations if self.lanes.claim(each))
+        open_operations = [
+            operation for operation in admission.operations if operation.id not in given_up
+        ]
+        begun = frozenset(
+            operation.id for operation in open_operations if self.lanes.claim(operation)
+        )
         queued = False
         try:
             admitted = await self.store.admit(replace(admission, begun=begun))
@@ -78,17 +90,39 @@ class Committer:
             await self.turns.question_changed(change)
         for turn in admission.turns:
             await self.turns.ask(turn)
-        for given in admission.feedback:
-            self.feedback.tell(given)
+        for feedback in admission.feedback:
+            self.feedback.tell(feedback)
 
-    async def stop(self, planned: Planned) -> None:
-        """Stop the turns that the event stops."""
+    async def stop_turns(self, planned: Planned) -> None:
+        """Stop the turns that the event stops. Raises StoreError."""
         for session, by in planned.stops:
             self.turns.stop(session, by)
         for answer, by in planned.stopped_answers:
             await self.turns.stop_answer(answer, by)
         for root, by in planned.stopped_threads:
             await self.turns.stop_thread(root, by)
+
+
+@dataclass(frozen=True)
+class LateReactions:
+    """Reports the channels whose reactions may have come out of order.
+
+    Reactions have no order among those of others: the one that undoes a late one may come later
+    still.
+    """
+
+    orphans: Orphans
+    came_late: Signal[ReactionsCameLate]
+    clock: Clock
+    timeouts: Timeouts
+
+    async def report(self, event: Event, row: InboxRow) -> None:
+        """Emit `came_late` for a reaction that is told late. Raises what a listener raises."""
+        if isinstance(event, ReactionAdded | ReactionRemoved) and self.orphans.is_doubted(row):
+            late = self.clock.time() - event.time.timestamp()
+            if late > self.timeouts.told_late:
+                channel = event.place.channel
+                await self.came_late.emit(ReactionsCameLate(row.raw.account, channel))
 
 
 class EventProcessor:
@@ -98,26 +132,22 @@ class EventProcessor:
         self,
         pipeline: Pipeline,
         committer: Committer,
+        late_reactions: LateReactions,
+        orphans: Orphans,
         store: InboxStore,
         connectors: Mapping[AccountId, Connector],
-        orphans: Orphans,
-        fetcher: AttachmentFetcher,
-        row_due: Signal[InboxRow],
-        reactions_came_late: Signal[ReactionsCameLate],
         clock: Clock,
-        policy: Timeouts,
+        timeouts: Timeouts,
     ) -> None:
         self._pipeline = pipeline
         self._committer = committer
+        self._late_reactions = late_reactions
+        self._orphans = orphans
         self._store = store
         self._connectors = connectors
-        self._orphans = orphans
-        self._fetcher = fetcher
-        self._reactions_came_late = reactions_came_late
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._awaited: dict[int, asyncio.Future[str]] = {}
-        row_due.subscribe(self.take)
 
     @contextmanager
     def outcome_of(self, row: InboxRow) -> Generator[asyncio.Future[str]]:
@@ -130,17 +160,15 @@ class EventProcessor:
             del self._awaited[row.id]
 
     async def take(self, row: InboxRow) -> None:
-        """Work on one row until it is done or failed; a store in trouble is waited for."""
+        """Work on one row until it is done or failed; wait where the store fails."""
         attempts = 0
         while True:
             try:
                 await self._process_or_fail(row)
             except StoreError as error:
                 attempts += 1
-                log.error(  # noqa: TRY400
-                    "store_unavailable", account=row.raw.account, row=row.id, error=str(error)
-                )
-                await self._clock.sleep(self._policy.backoff(attempts))
+                log.error("store_in_trouble", account=row.raw.account, row=row.id, error=str(error))  # noqa: TRY400
+                await self._clock.sleep(self._timeouts.backoff(attempts))
             else:
                 self._orphans.trust(row)
                 return
@@ -158,32 +186,22 @@ class EventProcessor:
             await self._fail(row, error)
 
     async def _process(self, row: InboxRow) -> None:
-        for index, event in enumerate(events := self._decoded(row.raw)):
-            received = Received(row=row, event=event, rooms=(), direct=None, kept=NO_FILES)
+        events = self._decoded(row.raw)
+        for number, event in enumerate(events, 1):
+            received = Received(row=row, event=event, rooms=(), direct=None, kept_files=NO_FILES)
             planned = await self._pipeline.plan(received)
             target = planned.waits_for
             if target is not None and self._orphans.wait(row, event.place, target):
                 return
             if planned.put_aside:
                 return
-            if planned.misses_files:
-                await self._fetcher.want(event, row)
-            last = index + 1 == len(events)
-            admission = replace(planned.admission, row=row.id if last else None)
-            self._tell_outcome(row, await self._committer.commit(admission))
-            await self._compare_if_late(row, event)
-            await self._committer.stop(planned)
+            last = number == len(events)
+            outcome = await self._committer.commit(planned, event, row, last=last)
+            self._tell_outcome(row, outcome)
+            await self._late_reactions.report(event, row)
+            await self._committer.stop_turns(planned)
         if not events:
-            await self._committer.commit(Admission(outcome="nothing", row=row.id))
-
-    async def _compare_if_late(self, row: InboxRow, event: Event) -> None:
-        """Reactions have no order among those of others: the one that undoes a late one may come
-        later still."""
-        if isinstance(event, ReactionAdded | ReactionRemoved) and self._orphans.is_doubted(row):
-            late = self._clock.time() - event.time.timestamp()
-            if late > self._policy.told_late:
-                channel = event.place.channel
-                await self._reactions_came_late.emit(ReactionsCameLate(row.raw.account, channel))
+            await self._committer.admit(Admission(outcome="nothing", row=row.id))
 
     def _decoded(self, raw: Raw) -> Sequence[Event]:
         if raw.account == ACCOUNT:

@@ -31,14 +31,17 @@ class InboundQueues:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def put(self, row: InboxRow) -> None:
+        """Queue a row behind the others of its source."""
         source = self._sources.setdefault(_key(row), _Source())
         source.rows.append(row)
         self._go_on(_key(row), source)
 
     def hold(self, key: str) -> None:
+        """Let the source gather rows, until `release` is called as often as this."""
         self._sources.setdefault(key, _Source()).holds += 1
 
     def release(self, key: str) -> None:
+        """End one hold; after the last, the rows go on in the platform's order."""
         source = self._sources[key]
         source.holds -= 1
         if not source.holds:
@@ -71,6 +74,7 @@ class InboundQueues:
 
     @property
     def idle(self) -> bool:
+        """Whether no row is being worked on."""
         return not self._tasks
 
     async def drain(self) -> None:

@@ -31,12 +31,12 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.router.inbound.admission import named_author
-from bridge.router.inbound.canonical import message_shown
+from bridge.router.inbound.canonical import shown_message
 from bridge.router.inbound.changes import orphaned
 from bridge.router.inbound.context import Admitted, Planned, ended
 from bridge.router.inbound.moderation import is_original, shares_pin
 from bridge.router.outbound.notes import standing_note
-from bridge.router.rooms.options import seen_event
+from bridge.router.rooms.options import filtered_event
 from bridge.router.rooms.people import People, nameless
 from bridge.router.rooms.rooms import Member, Room, Rooms
 
@@ -61,7 +61,7 @@ class ApplyReaction:
         event = admitted.event
         if not isinstance(event, ReactionAdded | ReactionRemoved | ReactionsCleared):
             return admitted
-        stored = await message_shown(self.places.store, event.place.channel, event.target)
+        stored = await shown_message(self.places.store, event.place.channel, event.target)
         if stored is None:
             return orphaned(admitted.row, event.place, event.target)
         if stored.state == "deleted":
@@ -101,13 +101,13 @@ class ApplyReaction:
         time = event.time.timestamp()
         changes = [ReactionChange(message, channel, event.target, time, present=False, emoji=emoji)]
         for reacted in await self.store.reactions(message):
-            there = (reacted.channel, reacted.target) == (channel, event.target)
-            if there and emoji in (None, reacted.emoji):
-                shown = await self._shown_by(stored, event, reacted.emoji, present=False)
+            is_here = (reacted.channel, reacted.target) == (channel, event.target)
+            if is_here and emoji in (None, reacted.emoji):
+                operations = await self._shown_by(stored, event, reacted.emoji, present=False)
                 changes.append(
                     ReactionChange(
                         message, channel, reacted.target, time, present=False,
-                        actor=reacted.actor, emoji=reacted.emoji, operations=shown,
+                        actor=reacted.actor, emoji=reacted.emoji, operations=operations,
                     )
                 )  # fmt: skip
         return tuple(changes)
@@ -141,7 +141,7 @@ class ApplyReaction:
 
 
 def shows_natively(connectors: Mapping[AccountId, Connector], member: Member, emoji: str) -> bool:
-    """Whether our bot shall try to react so in this channel."""
+    """Whether our bot shows the reaction as a reaction of its own in this channel."""
     connector = connectors.get(member.account)
     reactions = connector.abilities.reactions if connector else None
     takes = reactions is not None and reactions.takes_reaction(emoji)
@@ -163,7 +163,7 @@ class ApplyPin:
         if not isinstance(event, MessagePinned | MessageUnpinned):
             return admitted
         store, channel = self.places.store, event.place.channel
-        stored = await message_shown(store, channel, event.target)
+        stored = await shown_message(store, channel, event.target)
         if stored is None:
             return orphaned(admitted.row, event.place, event.target)
         if stored.state == "deleted":
@@ -201,10 +201,10 @@ class _ActorEvent(Protocol):
 
 
 async def news_of_actor(event: _ActorEvent, people: People) -> tuple[Person, ...]:
-    """The actor, where something of that person is news. People react who never posted a message:
-    notes need their names."""
-    person, news = await people.complete(event.account, nameless(event.actor))
-    return (person,) if news else ()
+    """Return the actor, if anything of that person is new. People may react who never posted a
+    message: notes need their names. Raises StoreError."""
+    person, is_new = await people.complete(event.account, nameless(event.actor))
+    return (person,) if is_new else ()
 
 
 @dataclass(frozen=True)
@@ -218,19 +218,20 @@ class ShownPlaces:
     async def besides(
         self, event: _OnMessage, stored: StoredMessage
     ) -> Sequence[tuple[Room, Member]]:
-        """The channels besides that of the event where the message stands or will, that of the
-        original among them: each once, as far as its room shows such events there."""
+        """Return the channels besides that of the event where the message stands or will stand,
+        that of the original among them: each once, if its room shows such events there. Raises
+        StoreError."""
         posts = await self.store.posts_of(MessageId(stored.message.message_id))
         rooms = [self.rooms.find(post.room) for post in posts]
         message_filters = [
             member.options.message_filter for room in rooms if room for member in room.members
         ]
-        seen = seen_event(event, await named_author(event, message_filters, self.people))
-        found: dict[str, tuple[Room, Member]] = {}
+        filtered = filtered_event(event, await named_author(event, message_filters, self.people))
+        places: dict[str, tuple[Room, Member]] = {}
         original = (stored.place.channel,) if stored.place and stored.native_id else ()
         for post, room in zip(posts, rooms, strict=True):
             for member in room.listeners(besides=event.place.channel) if room else ():
-                here = member.channel in (post.channel, *original)
-                if room and here and not member.options.message_filter.refuses(seen):
-                    found.setdefault(member.channel.key, (room, member))
-        return list(found.values())
+                is_shown = member.channel in (post.channel, *original)
+                if room and is_shown and not member.options.message_filter.refuses(filtered):
+                    places.setdefault(member.channel.key, (room, member))
+        return list(places.values())

@@ -25,29 +25,29 @@ class Receivers:
     `failed`: why an account does not receive now, in words for people.
     """
 
-    def __init__(self, clock: Clock, policy: Timeouts) -> None:
+    def __init__(self, clock: Clock, timeouts: Timeouts) -> None:
         self.failed: dict[AccountId, str] = {}
         self._clock = clock
-        self._policy = policy
-        self._kept: dict[AccountId, asyncio.Task[None]] = {}
+        self._timeouts = timeouts
+        self._tasks: dict[AccountId, asyncio.Task[None]] = {}
         self._running: dict[AccountId, asyncio.Task[None]] = {}
         self._pauses: dict[AccountId, float] = {}
 
     @property
     def accounts(self) -> Collection[AccountId]:
-        return self._kept.keys()
+        return self._tasks.keys()
 
     def start(self, account: AccountId, connector: Connector, inbox: Inbox) -> None:
         """Receive through it into `inbox`, until the account is stopped."""
-        self._kept[account] = asyncio.create_task(
+        self._tasks[account] = asyncio.create_task(
             self._keep_running(account, connector, inbox), name=f"receive {account}"
         )
 
     async def stop(self, account: AccountId) -> None:
         """Stop receiving from the account."""
-        if (kept := self._kept.pop(account, None)) is not None:
-            kept.cancel()
-            await asyncio.wait({kept})
+        if (task := self._tasks.pop(account, None)) is not None:
+            task.cancel()
+            await asyncio.wait({task})
         self.failed.pop(account, None)
         metrics.ALIVE.labels(account).set(0)
 
@@ -58,9 +58,9 @@ class Receivers:
             running.cancel()
 
     async def close(self) -> None:
-        for kept in self._kept.values():
-            kept.cancel()
-        await asyncio.gather(*self._kept.values(), return_exceptions=True)
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _keep_running(self, account: AccountId, connector: Connector, inbox: Inbox) -> None:
         attempts = 0
@@ -71,12 +71,12 @@ class Receivers:
                     await self._clock.sleep(self._pauses.pop(account, 0.0))
                     continue
             except (AuthFailed, ConfigError) as error:  # only a person can mend that
-                pause = self._policy.auth_pause
+                pause = self._timeouts.auth_pause
                 log.error("account_refused", account=account, error=str(error), retry_in=pause)  # noqa: TRY400
                 self.failed[account] = str(error)
             except Exception as error:
                 attempts += 1
-                pause = self._policy.backoff(attempts)
+                pause = self._timeouts.backoff(attempts)
                 log.exception("receiver_crashed", account=account, error=str(error), retry_in=pause)
                 self.failed[account] = str(error)
             else:

@@ -29,7 +29,6 @@ from bridge.ports.store.messages import MessageStore
 from bridge.router.inbound.canonical import canonical_id, canonical_root
 from bridge.router.inbound.context import Admitted, Authored, Placed, Planned
 from bridge.router.inbound.presses import turns_for
-from bridge.router.outbound.max_delay import given_up_if_late
 from bridge.router.rooms.bylines import AuthorBylines
 from bridge.router.rooms.direct_messages import direct_timeline
 from bridge.router.rooms.features import has_threads
@@ -55,9 +54,9 @@ class NameAuthor:
         event = admitted.event
         if not isinstance(event, MessagePosted):
             raise TypeError(f"no stage took {event.type}")
-        author, news = await self.people.complete(event.account, event.author)
-        if news:
-            self.linking.seen(event.account, author)
+        author, is_new = await self.people.complete(event.account, event.author)
+        if is_new:
+            self.linking.person_seen(event.account, author)
         message = await self.reference_names.named(event.account, event.message)
         if message.actor.name != author.name:
             actor = message.actor.model_copy(update={"name": author.name})
@@ -74,8 +73,8 @@ class NameAuthor:
         )
         return Authored(
             row=admitted.row, event=event, rooms=admitted.rooms, direct=admitted.direct,
-            kept=admitted.kept, buried=admitted.buried, press=admitted.press,
-            message=new, people=(author,) if news else (), misses_files=False,
+            kept_files=admitted.kept_files, buried=admitted.buried, press=admitted.press,
+            message=new, people=(author,) if is_new else (),
         )  # fmt: skip
 
 
@@ -102,9 +101,9 @@ class PlaceInTimelines:
             timelines += [room.timeline for room in authored.rooms]
         return Placed(
             row=authored.row, event=event, rooms=authored.rooms, direct=authored.direct,
-            kept=authored.kept, buried=authored.buried, press=authored.press,
+            kept_files=authored.kept_files, buried=authored.buried, press=authored.press,
             message=replace(authored.message, root=root, reply_to=reply_to),
-            people=authored.people, misses_files=authored.misses_files, timelines=tuple(timelines),
+            people=authored.people, timelines=tuple(timelines),
         )  # fmt: skip
 
 
@@ -150,7 +149,6 @@ class Route:
                 turns=turns,
             ),
             stops=tuple((session, placed.message.author.id) for session in stops),
-            misses_files=placed.misses_files,
         )
 
     async def _posts(
@@ -160,18 +158,19 @@ class Route:
         event, new = placed.event, placed.message
         posts: list[PostMessage] = []
         settles: list[Settlement] = []
-        shown = {event.place.channel.key}
+        reached = {event.place.channel.key}
         visible = event.audience is None or placed.direct is not None
         for room in placed.rooms if visible else ():
             for member in room.listeners(besides=event.place.channel):
-                if member.channel.key not in shown and lets_out(member, new):
-                    shown.add(member.channel.key)
+                if member.channel.key not in reached and lets_out(member, new):
+                    reached.add(member.channel.key)
                     byline = await self.bylines.shown(
                         new.author, room, member, event.place.channel.platform, event.account
                     )
                     post = self._post(new, room, member, byline, broadcast=event.broadcast)
                     posts.append(post)
-                    settles += given_up_if_late(post, member, new, self.clock.time())
+                    if why := member.options.why_too_late(self.clock.time() - new.time):
+                        settles.append(Settlement(post.id, "dead", error=why))
         return tuple(posts), tuple(settles)
 
     def _post(
@@ -209,7 +208,8 @@ class Route:
         stops: list[str] = []
         called_by = "bot" if event.author.bot else "person"
         for room in placed.rooms:
-            for membership in await self.agents.of(room, event, new):
+            memberships = await self.agents.of(room, event, new) if room.agents else ()
+            for membership in memberships:
                 session = session_of(membership, room.id, new)
                 if wants_stop(membership, event):
                     stops.append(session)

@@ -92,11 +92,11 @@ class DelayNotifier:
         noted = await self._store.get_value(ROUTER_VALUES, _NOTED)
         found: dict[str, Any] = orjson.loads(noted) if noted else {}
         everywhere = {room.id for room in self._rooms.all}
-        for lane, known in found.items():
-            if isinstance(known, dict):
-                since, rooms = known["since"], set[RoomId](known["rooms"])
+        for lane, note in found.items():
+            if isinstance(note, dict):
+                since, rooms = note["since"], set[RoomId](note["rooms"])
             else:  # noted by 0.1.0, without the rooms
-                since, rooms = known, everywhere
+                since, rooms = note, everywhere
             self._late[LaneId(lane)] = _Late(since, rooms)
 
     async def _note(self) -> None:

@@ -121,8 +121,8 @@ class Encoding:
             delivery, lambda text: settled_markdown(self._standing(delivery, text))
         )
         if streams.shows_steps:
-            shown = self._rooms.tools_shown(delivery.operation.room)
-            delivery = with_tools_as_steps(delivery, shown)
+            visible = self._rooms.tools_shown(delivery.operation.room)
+            delivery = with_tools_as_steps(delivery, visible)
         return (await present(delivery, self._context)).delivery
 
     # --- one delivery -----------------------------------------------------------------------------
@@ -169,8 +169,8 @@ def _while_growing(delivery: Delivery, heal: Callable[[str], str]) -> Delivery:
     last = message.content[-1] if message.content else None
     if not isinstance(last, TextPart) or not last.is_markdown:
         return delivery
-    shown = last.model_copy(update={"text": heal(last.text)})
-    content = (*message.content[:-1], shown)
+    visible = last.model_copy(update={"text": heal(last.text)})
+    content = (*message.content[:-1], visible)
     return delivery.model_copy(update={"message": message.model_copy(update={"content": content})})
 
 

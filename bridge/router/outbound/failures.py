@@ -14,7 +14,6 @@ from bridge.content.text.tree import List, ListItem, Paragraph, Text
 from bridge.errors import StoreError
 from bridge.model import (
     AccountId,
-    ActorId,
     ChannelRef,
     DeleteMessage,
     EditMessage,
@@ -29,24 +28,22 @@ from bridge.model import (
 from bridge.model.archive_records import StoredMessage
 from bridge.model.outbox_records import OperationRecord
 from bridge.model.refs import is_notice
-from bridge.model.room_records import DirectEnd
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
-from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
-from bridge.ports.store.reactions import ReactionStore
 from bridge.router.outbound.failure_marks import FailureMarks
 from bridge.router.outbound.notices import Notices, notice_id
+from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.rooms import Member, Room, Rooms
-from bridge.router.signals import OperationEnded, Signal
+from bridge.router.signals import OperationEnded
 
 log = structlog.get_logger()
 
 _SHOWN = 86_400.0  # seconds: of older losses nobody is told at a start
 
 
-class _FailuresStore(AdmissionStore, ReactionStore, MessageStore, OutboxStore, Protocol):
+class _FailuresStore(MessageStore, OutboxStore, Protocol):
     """What `DeliveryFailures` needs of the store."""
 
 
@@ -61,12 +58,10 @@ class DeliveryFailures:
         rooms: Rooms,
         connectors: Mapping[AccountId, Connector],
         notices: Notices,
+        marks: FailureMarks,
+        directs: DirectMessages,
         clock: Clock,
         wake_lane: Callable[[LaneId], None],
-        new_id: Callable[[], str],
-        direct_home: Callable[[Room, ActorId], Member | None],
-        end_of: Callable[[ActorId], DirectEnd | None],
-        operation_ended: Signal[OperationEnded],
     ) -> None:
         self._store = store
         self._rooms = rooms
@@ -74,45 +69,44 @@ class DeliveryFailures:
         self._notices = notices
         self._clock = clock
         self._wake_lane = wake_lane
-        self._marks = FailureMarks(store, connectors, new_id, wake_lane)
-        self._direct_home = direct_home
-        self._end_of = end_of
-        self._lost: set[MessageId] = set()
+        self._marks = marks
+        self._directs = directs
+        self._undelivered: set[MessageId] = set()
         self._telling = asyncio.Lock()  # of two lanes, the later one knows more
-        operation_ended.subscribe(self._ended)
 
     async def start(self) -> None:
         """Post the notices that were not posted before the last stop."""
         for letter in await self._store.dead_letters():
             message = letter.operation.message
-            if message not in self._lost and not is_notice(message):
-                self._lost.add(message)
+            if message not in self._undelivered and not is_notice(message):
+                self._undelivered.add(message)
                 if letter.time >= self._clock.time() - _SHOWN:
                     await self._tell(message)
 
-    async def _ended(self, ended: OperationEnded) -> None:
+    async def operation_ended(self, ended: OperationEnded) -> None:
+        """Report the failure of an operation, or the end of an earlier one. Raises StoreError."""
         operation, state = ended.operation, ended.state
         if state == "cancelled":
             await self._tell_unwanted(operation)
-        if state == "done" and operation.message not in self._lost:
+        if state == "done" and operation.message not in self._undelivered:
             return
         if not is_notice(operation.message):
-            self._lost.add(operation.message)
+            self._undelivered.add(operation.message)
             await self._tell(operation.message)
 
     async def _tell_unwanted(self, operation: Operation) -> None:
         """Tell the author of a message that its recipient wants no direct messages any more."""
-        about, there = operation.message, operation.channel
+        about, channel = operation.message, operation.channel
         if not isinstance(operation, PostMessage) or is_notice(about):
             return
-        if self._rooms.wants_direct(operation.room, operation.account, there):
+        if self._rooms.wants_direct(operation.room, operation.account, channel):
             return
         stored = await self._store.message(about)
-        end = stored and stored.state != "deleted" and self._end_of(stored.author.id)
+        end = stored and stored.state != "deleted" and self._directs.end_of(stored.author.id)
         if end:
             await self._notices.say(
                 notice_id("unwanted", about),
-                "⚠️ This did not arrive: they want no direct messages any more.",
+                "⚠️ This did not arrive: the recipient accepts no direct messages any more.",
                 end.room,
                 [Member(end.account, end.channel)],
                 reply_to=about,
@@ -124,27 +118,27 @@ class DeliveryFailures:
         count = 0 if about is None else await self._try_again(about)
         return f"press: tried again: {count}"
 
-    async def lost_in(self, room: Room, channel: ChannelRef) -> list[tuple[MessageId, str]]:
+    async def undelivered_in(self, room: Room, channel: ChannelRef) -> list[tuple[MessageId, str]]:
         """Return the messages of this channel that did not reach every other channel of the room,
         the newest first: the beginning of each, with the reasons."""
-        found: dict[MessageId, str] = {}
+        reasons_of: dict[MessageId, str] = {}
         for letter in reversed(await self._store.dead_letters()):
             about = letter.operation.message
-            if letter.operation.room != room.id or about in found:
+            if letter.operation.room != room.id or about in reasons_of:
                 continue
             stored = await self._store.message(about)
             here = stored is not None and stored.place and stored.place.channel == channel
             if here and (missing := await self._missing(about)):
                 reasons = " ".join(map(self._line, missing))
-                found[about] = f"“{letter.excerpt}”: {reasons}"
-        return list(found.items())
+                reasons_of[about] = f"“{letter.excerpt}”: {reasons}"
+        return list(reasons_of.items())
 
     async def retry_in(self, room: Room, channel: ChannelRef) -> int:
         """Retry all messages that `lost_in` returns. Returns their number."""
-        lost = await self.lost_in(room, channel)
-        for about, _ in lost:
+        undelivered = await self.undelivered_in(room, channel)
+        for about, _ in undelivered:
             await self._try_again(about)
-        return len(lost)
+        return len(undelivered)
 
     async def _try_again(self, message: MessageId) -> int:
         operations = [record.operation for record in await self._missing(message)]
@@ -165,7 +159,7 @@ class DeliveryFailures:
     async def _say_what_is_missing(self, message: MessageId) -> None:
         missing, stored = await self._missing(message), await self._store.message(message)
         if not missing:
-            self._lost.discard(message)
+            self._undelivered.discard(message)
             await self._notices.change(_notice_about(message), "This was delivered after all.")
             if stored and stored.place:
                 await self._marks.take_back(message, stored.place.channel)
@@ -203,7 +197,7 @@ class DeliveryFailures:
         if room.undelivered == "off":
             return None
         if stored.place is None:  # an agent's, or written by a command to one person
-            return self._direct_home(room, stored.author.id)
+            return self._directs.home(room, stored.author.id)
         member = room.member(stored.place.channel)
         return member if member and member.listens else None
 

@@ -50,10 +50,12 @@ async def _tell(
         words = f"⚠️ {name} joined this room: what is said here is also read by {_listed(mine)}."
         opened = notice_id("opened", room.id, member.channel.key, since)
         await notices.say(opened, _plain(words), room.id, others)
-    known = [(other, await _outsiders(other, connectors)) for other in others[:_MOST_ASKED]]
+    outsiders_of = [
+        (member, await _outsiders(member, connectors)) for member in others[:_MOST_ASKED]
+    ]
     warnings = [
-        f"⚠️ {rooms.name_of(other.channel)} is also read by {_listed(who)}."
-        for other, who in known if who
+        f"⚠️ {rooms.name_of(member.channel)} is also read by {_listed(who)}."
+        for member, who in outsiders_of if who
     ]  # fmt: skip
     if not member.listens:
         return

@@ -38,13 +38,12 @@ from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.encoding import NotEncodable
-from bridge.router.outbound.max_delay import too_late
 from bridge.router.outbound.outcomes import (
     Again,
     Attempt,
+    Delivered,
     Done,
     Failed,
-    Found,
     OperationEnds,
     Outcome,
     Retry,
@@ -53,7 +52,6 @@ from bridge.router.outbound.outcomes import (
     dead,
     public_fault,
 )
-from bridge.router.outbound.rate_limits import RateLimits
 from bridge.router.outbound.send import Sender
 from bridge.router.outbound.settle import Doubt, Echoes, Settler
 from bridge.router.rooms.rooms import Rooms
@@ -71,24 +69,16 @@ class LanesStore(MessageStore, OutboxStore, Protocol):
 
 @dataclass(frozen=True)
 class LaneParts:
-    """What all lanes share.
-
-    - `stopped`: the accounts through which nothing is sent now but the bridge's own notices.
-    - `queued_as_begun`: the operations that the store holds as `sending` and that no call was made
-      for yet (see `Sender`).
-    """
+    """What all lanes share: each part does one kind of step; a lane decides which is next."""
 
     store: LanesStore
     connectors: Mapping[AccountId, Connector]
-    rooms: Rooms
-    clock: Clock
-    timeouts: Timeouts
-    rate_limits: RateLimits
+    checks: SendingChecks
     sender: Sender
     settler: Settler
     ends: OperationEnds
-    stopped: Container[AccountId]
-    queued_as_begun: set[OperationId]
+    clock: Clock
+    timeouts: Timeouts
 
 
 @dataclass(frozen=True)
@@ -97,6 +87,41 @@ class _Aside:
 
     operation: OperationId
     error: str
+
+
+@dataclass(frozen=True)
+class SendingChecks:
+    """Whether operations may be sent. `stopped` are the accounts through which nothing is sent now
+    but the bridge's own notices."""
+
+    rooms: Rooms
+    stopped: Container[AccountId]
+    clock: Clock
+
+    def is_stopped(self, operation: Operation) -> bool:
+        """Whether the operation's account is stopped, and the operation shows no notice."""
+        return operation.account in self.stopped and not is_notice(operation.message)
+
+    def is_wanted(self, operation: Operation) -> bool:
+        """Whether the operation's channel, if it is a direct one, still takes messages; deletions
+        reach it always."""
+        if isinstance(operation, DeleteMessage):
+            return True
+        return self.rooms.wants_direct(operation.room, operation.account, operation.channel)
+
+    def why_given_up(self, item: OutboxItem) -> str:
+        """Return why an operation that waited is not sent any more; empty where it is. It waited
+        for too long, or its channel left the room, whose options would not apply. The bridge's own
+        notices are sent."""
+        operation = item.delivery.operation
+        has_words = isinstance(operation, PostMessage | EditMessage)
+        is_relayed = has_words and not is_notice(operation.message)
+        if is_relayed and (left := self.rooms.left(operation.room, operation.channel)):
+            return left
+        options = self.rooms.altering(operation.room, operation.channel)
+        if options is None or not isinstance(operation, PostMessage) or item.delivery.copies:
+            return ""
+        return options.why_too_late(self.clock.time() - item.created)
 
 
 class Lane:
@@ -228,7 +253,7 @@ class Lane:
         connector = parts.connectors.get(operation.account)
         if connector is None:
             return dead(item, f"account {operation.account!r} is no longer configured")
-        if self._is_stopped(item):
+        if parts.checks.is_stopped(operation) and not self._is_in_doubt(item):
             return await self._send_a_notice(item)
         attempt = Attempt(item, connector, self._wake, self._head, self._closing)
         wait = self._seconds_until_due(item)
@@ -240,9 +265,9 @@ class Lane:
             return await self._settle(attempt)
         if wait > 0:
             return Wait(wait)
-        if not self._is_wanted(operation):
-            return cancelled(item, "they want no direct messages any more")
-        if why := self._why_given_up(item):
+        if not parts.checks.is_wanted(operation):
+            return cancelled(item, "the recipient accepts no direct messages any more")
+        if why := parts.checks.why_given_up(item):
             return dead(item, why)
         if item.message_state == "deleted" and isinstance(operation, PostMessage):
             # It was thought to be on its way when it was deleted, and never arrived.
@@ -264,7 +289,7 @@ class Lane:
                 await self._failed(outcome)
             case Retry():
                 await self._retry(item, outcome)
-            case Found():
+            case Delivered():
                 await self._accepted(operation)
                 await store.record(operation.id, [outcome.receipt])
                 await store.postpone(operation.id, 0.0, "")
@@ -302,45 +327,13 @@ class Lane:
         self._failing.pop(operation.id, None)
         self._proved.discard(operation.id)
 
-    # --- whether an operation may be sent -------------------------------------------------------
-
     def _seconds_until_due(self, item: OutboxItem) -> float:
         """What is tried in place of a failing operation is tried now."""
         return 0.0 if self._aside else item.due - self._with.clock.time()
 
     def _is_in_doubt(self, item: OutboxItem) -> bool:
         began = item.state == "sending"
-        return began and item.delivery.operation.id not in self._with.queued_as_begun
-
-    def _is_stopped(self, item: OutboxItem) -> bool:
-        """Whether the operation may not be sent through its account now. The bridge's own notices
-        may, and a post in doubt is looked for."""
-        operation = item.delivery.operation
-        if operation.account not in self._with.stopped or is_notice(operation.message):
-            return False
-        return not self._is_in_doubt(item)
-
-    def _is_wanted(self, operation: Operation) -> bool:
-        """Whether its channel, if it is a direct one, is still written to; deletions reach it
-        always."""
-        if isinstance(operation, DeleteMessage):
-            return True
-        rooms = self._with.rooms
-        return rooms.wants_direct(operation.room, operation.account, operation.channel)
-
-    def _why_given_up(self, item: OutboxItem) -> str:
-        """Why an operation that waited is not sent any more; empty when it is. It waited for too
-        long, or its channel left the room, whose options would not apply. The bridge's own notices
-        are sent."""
-        operation, rooms = item.delivery.operation, self._with.rooms
-        has_words = isinstance(operation, PostMessage | EditMessage)
-        is_relayed = has_words and not is_notice(operation.message)
-        if is_relayed and (left := rooms.left(operation.room, operation.channel)):
-            return left
-        options = rooms.altering(operation.room, operation.channel)
-        if options is None or not isinstance(operation, PostMessage) or item.delivery.copies:
-            return ""
-        return too_late(options, self._with.clock.time() - item.created)
+        return began and not self._with.sender.is_queued_as_begun(item.delivery.operation.id)
 
     # --- failures -------------------------------------------------------------------------------
 
@@ -350,9 +343,8 @@ class Lane:
         operation, timeouts = item.delivery.operation, self._with.timeouts
         auth_pause = min(timeouts.auth_pause, timeouts.backoff(item.attempts))
         match error:
-            case RateLimited():  # without a scope, it is the narrowest limit of the call
-                keys = [key for key in call.budgets if key.rule in error.scope] or call.budgets[:1]
-                self._with.rate_limits.block(operation.account, keys, error.retry_after)
+            case RateLimited():
+                self._with.sender.block_limits(operation.account, call, error)
                 await self._retry_in_order(item, error, 0.0, "rate_limited")
             case TokenRefused():
                 self._aside.clear()

@@ -4,7 +4,6 @@ the news of its channel."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from bridge.errors import StoreError
@@ -19,18 +18,10 @@ from bridge.model import (
 )
 from bridge.model.archive_records import NewMessage
 from bridge.model.outbox_records import OutboxItem
-from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
-from bridge.router.outbound.encoding import Encoding
-from bridge.router.outbound.in_flight import InFlightCalls
-from bridge.router.outbound.lane import Lane, LaneParts, LanesStore
-from bridge.router.outbound.outcomes import OperationEnds, skipped
-from bridge.router.outbound.rate_limits import RateLimits
-from bridge.router.outbound.send import Sender
-from bridge.router.outbound.settle import DuplicateRemover, Settler
-from bridge.router.rooms.rooms import Rooms
-from bridge.router.runtime.timeouts import Timeouts
-from bridge.router.signals import Signals
+from bridge.router.outbound.lane import Lane, LaneParts
+from bridge.router.outbound.outcomes import skipped
+from bridge.router.outbound.settle import DuplicateRemover
+from bridge.router.signals import OperationEnded, Signals
 
 
 @dataclass
@@ -43,55 +34,24 @@ class _Claim:
 
 
 class Lanes:
-    """Sends what the outbox holds. A lane in trouble holds up no other.
+    """Sends what the outbox holds. A lane in trouble holds up no other."""
 
-    `stopped`: the accounts through which nothing is sent now but the bridge's own notices.
-    """
-
-    def __init__(
-        self,
-        store: LanesStore,
-        connectors: Mapping[AccountId, Connector],
-        rate_limits: RateLimits,
-        clock: Clock,
-        timeouts: Timeouts,
-        rooms: Rooms,
-        encoding: Encoding,
-        in_flight: InFlightCalls,
-        signals: Signals,
-        stopped: Container[AccountId],
-    ) -> None:
-        self._store = store
-        self._connectors = connectors
-        self._clock = clock
+    def __init__(self, parts: LaneParts, duplicates: DuplicateRemover, signals: Signals) -> None:
+        self._parts = parts
+        self._duplicates = duplicates
         self._lanes: dict[LaneId, Lane] = {}
         self._tasks: dict[LaneId, asyncio.Task[None]] = {}
         self._claims: dict[LaneId, _Claim] = {}
-        self._queued_as_begun: set[OperationId] = set()
         self._started = False  # before that, a lane that nobody works on may not be empty
         self._closing = False
         signals.sending_resumed.subscribe(self._sending_resumed)
-        self._duplicates = DuplicateRemover(
-            store, connectors, rate_limits, in_flight, clock, timeouts
-        )
-        self._ends = OperationEnds(store, clock, signals.operation_ended, self._wake_running)
-        sender = Sender(
-            store, encoding, rate_limits, in_flight, timeouts, self._queued_as_begun,
-            signals.mark_not_shown,
-        )  # fmt: skip
-        self._parts = LaneParts(
-            store, connectors, rooms, clock, timeouts, rate_limits, sender,
-            settler=Settler(store, encoding, self._duplicates, clock, timeouts),
-            ends=self._ends,
-            stopped=stopped,
-            queued_as_begun=self._queued_as_begun,
-        )  # fmt: skip
+        signals.operation_ended.subscribe(self._operation_ended)
 
     # --- life -----------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Go on with every lane that has something to send."""
-        for lane in await self._store.open_lanes():
+        for lane in await self._parts.store.open_lanes():
             self.wake(lane)
         self._started = True
 
@@ -132,8 +92,11 @@ class Lanes:
         for lane in self._lanes.values():
             lane.wake()
 
-    def _wake_running(self, lane: LaneId) -> None:
-        if running := self._lanes.get(lane):
+    async def _operation_ended(self, ended: OperationEnded) -> None:
+        """Let the channel's lane of marks look again: marks wait for the end of their post."""
+        if isinstance(ended.operation, PostMessage) and (
+            running := self._lanes.get(ended.operation.channel.marks_lane)
+        ):
             running.wake()
 
     async def _run(self, lane: LaneId, started: Lane, first: OutboxItem | None) -> None:
@@ -155,12 +118,12 @@ class Lanes:
             other.alone = False
         if not self._started or self._closing or other or lane in self._lanes:
             return False
-        connector = self._connectors.get(operation.account)
+        connector = self._parts.connectors.get(operation.account)
         findable = connector is not None and connector.abilities.deliveries is not None
         begun = lane == operation.channel.lane and findable
         self._claims[lane] = _Claim(operation.id, begun)
         if begun:
-            self._queued_as_begun.add(operation.id)
+            self._parts.sender.queue_as_begun(operation.id)
         return begun
 
     def unclaim(self, operation: Operation, message: NewMessage | None, *, queued: bool) -> None:
@@ -174,7 +137,7 @@ class Lanes:
             return
         del self._claims[lane]
         if not queued:
-            self._queued_as_begun.discard(operation.id)
+            self._parts.sender.forget(operation.id)
             if not claim.alone:
                 self.wake(lane)
             return
@@ -187,7 +150,7 @@ class Lanes:
             return None
         if operation.message != message.message.message_id:
             return None
-        now = self._clock.time()
+        now = self._parts.clock.time()
         return OutboxItem(
             delivery=Delivery(operation=operation, message=message.message),
             state="sending" if claim.begun else "waiting",
@@ -217,12 +180,12 @@ class Lanes:
     async def skip(self, operation: OperationId) -> None:
         """Give up an operation that waits, so that its lane goes on: it becomes a dead letter.
         Raises StoreError where it does not wait."""
-        waiting = {letter.operation.id: letter for letter in await self._store.held_up()}
+        waiting = {letter.operation.id: letter for letter in await self._parts.store.held_up()}
         if operation not in waiting:
             raise StoreError(f"Operation {operation!r} does not wait (any more)")
         letter = waiting[operation]
         lane = letter.operation.lane
-        await self._ends.write(letter.operation, skipped(letter))
+        await self._parts.ends.write(letter.operation, skipped(letter))
         if running := self._lanes.get(lane):
             running.was_skipped(operation)
         self.hasten(lane, operation)

@@ -40,8 +40,8 @@ async def standing_notes(
     store: MessageStore, message: MessageId, channel: ChannelRef
 ) -> Sequence[Message]:
     """All that stand below the message in a channel."""
-    found = [await standing_note(store, kind, message, channel) for kind in _KINDS]
-    stored = [await store.message(own_id) for own_id in found if own_id]
+    note_ids = [await standing_note(store, kind, message, channel) for kind in _KINDS]
+    stored = [await store.message(own_id) for own_id in note_ids if own_id]
     return [note.message for note in stored if note]
 
 

@@ -1,19 +1,27 @@
-"""Messages of the bridge itself: they are canonical, have no original, and lanes show them."""
+"""Messages of the bridge itself: they are canonical, have no original, and lanes show them.
+
+Answers to presses of buttons are such messages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol, cast
 
 from bridge.content.cards.json import SCHEMA_ID, card_to_json
 from bridge.content.cards.tree import Button, Card, Prose
-from bridge.content.markdown import markdown_to_text
+from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.messages.metadata import BridgeMetadata, with_bridge_metadata
+from bridge.content.text.tree import Block, Inline, Paragraph, Strong, Text
 from bridge.model import (
+    AccountId,
+    ActionPressed,
     ActorId,
     Byline,
     LaneId,
+    Level,
     MessageId,
     OperationId,
     Person,
@@ -26,9 +34,11 @@ from bridge.model.admission import Admission
 from bridge.model.archive_records import NewMessage, Timeline
 from bridge.model.refs import BRIDGE, BRIDGE_NAME, join_key
 from bridge.ports.clock import Clock
+from bridge.ports.connector import Connector
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
-from bridge.router.rooms.rooms import Member
+from bridge.router.rooms.people import People
+from bridge.router.rooms.rooms import Member, Room
 from bridge.uacs import Actor, JsonTree, Message, StructuredDataPart, TextPart
 
 BYLINE = Byline(name=BRIDGE_NAME)
@@ -135,8 +145,8 @@ class Notices:
         answers: str | None = None,
     ) -> None:
         """Show it in these channels, or `to` one person there (as a whisper, or as what `answers`
-        their command). If it was shown before, its words are changed where it stands. In a
-        `timeline` it is remembered there."""
+        their command). If it was shown before, its words are changed where it stands. What is
+        not for one person alone is kept in the `timeline`, too. Raises StoreError."""
         new = notice(
             own_id,
             text,
@@ -153,7 +163,7 @@ class Notices:
         admission = Admission(
             outcome="notice",
             message=new,
-            timelines=() if timeline is None else (timeline,),
+            timelines=() if timeline is None or to is not None else (timeline,),
             operations=posts,
         )
         if (await self._store.admit(admission)).repeat:
@@ -190,3 +200,44 @@ class Notices:
         await self._store.change_message(now, "edited", edits)
         for edit in edits:
             self._wake_lane(edit.channel.lane)
+
+
+@dataclass(frozen=True)
+class PressAnswers:
+    """Tells whoever pressed a button what came of it, once for each press."""
+
+    connectors: Mapping[AccountId, Connector]
+    people: People
+    notices: Notices
+
+    async def say(
+        self,
+        event: ActionPressed,
+        key: str,
+        room: Room,
+        about: MessageId,
+        line: tuple[Inline, ...],
+        *more: Block,
+    ) -> None:
+        """Tell the person who pressed alone; where the platform has no whispers, in their channel,
+        as an answer to the message that it is `about`. `key` is that of the press. Does nothing
+        where the room does not have the channel: programs read the outcome. Raises StoreError."""
+        member = room.member(event.place.channel)
+        if member is None:
+            return
+        connector = self.connectors.get(member.account)
+        features = connector.capabilities.features if connector else {}
+        whispers = features.get("whispers", Level.DROPPED) in (Level.FULL, Level.PARTIAL)
+        alone = whispers or event.answers is not None
+        if not alone:
+            name = await self.people.stored_name(event.actor)
+            line = (Strong((Text(name),)), Text(": "), *line)
+        await self.notices.say(
+            notice_id("press", event.place.channel.key, key),
+            text_to_markdown((Paragraph(line), *more)),
+            room.id,
+            [member],
+            reply_to=None if alone else about,
+            to=event.actor if alone else None,
+            answers=event.answers,
+        )

@@ -14,7 +14,6 @@ from bridge.model import (
     AddReaction,
     Call,
     EditMessage,
-    LaneId,
     Loss,
     MessageId,
     NoteReactions,
@@ -95,7 +94,7 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Found:
+class Delivered:
     """A post whose answer was lost stands on the platform, with this receipt."""
 
     receipt: Receipt
@@ -118,7 +117,7 @@ class Wait:
 
 
 # None: the step stopped before it called the platform, and nothing is to be written.
-Outcome = Done | Failed | Retry | Found | Again | Wait | Settlement | None
+Outcome = Done | Failed | Retry | Delivered | Again | Wait | Settlement | None
 
 
 # --- how operations end -----------------------------------------------------------------------
@@ -162,28 +161,16 @@ def public_fault(error: Exception) -> str:
 
 
 class OperationEnds:
-    """Writes the end of an operation to the store, counts it, and reports it.
+    """Writes the end of an operation to the store, counts it, and reports it."""
 
-    `wake_running` wakes a lane if it runs: marks wait for the end of the post that they belong to.
-    """
-
-    def __init__(
-        self,
-        store: OutboxStore,
-        clock: Clock,
-        ended: Signal[OperationEnded],
-        wake_running: Callable[[LaneId], None],
-    ) -> None:
+    def __init__(self, store: OutboxStore, clock: Clock, ended: Signal[OperationEnded]) -> None:
         self._store = store
         self._clock = clock
         self._ended = ended
-        self._wake_running = wake_running
 
     async def write(self, operation: Operation, settlement: Settlement) -> None:
         """End the operation. Raises StoreError, and what a listener raises."""
         await self._store.settle(settlement)
-        if isinstance(operation, PostMessage):
-            self._wake_running(operation.channel.marks_lane)
         metrics.SETTLED.labels(operation.account, settlement.state).inc()
         await self._ended.emit(OperationEnded(operation, settlement.state))
 

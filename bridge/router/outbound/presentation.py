@@ -125,8 +125,8 @@ async def show_tools(delivery: Delivery, context: PresentationContext) -> Dresse
     message = delivery.message
     if agent_of(message) is None or not has_tools(message):
         return Dressed(delivery)
-    shown = context.rooms.tools_shown(delivery.operation.room)
-    return Dressed(_with(delivery, with_tools_shown(message, shown)))
+    tools_shown = context.rooms.tools_shown(delivery.operation.room)
+    return Dressed(_with(delivery, with_tools_shown(message, tools_shown)))
 
 
 async def ask_for_feedback(delivery: Delivery, context: PresentationContext) -> Dressed:
@@ -161,6 +161,8 @@ async def hide_older_words(delivery: Delivery, context: PresentationContext) -> 
 async def resolve_references(delivery: Delivery, context: PresentationContext) -> Dressed:
     """Add the destination's counterparts of the people, groups, channels and messages that the
     message refers to."""
+    if not context.references.any_in(delivery):
+        return Dressed(delivery)
     return Dressed(await context.references.resolved(delivery))
 
 
@@ -185,12 +187,15 @@ PRESENTATION: tuple[Step, ...] = (
 )
 
 
-def with_tools_as_steps(delivery: Delivery, shown: ToolsShown) -> Delivery:
+def with_tools_as_steps(delivery: Delivery, tools_shown: ToolsShown) -> Delivery:
     """The delivery with an agent's tool calls as steps beside its words, and not among them."""
     message = delivery.message
     if agent_of(message) is None or not has_tools(message):
         return delivery
-    changes = {"message": with_tools_shown(message, "off"), "steps": tool_steps(message, shown)}
+    changes = {
+        "message": with_tools_shown(message, "off"),
+        "steps": tool_steps(message, tools_shown),
+    }
     return delivery.model_copy(update=changes)
 
 
@@ -267,7 +272,11 @@ def _message(
 
 
 def _made_of(message: Message, parts: list[_Detailed], origin: str | None) -> Message:
-    details = {str(n): known for n, (_, known) in enumerate(parts) if known is not None}
+    details = {
+        str(n): part_details
+        for n, (_, part_details) in enumerate(parts)
+        if part_details is not None
+    }
     changed = message.model_copy(update={"content": tuple(part for part, _ in parts)})
     return with_bridge_metadata(changed, BridgeMetadata(parts=details, origin=origin))
 

@@ -54,9 +54,9 @@ class _Window:
             self._taken.popleft()
         free = self.blocked_until
         for rate in self.rates:
-            kept = rate.count // _KEPT if priority == Priority.STREAM_EDIT else 0
-            if len(self._taken) >= rate.count - kept:
-                free = max(free, self._taken[-(rate.count - kept)][0] + rate.seconds)
+            reserved = rate.count // _KEPT if priority == Priority.STREAM_EDIT else 0
+            if len(self._taken) >= rate.count - reserved:
+                free = max(free, self._taken[-(rate.count - reserved)][0] + rate.seconds)
         return free
 
 
@@ -126,11 +126,11 @@ class RateLimits:
         self._timers.clear()
 
     def _window(self, account: AccountId, key: RateLimitKey) -> _Window:
-        found = self._windows.get((account, key.rule, key.of))
-        if found is None:
-            found = _Window(self._rules.get(account, {}).get(key.rule, ()))
-            self._windows[account, key.rule, key.of] = found
-        return found
+        window = self._windows.get((account, key.rule, key.of))
+        if window is None:
+            window = _Window(self._rules.get(account, {}).get(key.rule, ()))
+            self._windows[account, key.rule, key.of] = window
+        return window
 
     async def _enter(self, windows: list[_Window], priority: Priority) -> list[list[float]]:
         now = self._clock.monotonic()
@@ -155,7 +155,7 @@ class RateLimits:
         for waiter in sorted(waiting.values()):
             urgency = Priority(waiter.priority)
             free, window = max(
-                ((w.free_at(now, urgency), w) for w in waiter.windows), key=lambda found: found[0]
+                ((w.free_at(now, urgency), w) for w in waiter.windows), key=lambda pair: pair[0]
             )
             if free > now:
                 self._look_again(window, free)

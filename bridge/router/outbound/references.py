@@ -44,7 +44,7 @@ Groups = Mapping[str, Mapping[AccountId, str]]
 
 
 @dataclass
-class _Found:
+class _Counterparts:
     people: dict[ActorId, Person] = field(default_factory=dict[ActorId, Person])
     groups: dict[str, str] = field(default_factory=dict[str, str])
     channels: dict[str, str] = field(default_factory=dict[str, str])
@@ -92,41 +92,50 @@ class References:
         marks = {mark for marks in self._marks_of.values() for mark in marks}
         self._marks = (SCHEME, *sorted(marks))
 
+    def any_in(self, delivery: Delivery) -> bool:
+        """Whether the delivery shows a text that may hold references; most do not."""
+        if not isinstance(delivery.operation, PostMessage | EditMessage):
+            return False
+        return bool(self._texts_with_marks(delivery))
+
+    def _texts_with_marks(self, delivery: Delivery) -> list[str]:
+        texts = _texts(delivery.message)
+        return [text for text in texts if any(mark in text for mark in self._marks)]
+
     async def resolved(self, delivery: Delivery) -> Delivery:
         """Return the delivery with its counterparts. Raises StoreError."""
-        operation = delivery.operation
-        if not isinstance(operation, PostMessage | EditMessage):
-            return delivery
-        texts = [text for text in _texts(delivery.message) if any(m in text for m in self._marks)]
-        if not texts:
-            return delivery
-        found = _Found()
+        texts = self._texts_with_marks(delivery)
+        counterparts = _Counterparts()
         home = _home(delivery.message.message_id)
         for reference in _references(texts):
-            await self._look_up(reference, home, delivery, found)
-        counterparts = Counterparts(**vars(found))
-        return delivery.model_copy(update={"counterparts": counterparts})
+            await self._look_up(reference, home, delivery, counterparts)
+        changes = {"counterparts": Counterparts(**vars(counterparts))}
+        return delivery.model_copy(update=changes)
 
     async def _look_up(
-        self, reference: Reference, home: tuple[str, str], delivery: Delivery, found: _Found
+        self,
+        reference: Reference,
+        home: tuple[str, str],
+        delivery: Delivery,
+        counterparts: _Counterparts,
     ) -> None:
         operation = delivery.operation
-        there = operation.channel
+        destination = operation.channel
         match reference:
-            case Mention(actor, name) if _home(actor) == home and actor not in found.people:
-                if person := await self._account_there(actor, name, there):
-                    found.people[actor] = _told_apart(person, found.people.values())
+            case Mention(actor, name) if _home(actor) == home and actor not in counterparts.people:
+                if person := await self._account_at(actor, name, destination):
+                    counterparts.people[actor] = _told_apart(person, counterparts.people.values())
             case GroupMention(group) if _home(group) == home:
-                if counterpart := self._group_there(group, operation.account, there):
-                    found.groups[group] = counterpart
+                if counterpart := self._group_at(group, operation.account, destination):
+                    counterparts.groups[group] = counterpart
             case ChannelLink(channel):
-                if counterpart := self._channel_there(channel, there):
-                    found.channels[channel] = counterpart
+                if counterpart := self._channel_at(channel, destination):
+                    counterparts.channels[channel] = counterpart
             case Link(url):
-                if counterpart := await self._copy_there(url, there):
-                    found.links[url] = counterpart
+                if counterpart := await self._copy_at(url, destination):
+                    counterparts.links[url] = counterpart
             case Broadcast():
-                found.everyone = self._is_platform(home[0]) and self._rings(delivery)
+                counterparts.everyone = self._is_platform(home[0]) and self._rings(delivery)
             case _:
                 pass
 
@@ -140,40 +149,45 @@ class References:
         member = room.member(operation.channel) if room else None
         return member is not None and member.options.everyone
 
-    async def _account_there(self, actor: ActorId, name: str, there: ChannelRef) -> Person | None:
+    async def _account_at(
+        self, actor: ActorId, name: str, destination: ChannelRef
+    ) -> Person | None:
         """Another account of the same person, in the destination's workspace."""
         for account in await self._store.accounts_of(actor):
-            if account.actor != actor and _home(account.actor) == (there.platform, there.workspace):
-                known = await self._store.person(account.actor)
-                return known or Person(id=account.actor, name=name)
+            if account.actor != actor and _home(account.actor) == (
+                destination.platform,
+                destination.workspace,
+            ):
+                person = await self._store.person(account.actor)
+                return person or Person(id=account.actor, name=name)
         return None
 
-    def _group_there(self, group: str, account: AccountId, there: ChannelRef) -> str | None:
+    def _group_at(self, group: str, account: AccountId, destination: ChannelRef) -> str | None:
         platform, _, native = [*split_key(group), "", ""][:3]
         for accounts in self._groups.values():
             named = any(
-                native == known and self._platform(name) == platform
-                for name, known in accounts.items()
+                native == native_there and self._platform(name) == platform
+                for name, native_there in accounts.items()
             )
             if named and (counterpart := accounts.get(account)):
-                return join_key(there.platform, there.workspace, counterpart)
+                return join_key(destination.platform, destination.workspace, counterpart)
         return None
 
     def _platform(self, account: AccountId) -> str:
         connector = self._connectors.get(account)
         return connector.capabilities.platform if connector else ""
 
-    def _channel_there(self, channel: str, there: ChannelRef) -> str | None:
+    def _channel_at(self, channel: str, destination: ChannelRef) -> str | None:
         """The same channel where it is of that workspace; else the one that shares a room with it,
         this one rather than another."""
-        if _home(channel) == (there.platform, there.workspace):
+        if _home(channel) == (destination.platform, destination.workspace):
             return channel
-        beside = self._beside(channel, there)
-        if there.key in beside:
-            return there.key
+        beside = self._beside(channel, destination)
+        if destination.key in beside:
+            return destination.key
         return beside[0] if beside else None
 
-    def _beside(self, channel: str, there: ChannelRef) -> list[str]:
+    def _beside(self, channel: str, destination: ChannelRef) -> list[str]:
         """Channels of the destination's workspace that share a room with this one."""
         if len(split_key(channel)) != 3:
             return []
@@ -182,41 +196,41 @@ class References:
             for room in self._rooms.holding(channel_of_key(channel))
             for member in room.members
             if (member.channel.platform, member.channel.workspace)
-            == (there.platform, there.workspace)
+            == (destination.platform, destination.workspace)
         ]
 
-    async def _copy_there(self, url: str, there: ChannelRef) -> str | None:
+    async def _copy_at(self, url: str, destination: ChannelRef) -> str | None:
         for account, links in self._linking.items():
-            known = any(mark in url for mark in self._marks_of[account])
-            place = links.message_at(url) if known else None
+            is_link = any(mark in url for mark in self._marks_of[account])
+            place = links.message_at(url) if is_link else None
             if place is not None and (message := await self._message_at(*place)):
-                return await self._address_there(message, there)
+                return await self._address_at(message, destination)
         return None
 
     async def _message_at(self, channel: ChannelRef, native_id: str) -> MessageId | None:
         """Known there, or in a thread whose channel the address does not name."""
-        known = await self._store.resolve(channel, native_id)
-        if known or self._rooms.holding(channel):
-            return known
+        message = await self._store.resolve(channel, native_id)
+        if message or self._rooms.holding(channel):
+            return message
         for room in self._rooms.all:
             for member in room.members:
                 if _home(member.channel.key) == _home(channel.key) and (
-                    known := await self._store.resolve(member.channel, native_id)
+                    message := await self._store.resolve(member.channel, native_id)
                 ):
-                    return known
+                    return message
         return None
 
-    async def _address_there(self, message: MessageId, there: ChannelRef) -> str | None:
+    async def _address_at(self, message: MessageId, destination: ChannelRef) -> str | None:
         linking = [
             self._linking[account]
             for account in self._linking
-            if self._platform(account) == there.platform
+            if self._platform(account) == destination.platform
         ]
         stored = await self._store.message(message)
         if stored is None or stored.place is None or not linking or stored.state == "deleted":
             return None
-        beside = self._beside(stored.place.channel.key, there)
-        for channel in (there, *map(channel_of_key, beside)):
+        beside = self._beside(stored.place.channel.key, destination)
+        for channel in (destination, *map(channel_of_key, beside)):
             if copies := await self._store.copies(message, channel):
                 return linking[0].address_of(channel, copies[0]) or None
         return None

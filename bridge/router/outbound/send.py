@@ -1,14 +1,30 @@
-"""Makes the calls of one operation, in order: permission, begin, call, record, the next call."""
+"""Makes the calls of one operation, in order: permission, begin, call, record, the next call.
+
+`InFlightCalls` makes each with a deadline, and knows which are under way: a connector is closed
+when its last call has its answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import structlog
 
-from bridge.errors import BridgeError, FormRefused, NotFound, Refused, StoreError, Unsettled
+from bridge.errors import (
+    BridgeError,
+    FormRefused,
+    NotFound,
+    RateLimited,
+    Refused,
+    StoreError,
+    Unavailable,
+    Unsettled,
+)
 from bridge.model import (
+    AccountId,
     Call,
     EditMessage,
     Loss,
@@ -21,16 +37,60 @@ from bridge.model import (
     UnpinMessage,
 )
 from bridge.model.outbox_records import OutboxItem
+from bridge.ports.connector import Connector
 from bridge.ports.store.outbox import OutboxStore
 from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.fallback import fallbacks, in_new_thread, out_of_thread
-from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.outcomes import Attempt, Done, Failed, Outcome, Retry, cancelled
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.signals import Signal
 
 log = structlog.get_logger()
+
+
+class InFlightCalls:
+    """`connectors` are those that send now; they change when the configuration does."""
+
+    def __init__(self, connectors: Mapping[AccountId, Connector]) -> None:
+        self._connectors = connectors
+        self._calls: dict[Connector, set[asyncio.Future[None]]] = {}
+
+    async def make(self, connector: Connector, call: Call, timeouts: Timeouts) -> Receipt:
+        """Make one call; files lengthen its deadline. Raises Unsettled when the deadline passes,
+        Unavailable for a replaced connector, and what the connector raises."""
+        size = sum(file.size for file in call.files)
+        deadline = timeouts.send_deadline + size / timeouts.upload_pace
+        try:
+            with self.call(connector):
+                async with asyncio.timeout(deadline):
+                    return await connector.send(call)
+        except TimeoutError:
+            raise Unsettled(
+                f"{call.method} to {call.channel} had no answer within {deadline:g} s", late=True
+            ) from None
+
+    @contextmanager
+    def call(self, connector: Connector) -> Generator[None]:
+        """One call is under way inside this context. Raises Unavailable for a connector that was
+        replaced: its successor sends what is left."""
+        if self._connectors.get(connector.account) is not connector:
+            raise Unavailable(f"account {connector.account!r} has just changed")
+        over = asyncio.get_running_loop().create_future()
+        calls = self._calls.setdefault(connector, set())
+        calls.add(over)
+        try:
+            yield
+        finally:
+            over.set_result(None)
+            calls.discard(over)
+            if not calls:
+                self._calls.pop(connector, None)
+
+    async def until_answered(self, connector: Connector, seconds: float) -> None:
+        """Wait until the connector's calls have their answers, `seconds` at most."""
+        if calls := self._calls.get(connector):
+            await asyncio.wait(calls, timeout=seconds)
 
 
 @dataclass
@@ -53,8 +113,6 @@ class _Progress:
 class Sender:
     """Sends posts, edits and deletions, and marks, which are reactions and pins.
 
-    `queued_as_begun`: operations that the store holds as `sending` and that no call was made for
-    yet. The lanes add to it; the sender takes an operation out before its first call.
     `mark_not_shown` is emitted for a mark that the platform does not show.
     """
 
@@ -65,7 +123,6 @@ class Sender:
         rate_limits: RateLimits,
         in_flight: InFlightCalls,
         timeouts: Timeouts,
-        queued_as_begun: set[OperationId],
         mark_not_shown: Signal[Mark],
     ) -> None:
         self._store = store
@@ -73,8 +130,27 @@ class Sender:
         self._rate_limits = rate_limits
         self._in_flight = in_flight
         self._timeouts = timeouts
-        self._queued_as_begun = queued_as_begun
+        self._queued_as_begun: set[OperationId] = set()
         self._mark_not_shown = mark_not_shown
+
+    def queue_as_begun(self, operation: OperationId) -> None:
+        """Note that the store holds this operation as `sending` from the start, which saves a
+        COMMIT."""
+        self._queued_as_begun.add(operation)
+
+    def is_queued_as_begun(self, operation: OperationId) -> bool:
+        """Whether no call was made yet for an operation that the store holds as `sending`."""
+        return operation in self._queued_as_begun
+
+    def forget(self, operation: OperationId) -> None:
+        """Forget an operation that was queued as begun, and is not in the store."""
+        self._queued_as_begun.discard(operation)
+
+    def block_limits(self, account: AccountId, call: Call, error: RateLimited) -> None:
+        """Give no permission under the limits that the platform named; where it named none, under
+        the call's narrowest."""
+        keys = [key for key in call.budgets if key.rule in error.scope] or call.budgets[:1]
+        self._rate_limits.block(account, keys, error.retry_after)
 
     # --- posts, edits and deletions ---------------------------------------------------------------
 

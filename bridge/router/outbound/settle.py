@@ -27,18 +27,18 @@ from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.encoding import Encoding
-from bridge.router.outbound.in_flight import InFlightCalls
 from bridge.router.outbound.outcomes import (
     Again,
     Attempt,
+    Delivered,
     Done,
-    Found,
     Outcome,
     Retry,
     Wait,
     unproved,
 )
 from bridge.router.outbound.rate_limits import Priority, RateLimits
+from bridge.router.outbound.send import InFlightCalls
 from bridge.router.runtime.timeouts import Timeouts
 
 log = structlog.get_logger()
@@ -97,7 +97,7 @@ class Settler:
         if post is None or deliveries is None:
             return unproved(item)
         if echo := echoes.pop((attempt.operation.id, post.slot), None):
-            return Found(echo)
+            return Delivered(echo)
         return await self._look_for(item, deliveries, post, doubt)
 
     async def _look_for(
@@ -120,7 +120,7 @@ class Settler:
                 return Wait(min(left, max(_LOOK_AGAIN, self._timeouts.settle_grace)))
         log.info("operation_lookup_finished", operation=operation.id, found=receipt is not None)
         if receipt is not None:
-            return Found(receipt)
+            return Delivered(receipt)
         self._duplicates.sent_again(operation)
         if doubt is None:
             return Again("it never arrived")
@@ -161,9 +161,12 @@ async def _find_post(
 ) -> Receipt | None:
     """Look for the post as it was sent. After a crash nobody knows that, and its words may have
     changed since. None: it never arrived. Raises what the platform's answer raises."""
-    sent = doubt.call if doubt else None
-    if sent is not None and (sent.operation, sent.slot) == (post.operation, post.slot):
-        return await _find_in_thread_or_channel(store, item, deliveries, sent)
+    call_sent = doubt.call if doubt else None
+    if call_sent is not None and (call_sent.operation, call_sent.slot) == (
+        post.operation,
+        post.slot,
+    ):
+        return await _find_in_thread_or_channel(store, item, deliveries, call_sent)
     receipt = await _find_in_thread_or_channel(store, item, deliveries, post)
     if receipt is None and item.message_state == "edited":
         receipt = await _find_in_thread_or_channel(store, item, deliveries, post, changed=True)
@@ -217,7 +220,7 @@ async def _find_in_place(
 @dataclass
 class _Resent:
     operation: Operation
-    seen: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    native_ids: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
 
 
 class DuplicateRemover:
@@ -257,9 +260,9 @@ class DuplicateRemover:
         resent = self._resent.get(operation)
         if resent is None:
             return
-        seen = resent.seen.setdefault(receipt.slot, set())
-        seen.add(receipt.native_id)
-        if len(seen) > 1:
+        native_ids = resent.native_ids.setdefault(receipt.slot, set())
+        native_ids.add(receipt.native_id)
+        if len(native_ids) > 1:
             task = asyncio.create_task(self._delete_surplus(resent, receipt.slot), name="double")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -273,20 +276,20 @@ class DuplicateRemover:
     async def _delete_surplus(self, resent: _Resent, slot: int) -> None:
         operation = resent.operation
         connector = self._connectors.get(operation.account)
-        standing: dict[str, Receipt] = {}
+        copies_by_id: dict[str, Receipt] = {}
         for _ in range(_LOOKS):
             await self._clock.sleep(self._timeouts.settle_grace)
             copies = await self._store.copies(operation.message, operation.channel)
-            if standing := {copy.native_id: copy for copy in copies if copy.slot == slot}:
+            if copies_by_id := {copy.native_id: copy for copy in copies if copy.slot == slot}:
                 break
         stored = await self._store.message(operation.message)
-        if connector is None or stored is None or not standing:
+        if connector is None or stored is None or not copies_by_id:
             return
-        for native_id in sorted(resent.seen[slot] - set(standing)):
+        for native_id in sorted(resent.native_ids[slot] - set(copies_by_id)):
             if await self._store.resolve(operation.channel, native_id) is not None:
                 continue
-            resent.seen[slot].discard(native_id)
-            copy = next(iter(standing.values())).model_copy(update={"native_id": native_id})
+            resent.native_ids[slot].discard(native_id)
+            copy = next(iter(copies_by_id.values())).model_copy(update={"native_id": native_id})
             deletion = DeleteMessage(
                 id=OperationId(f"{operation.id} double"), account=operation.account,
                 channel=operation.channel, room=operation.room, message=operation.message,

@@ -22,19 +22,17 @@ from bridge.model import (
     edit_of,
 )
 from bridge.model.turns import PlanStep
-from bridge.ports.abilities.streams import Streams
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.store.whole import Store
-from bridge.router.outbound.encoding import LastEdits
-from bridge.router.outbound.in_flight import InFlightCalls
+from bridge.router.outbound.encoding import Encoding
 from bridge.router.outbound.rate_limits import Priority, RateLimits
+from bridge.router.outbound.send import InFlightCalls
 from bridge.router.runtime import metrics
 from bridge.uacs import Message
 
 log = structlog.get_logger()
 
-Encode = Callable[[Delivery, Connector], Awaitable[Sequence[Call]]]
 _WAIT = 0.05  # seconds between two looks for a post that is on its way
 
 
@@ -42,18 +40,14 @@ _WAIT = 0.05  # seconds between two looks for a post that is on its way
 class StreamRenderer:
     """What every stream works with.
 
-    - `encode` returns the calls of a dressed delivery, `grown` the dressed delivery with the part
-      that does not change any more.
-    - `roll_over` queues the edit that posts the parts which do not stand there yet.
+    `roll_over` queues the edit that posts the parts which do not stand there yet.
     """
 
     store: Store
     connectors: Mapping[AccountId, Connector]
     rate_limits: RateLimits
     clock: Clock
-    edits: LastEdits
-    encode: Encode
-    grown: Callable[[Delivery, Streams], Awaitable[Delivery]]
+    encoding: Encoding
     roll_over: Callable[[PostMessage, Message], Awaitable[None]]
     in_flight: InFlightCalls
 
@@ -65,7 +59,7 @@ class _Follower:
 
     post: PostMessage
     wake: asyncio.Event = field(default_factory=asyncio.Event)
-    shown: int = 0
+    shown_version: int = 0
     parts: int = 1
     busy: bool = False
 
@@ -85,9 +79,9 @@ class Stream:
     the lanes. `stopped` is called when a person stops the answer by a button of the platform."""
 
     def __init__(
-        self, showing: StreamRenderer, answer: Growing, stopped: Callable[[], None]
+        self, renderer: StreamRenderer, answer: Growing, stopped: Callable[[], None]
     ) -> None:
-        self._with = showing
+        self._with = renderer
         self._answer = answer
         self._stopped = stopped
         self._version = 0
@@ -122,7 +116,7 @@ class Stream:
         while not self._closing:
             await follower.wake.wait()
             follower.wake.clear()
-            while follower.shown != self._version and not self._closing:
+            while follower.shown_version != self._version and not self._closing:
                 connector = self._with.connectors.get(follower.post.account)
                 if connector is None:  # its account was taken away meanwhile
                     return
@@ -150,7 +144,7 @@ class Stream:
         delivery = await self._delivery(follower.post)
         if delivery is None or len(delivery.copies) < follower.parts:
             return _WAIT  # a post is still on its way
-        calls = await self._with.encode(delivery, connector)
+        calls = await self._with.encoding.growing_calls(delivery, connector)
         standing = {copy.slot for copy in delivery.copies}
         parts = len(standing | {call.slot for call in calls if call.kind == "post"})
         if parts > len(delivery.copies):
@@ -160,10 +154,10 @@ class Stream:
             return _WAIT
         pace = connector.capabilities.stream_pace
         streams = connector.abilities.streams
-        grown = await self._with.grown(delivery, streams) if streams else delivery
+        grown = await self._with.encoding.grown(delivery, streams) if streams else delivery
         for call in calls:
             pace = await self._make(follower, connector, grown, call) or pace
-        follower.shown = version
+        follower.shown_version = version
         return pace
 
     async def _make(
@@ -176,7 +170,7 @@ class Stream:
         if call.kind == "edit" and streams is not None:
             own = streams.growing(delivery, call, self._answer.steps)
         calls = volatile_calls(delivery, [call]) if own is None else own
-        for changed in self._with.edits.changed_by(account, calls):
+        for changed in self._with.encoding.edits.changed_by(account, calls):
             async with self._with.rate_limits.permission(
                 account, changed.budgets, Priority.STREAM_EDIT
             ):
@@ -188,7 +182,7 @@ class Stream:
                         await connector.send(changed)
                 finally:
                     follower.busy = False
-                self._with.edits.note(account, changed)
+                self._with.encoding.edits.note(account, changed)
         return streams.pace if own is not None and streams is not None else None
 
     async def _delivery(self, post: PostMessage) -> Delivery | None:

@@ -17,7 +17,7 @@ from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.rate_limits import Priority, RateLimits
 from bridge.router.rooms.bylines import Bylines
 from bridge.router.rooms.filters import admitting
-from bridge.router.rooms.options import seen_event
+from bridge.router.rooms.options import filtered_event
 from bridge.router.rooms.people import nameless
 from bridge.router.rooms.rooms import Member, Rooms
 
@@ -57,7 +57,7 @@ class Typing:
         self._connectors = connectors
         self._rate_limits = rate_limits
         self._clock = clock
-        self._shown: dict[ChannelRef, float] = {}
+        self._until: dict[ChannelRef, float] = {}
 
     async def hear(self, raw: Raw) -> None:
         """Show the typing events of a payload. Raises UndecodableEvent."""
@@ -82,7 +82,7 @@ class Typing:
         """The channels that would be shown the message that somebody types."""
         if event.audience is not None:
             return []
-        channel, seen = event.place.channel, seen_event(event, nameless(event.actor))
+        channel, filtered = event.place.channel, filtered_event(event, nameless(event.actor))
         rooms, _ = admitting(
             self._rooms.hearing(event.account, channel), event, nameless(event.actor)
         )
@@ -90,7 +90,7 @@ class Typing:
             member.channel: member
             for room in rooms
             for member in room.listeners(besides=channel)
-            if not member.options.message_filter.refuses(seen)
+            if not member.options.message_filter.refuses(filtered)
         }
         return list(found.values())
 
@@ -98,14 +98,14 @@ class Typing:
         connector = self._connectors.get(member.account)
         now = self._clock.monotonic()
         typing = connector.abilities.typing if connector else None
-        if connector is None or typing is None or now < self._shown.get(member.channel, now):
+        if connector is None or typing is None or now < self._until.get(member.channel, now):
             return
         call = typing.typing_call(member.channel)
         if call is None or not self._rate_limits.has_room(member.account, call.budgets):
             return
-        if len(self._shown) >= _REMEMBERED:
-            self._shown.pop(next(iter(self._shown)))
-        self._shown[member.channel] = now + _AGAIN
+        if len(self._until) >= _REMEMBERED:
+            self._until.pop(next(iter(self._until)))
+        self._until[member.channel] = now + _AGAIN
         await self._send(connector, call, member.account)
 
     async def _show_work(self, member: Member, work: Work, words: str) -> None:

@@ -22,14 +22,13 @@ from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.recovery import RecoveryStore
-from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.queues import InboundQueues
 from bridge.router.recovery.gaps import Gaps
 from bridge.router.recovery.read_order import Places, Progress, Reading, Rounds
 from bridge.router.recovery.reconcile import Reconciler
 from bridge.router.recovery.watchdog import ConnectionWatchdog
 from bridge.router.runtime.timeouts import Timeouts
-from bridge.router.signals import ReactionsCameLate, Signal
+from bridge.router.signals import ReactionsCameLate
 
 log = structlog.get_logger()
 
@@ -91,23 +90,22 @@ class CatchUp:
         self,
         store: _CatchUpStore,
         connectors: Mapping[AccountId, Connector],
-        sources: InboundQueues,
-        beginnings: HistoryStarts,
+        queues: InboundQueues,
+        reconciler: Reconciler,
         gaps: Gaps,
         watchdog: ConnectionWatchdog,
         clock: Clock,
-        policy: Timeouts,
-        reactions_came_late: Signal[ReactionsCameLate],
+        timeouts: Timeouts,
     ) -> None:
-        reactions_came_late.subscribe(self._compare_again)
         self._store = store
         self._connectors = connectors
-        self._sources = sources
-        self._beginnings = beginnings
+        self._queues = queues
+        self.reconciler = reconciler
+        self._history_starts = reconciler.history_starts
         self._gaps = gaps
         self._watchdog = watchdog
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._current: set[_Heard] = set()
         self._runs: dict[_Heard, int] = {}
         self._places: defaultdict[AccountId, Places] = defaultdict(Places)
@@ -120,35 +118,35 @@ class CatchUp:
         self._reading: defaultdict[_Heard, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._failures: defaultdict[_Heard, int] = defaultdict(int)  # in a row
         self.behind = 0  # channels that are being read
-        self.look_back = Reconciler(store, connectors, sources, beginnings, clock, policy)
         self._echoes: dict[tuple[AccountId, ChannelRef], str] = {}
         self._noted = 0.0
         self._awaited: set[_Heard] = set()
         self._read_upto: dict[_Heard, str] = {}
-        self._told: dict[_Heard, str] = {}  # the latest order key that was told live
+        self._latest: dict[_Heard, str] = {}  # the latest order key that was told live
         self._comparing: dict[ChannelRef, asyncio.Task[None]] = {}
 
     def is_current(self, account: AccountId, channel: ChannelRef) -> bool:
         """Whether live events of the channel may move its cursor."""
         return (account, channel.key) in self._current
 
-    def told(self, raw: Raw) -> None:
-        """What a reading that begins from now on finds was said after this, or is complete."""
+    def event_told(self, raw: Raw) -> None:
+        """Note the order key of a live event: a reading that begins from now on finds later
+        messages, or all of them."""
         if raw.channel is not None:
             key = (raw.account, raw.channel.key)
-            self._told[key] = max(raw.order_key, self._told.get(key, ""))
+            self._latest[key] = max(raw.order_key, self._latest.get(key, ""))
 
     def has_passed(self, raw: Raw) -> bool:
-        """Whether its channel was read beyond it: a post that comes only now did not stand there
-        any more, or was in a thread that was not read just then."""
+        """Whether the channel was read beyond this payload: a post that comes only now was deleted
+        before the reading, or was in a thread that was not read just then."""
         channel = raw.channel
         return channel is not None and raw.order_key <= self._read_upto.get(
             (raw.account, channel.key), ""
         )
 
-    async def _compare_again(self, late: ReactionsCameLate) -> None:
-        """Soon, once: something was told so late that what undid it may have been told before, or
-        never will be."""
+    async def reactions_came_late(self, late: ReactionsCameLate) -> None:
+        """Compare the channel soon, once: the events that undid these reactions may have come
+        before them, or may never come."""
         account, channel = late.account, late.channel
         if channel in self._comparing or self._connectors[account].abilities.read_back is None:
             return
@@ -159,58 +157,62 @@ class CatchUp:
     async def _compare_soon(self, account: AccountId, channel: ChannelRef) -> None:
         key = (account, channel.key)
         run = self._runs.get(key)
-        self.look_back.behind += 1
+        self.reconciler.behind += 1
         try:
-            await self._clock.sleep(self._policy.compare_again)
+            await self._clock.sleep(self._timeouts.compare_again)
             upto = await self._store.cursor(account, channel)
             if upto is not None:
-                allowance = self.look_back.allowance()
-                await self.look_back.read(
-                    account, channel, upto, allowance, lambda: run == self._runs.get(key)
+                request_budget = self.reconciler.request_budget()
+                await self.reconciler.read(
+                    account, channel, upto, request_budget, lambda: run == self._runs.get(key)
                 )
         except StoreError as error:
             log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
-            self.look_back.behind -= 1
+            self.reconciler.behind -= 1
 
     async def heard_echo(self, raw: Raw) -> None:
-        """Our own posts move the cursor too, but not one by one: to read a few again costs less."""
+        """Move the cursor for our own posts, but not for each: to read a few again costs less.
+        Raises StoreError."""
         if raw.channel is None or not self.is_current(raw.account, raw.channel):
             return
         self._echoes[raw.account, raw.channel] = raw.order_key
-        if self._clock.time() - self._noted >= self._policy.echo_interval:
+        if self._clock.time() - self._noted >= self._timeouts.echo_interval:
             await self._note_echoes()
 
     async def start(self) -> None:
-        """Whether the last process stopped in order. That is told once: a crash leaves nothing."""
-        found = await self._store.get_value(ROUTER_VALUES, _STOPPED)
+        """Read how the last process stopped. The note is removed: a crash leaves none. Raises
+        StoreError."""
+        value = await self._store.get_value(ROUTER_VALUES, _STOPPED)
         await self._store.remove_value(ROUTER_VALUES, _STOPPED)
-        if found is not None:
-            told = json.loads(found)
-            self._stopped = float(told["at"])
-            self._unread_at_stop = {(AccountId(one), key) for one, key in told["unread"]}
+        if value is not None:
+            note = json.loads(value)
+            self._stopped = float(note["at"])
+            self._unread_at_stop = {(AccountId(account), key) for account, key in note["unread"]}
 
     def receivers_stop(self) -> None:
-        """From now on nothing is heard any more."""
+        """Note that nothing is received from now on."""
         self._stopping_at = self._clock.time()
 
     async def _note_stop(self) -> None:
         unread = sorted(self._runs.keys() - self._current)
-        told = json.dumps({"at": self._stopping_at, "unread": unread})
-        await self._store.put_value(ROUTER_VALUES, _STOPPED, told)
+        note = json.dumps({"at": self._stopping_at, "unread": unread})
+        await self._store.put_value(ROUTER_VALUES, _STOPPED, note)
 
     def live_event_kept(self, raw: Raw) -> None:
-        """Where its channel is held, it is read before those where nobody waits."""
+        """Read the channel of this live event, if it is held, before channels without live
+        events."""
         if raw.channel is not None:
             for reading in self._readings.get(raw.channel.key, ()):
                 reading.live_event_came()
 
     def progress(self, account: AccountId) -> Progress | None:
-        """How far the account is with what happened while nobody listened; None: done."""
+        """Return how far the account is with the events that it missed; None when it has read them
+        all."""
         return self._rounds.progress(account)
 
     async def close(self) -> None:
-        """Note how far we have heard."""
+        """Stop, and note how far each channel was read."""
         for task in list(self._comparing.values()):
             task.cancel()
         await asyncio.gather(*self._comparing.values(), return_exceptions=True)
@@ -227,28 +229,29 @@ class CatchUp:
             await self._store.set_cursor(account, channel, key)
 
     def await_sessions(self, channels: Mapping[AccountId, list[ChannelRef]]) -> None:
-        """At the start: rows kept before the last stop may be newer than what was missed, so
-        they wait until their channel is read."""
-        for account, heard in channels.items():
+        """Hold the channels at the start: rows that were stored before the last stop may be newer
+        than missed messages, so they wait until their channel is read."""
+        for account, heard_channels in channels.items():
             if self._connectors[account].abilities.history is not None:
-                for channel in heard:
+                for channel in heard_channels:
                     self._awaited.add((account, channel.key))
-                    self._sources.hold(channel.key)
+                    self._queues.hold(channel.key)
 
     async def stop_awaiting(self) -> None:
-        """Accounts that still have no session let their channels go on."""
-        await self._clock.sleep(self._policy.first_session)
+        """Let the channels of accounts that still have no session go on."""
+        await self._clock.sleep(self._timeouts.first_session)
         for account, key in self._awaited:
             log.warning("session_start_delayed", account=account, channel=key)
-            self._sources.release(key)
+            self._queues.release(key)
         self._awaited.clear()
 
     def lose_sight_of(self, account: AccountId, channels: list[ChannelRef]) -> list[ChannelRef]:
-        """Events may have been missed: hold the channels until they are read. Gives those."""
+        """Hold the channels until they are read, because events may have been missed. Returns those
+        that can be read."""
         abilities = self._connectors[account].abilities
         if abilities.history is None:
             return []  # nor has it a cursor that could move
-        compares = abilities.read_back is not None and self._policy.look_back > 0
+        compares = abilities.read_back is not None and self._timeouts.look_back > 0
         self._rounds.begin(account, channels, compares=compares)
         for channel in channels:
             key = (account, channel.key)
@@ -257,38 +260,46 @@ class CatchUp:
             if key in self._awaited:
                 self._awaited.discard(key)
             else:
-                self._sources.hold(channel.key)
+                self._queues.hold(channel.key)
         return channels
 
     async def read_all(self, account: AccountId, channels: Sequence[ChannelRef]) -> None:
-        """Read held channels, those with the latest news first; then look back on what changed."""
-        self.look_back.behind += 1
-        gap, runs = self._silence(account), {one: self._runs[account, one.key] for one in channels}
+        """Read held channels, those with the latest messages first; then compare what changed."""
+        self.reconciler.behind += 1
+        gap, runs = (
+            self._silence(account),
+            {channel: self._runs[account, channel.key] for channel in channels},
+        )
         try:
             latest_first = await self._latest_first(account, channels)
             async with asyncio.TaskGroup() as tasks:
-                reads = {one: tasks.create_task(self.read(account, one)) for one in latest_first}
-                await asyncio.wait(reads.values(), timeout=self._policy.look_back_patience)
+                reads = {
+                    channel: tasks.create_task(self.read(account, channel))
+                    for channel in latest_first
+                }
+                await asyncio.wait(reads.values(), timeout=self._timeouts.look_back_patience)
                 await self._look_back(account, reads, runs, gap)
         except StoreError as error:
             log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
-            self.look_back.behind -= 1
-            for one in channels:
-                if self._runs[account, one.key] == runs[one]:
-                    self._rounds.read(account, one)
-                    self._rounds.compared(account, one)
+            self.reconciler.behind -= 1
+            for channel in channels:
+                if self._runs[account, channel.key] == runs[channel]:
+                    self._rounds.read(account, channel)
+                    self._rounds.compared(account, channel)
 
     async def _latest_first(
         self, account: AccountId, channels: Sequence[ChannelRef]
     ) -> Sequence[ChannelRef]:
         """As they come where the store does not tell: held channels must be read all the same."""
         try:
-            cursors = {one: await self._store.cursor(account, one) or "" for one in channels}
+            cursors = {
+                channel: await self._store.cursor(account, channel) or "" for channel in channels
+            }
         except StoreError as error:
             log.warning("cursors_read_failed", account=account, error=str(error))
             return channels
-        return sorted(channels, key=lambda one: cursors[one], reverse=True)
+        return sorted(channels, key=lambda channel: cursors[channel], reverse=True)
 
     async def _look_back(
         self,
@@ -299,28 +310,28 @@ class CatchUp:
     ) -> None:
         """One channel after the other: first those that have been read; what a later session reads
         is left to it. Where the budget ends before all is compared, that is said in the room."""
-        allowance = self.look_back.allowance()
-        first_read = sorted(reads, key=lambda one: not reads[one].done())
+        request_budget = self.reconciler.request_budget()
+        first_read = sorted(reads, key=lambda read: not reads[read].done())
         waiting = deque((channel, 1) for channel in first_read)
         while waiting:
             channel, tries = waiting.popleft()
             await asyncio.wait({reads[channel]})
 
-            def wanted(channel: ChannelRef = channel) -> bool:
+            def is_wanted(channel: ChannelRef = channel) -> bool:
                 return self._runs[account, channel.key] == runs[channel]
 
             upto = await self._store.cursor(account, channel)
-            if not wanted():
+            if not is_wanted():
                 continue
             if upto is None or not self.is_current(account, channel):
                 self._rounds.compared(account, channel)
                 continue
             self._rounds.compare_begins(account)
-            how = await self.look_back.read(account, channel, upto, allowance, wanted)
+            how = await self.reconciler.read(account, channel, upto, request_budget, is_wanted)
             if how == "trouble" and tries < _ROUNDS:
                 waiting.append((channel, tries + 1))
                 continue
-            if wanted():
+            if is_wanted():
                 self._rounds.compared(account, channel)
             if how != "whole" and gap is not None:
                 await self._gaps.tell_uncompared(account, channel, gap)
@@ -328,8 +339,8 @@ class CatchUp:
     async def read(self, account: AccountId, channel: ChannelRef) -> None:
         """Read one held channel until that succeeds, once for all sessions that began before it.
 
-        After some failures the channel goes on unread: late news are better than none. So it does
-        where its live events would wait too long.
+        After some failures, or where its live events would wait too long, the channel goes on
+        unread: late messages are better than none.
         """
         key = (account, channel.key)
         run = self._runs[key]
@@ -337,26 +348,26 @@ class CatchUp:
         letting_go = asyncio.create_task(self._let_go(account, channel, reading))
         self.behind += 1
         try:
-            if self._sources.waits(channel.key):
+            if self._queues.waits(channel.key):
                 reading.live_event_came()
             while True:
-                if self._failures[key] >= self._policy.catch_up_tries:
+                if self._failures[key] >= self._timeouts.catch_up_tries:
                     reading.end_hold()
                 async with self._reading[key]:
                     if self._covered.get(key, 0) >= run or self._runs[key] != run:
                         break  # a later session waits for its turn, too
                     await self._work_off_known(account, channel, reading)
-                    found = await self._try(account, channel, reading)
-                    if not isinstance(found, _Again):
-                        self._covered[key], self._failures[key] = found.run, 0
-                        await self._go_on(account, channel, found)
+                    result = await self._try(account, channel, reading)
+                    if not isinstance(result, _Again):
+                        self._covered[key], self._failures[key] = result.run, 0
+                        await self._go_on(account, channel, result)
                         reading.end_hold()
                         self._rounds.read(account, channel)
-                        await self._trust(account, channel, found)
+                        await self._trust(account, channel, result)
                         break
-                if reading.waits and found.pause > self._patience(account, channel):
+                if reading.waits and result.pause > self._patience(account, channel):
                     self._end_hold(account, channel, reading)
-                await self._clock.sleep(found.pause)
+                await self._clock.sleep(result.pause)
         except StoreError as error:
             log.error("catch_up_failed", account=account, error=str(error))  # noqa: TRY400
         finally:
@@ -366,7 +377,7 @@ class CatchUp:
             reading.end_hold()
 
     def _reading_of(self, account: AccountId, channel: ChannelRef) -> Reading:
-        reading = Reading(self._sources, channel.key, self._clock, self._policy.longest_live_wait)
+        reading = Reading(self._queues, channel.key, self._clock, self._timeouts.longest_live_wait)
         self._readings[channel.key].add(reading)
         return reading
 
@@ -381,9 +392,9 @@ class CatchUp:
         a clean stop a moment ago: what may have been missed was said within that moment."""
         key, stopped = (account, channel.key), self._stopped
         first = self._runs.get(key, 0) <= 1 and key not in self._unread_at_stop
-        if stopped is None or not first or self._started - stopped > self._policy.clean_stop:
-            return self._policy.live_patience
-        return self._policy.clean_patience
+        if stopped is None or not first or self._started - stopped > self._timeouts.clean_stop:
+            return self._timeouts.live_patience
+        return self._timeouts.clean_patience
 
     async def _let_go(self, account: AccountId, channel: ChannelRef, reading: Reading) -> None:
         await reading.patience_ends()
@@ -402,7 +413,7 @@ class CatchUp:
         if cursor is None:
             reading.end_hold()
             return
-        await self._sources.finish(channel.key, upto=cursor)
+        await self._queues.finish(channel.key, upto=cursor)
 
     async def _try(
         self, account: AccountId, channel: ChannelRef, reading: Reading
@@ -420,17 +431,19 @@ class CatchUp:
             except RateLimited as error:
                 return _Again(max(error.retry_after, _SHORTEST_PAUSE))
             except BridgeError as error:
-                pause = self._policy.backoff(self._failures[key])
+                pause = self._timeouts.backoff(self._failures[key])
                 self._failures[key] += 1
                 log.warning("catch_up_delayed", channel=channel.key, error=str(error), pause=pause)
                 return _Again(pause)
 
-    async def _go_on(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
+    async def _go_on(
+        self, account: AccountId, channel: ChannelRef, result: _Read | _Unread
+    ) -> None:
         """Where a later session has the channel read anew, what was found does not wait for it: a
         connection that breaks again and again holds nothing up."""
-        if isinstance(found, _Read) and found.run != self._runs[account, channel.key]:
-            await self._sources.finish(channel.key, upto=found.newest)
-            await self._store.set_cursor(account, channel, found.whole)
+        if isinstance(result, _Read) and result.run != self._runs[account, channel.key]:
+            await self._queues.finish(channel.key, upto=result.newest)
+            await self._store.set_cursor(account, channel, result.whole)
 
     async def _tell_unread(self, account: AccountId, channel: ChannelRef) -> None:
         gap = self._silence(account)
@@ -443,29 +456,31 @@ class CatchUp:
 
     def _gap_since(self, since: float | None) -> Unreadable | None:
         now = self._clock.time()
-        if since is None or now - since < self._policy.announce_after:
+        if since is None or now - since < self._timeouts.announce_after:
             return None
         return Unreadable(since, now)
 
     async def tell_unheard(self, account: AccountId) -> None:
-        """After a start: what was said meanwhile where nothing can be read back, whatever was heard
-        since."""
+        """Post after a start that messages are missing, for an account whose history cannot be
+        read. Raises StoreError."""
         gap = self._gap_since(self._watchdog.away_since)
         if gap is not None and self._connectors[account].abilities.history is None:
             await self._gaps.tell_all(account, gap)
 
-    async def _trust(self, account: AccountId, channel: ChannelRef, found: _Read | _Unread) -> None:
+    async def _trust(
+        self, account: AccountId, channel: ChannelRef, result: _Read | _Unread
+    ) -> None:
         """Move the cursor, and from now on with every live event.
 
         Not at once: what was said in one thread while we read another is found by neither, and
         its live event may still be on the way. A crash before it comes must find the old cursor.
         """
-        if isinstance(found, _Unread):
+        if isinstance(result, _Unread):
             return
-        if not found.first:
-            await self._clock.sleep(self._policy.catch_up_grace)
-        if found.run == self._runs[account, channel.key]:
-            await self._store.set_cursor(account, channel, found.newest)
+        if not result.first:
+            await self._clock.sleep(self._timeouts.catch_up_grace)
+        if result.run == self._runs[account, channel.key]:
+            await self._store.set_cursor(account, channel, result.newest)
             self._current.add((account, channel.key))
 
     async def _read_once(
@@ -478,26 +493,26 @@ class CatchUp:
         cursor = await self._store.cursor(account, channel)
         if cursor is None:
             newest = await history.newest(channel)
-            await self._beginnings.note(account, channel, newest)
+            await self._history_starts.note(account, channel, newest)
             return _Read(run, newest, newest, first=True)
-        await self._beginnings.note(account, channel, cursor)
+        await self._history_starts.note(account, channel, cursor)
         key = (account, channel.key)
-        whole = max(cursor, self._read_upto.get(key, ""), self._told.get(key, ""))
+        whole = max(cursor, self._read_upto.get(key, ""), self._latest.get(key, ""))
         # Nothing is missing up to the cursor, and what began a thread must be known as its root.
-        await self._sources.finish(channel.key, upto=cursor)
-        since = self._clock.time() - self._policy.thread_window
+        await self._queues.finish(channel.key, upto=cursor)
+        since = self._clock.time() - self._timeouts.thread_window
         threads = await self._store.live_threads(channel, since)
-        patience = self._patience(account, channel)
-        missed = await self._collect(history, channel, cursor, threads, reading, patience)
-        newest, kept = cursor, 0
+        deadline = self._patience(account, channel)
+        missed = await self._collect(history, channel, cursor, threads, reading, deadline)
+        newest, count = cursor, 0
         for raw in missed.posts:
             row = await self._store.accept(raw, advance=False)
             newest = max(newest, raw.order_key)
             if row:
-                kept += 1
-                self._sources.put(row)
-        if kept:
-            log.info("catch_up_finished", channel=channel.key, found=kept)
+                count += 1
+                self._queues.put(row)
+        if count:
+            log.info("catch_up_finished", channel=channel.key, found=count)
         for gap in missed.gaps(connector):
             await self._gaps.tell(account, channel, gap)
         self._read_upto[key] = newest
@@ -510,16 +525,16 @@ class CatchUp:
         cursor: str,
         threads: Sequence[str],
         reading: Reading,
-        patience: float,
+        deadline: float,
     ) -> _Missed:
         """What was missed. A reading that is not urgent begins anew, urgently, when a live event
         comes: it may be waiting for a limit behind all others."""
 
         async def collect() -> _Missed:
-            missed = _Missed(self._policy.most_posts)
-            wanted = patience if reading.waits else None
-            async for found in history.read_after(channel, cursor, threads, patience=wanted):
-                missed.add(found)
+            missed = _Missed(self._timeouts.most_posts)
+            limit = deadline if reading.waits else None
+            async for item in history.read_after(channel, cursor, threads, patience=limit):
+                missed.add(item)
             return missed
 
         while True:
@@ -538,11 +553,11 @@ class _Missed:
         self._count = 0
         self._unreadable: list[Unreadable] = []
 
-    def add(self, found: Raw | Unreadable) -> None:
-        if isinstance(found, Unreadable):
-            self._unreadable.append(found)
+    def add(self, item: Raw | Unreadable) -> None:
+        if isinstance(item, Unreadable):
+            self._unreadable.append(item)
             return
-        self.posts.append(found)
+        self.posts.append(item)
         if len(self.posts) > self._most:
             self._left_out = [*self._left_out[:1], self.posts.popleft()]
             self._count += 1

@@ -11,7 +11,6 @@ from bridge.router.recovery.catch_up import CatchUp
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime.background import Background
-from bridge.router.signals import Signal
 
 
 class ChannelReader:
@@ -24,7 +23,6 @@ class ChannelReader:
         directs: DirectMessages,
         catch_up: CatchUp,
         background: Background,
-        direct_channel_opened: Signal[DirectEnd],
     ) -> None:
         """`accounts`: those whose silence before this start was not looked at yet."""
         self._silent = set(accounts)
@@ -32,7 +30,6 @@ class ChannelReader:
         self._directs = directs
         self._catch_up = catch_up
         self._background = background
-        direct_channel_opened.subscribe(self._direct_channel_opened)
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
         """All channels that the account listens to, those of direct messages included."""
@@ -41,7 +38,11 @@ class ChannelReader:
     def session_began(self, account: AccountId, channel: ChannelRef | None = None) -> None:
         """Something may have been missed: read every channel that this account listens to, or the
         given one if it is among them."""
-        channels = [one for one in self.heard_channels(account) if channel in (None, one)]
+        channels = [
+            heard_channel
+            for heard_channel in self.heard_channels(account)
+            if channel in (None, heard_channel)
+        ]
         if account in self._silent:
             self._silent.discard(account)
             self._background.spawn(self._catch_up.tell_unheard(account), f"gap of {account}")
@@ -57,11 +58,16 @@ class ChannelReader:
         for account in connected:
             if account not in before:
                 continue
-            known = before[account]
-            new = [one for one in self._rooms.heard_channels(account) if one not in known]
-            self._read(account, new)
+            heard_before = before[account]
+            unheard = [
+                heard_channel
+                for heard_channel in self._rooms.heard_channels(account)
+                if heard_channel not in heard_before
+            ]
+            self._read(account, unheard)
 
-    async def _direct_channel_opened(self, end: DirectEnd) -> None:
+    async def direct_channel_opened(self, end: DirectEnd) -> None:
+        """Read a direct channel that is new to us."""
         self._read(end.account, [end.channel])
 
     def _read(self, account: AccountId, channels: list[ChannelRef]) -> None:

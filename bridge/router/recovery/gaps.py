@@ -14,8 +14,8 @@ from bridge.router.rooms.rooms import Room, Rooms
 
 
 class Gaps:
-    """Notices to everybody in the room: those who wrote should know it as well as those who did
-    not read it."""
+    """Posts notices of messages that could not be recovered, for everybody in the room: authors
+    should know of the gap as well as readers."""
 
     def __init__(
         self, rooms: Rooms, connectors: Mapping[AccountId, Connector], notices: Notices
@@ -25,12 +25,13 @@ class Gaps:
         self._notices = notices
 
     async def tell(self, account: AccountId, channel: ChannelRef, gap: Unreadable) -> None:
-        """Of one channel, in all rooms that hear it."""
+        """Post the gap of one channel in all rooms that hear it. Raises StoreError."""
         for room in self._rooms.hearing(account, channel):
             await self._tell(account, room, gap, channel.key)
 
     async def tell_all(self, account: AccountId, gap: Unreadable) -> None:
-        """Of everything that the account hears, once in each of its rooms."""
+        """Post the gap of everything that the account hears, once in each of its rooms. Raises
+        StoreError."""
         for room in self._rooms.all:
             if any(member.speaks and member.account == account for member in room.members):
                 await self._tell(account, room, gap, "")
@@ -38,7 +39,7 @@ class Gaps:
     async def tell_uncompared(
         self, account: AccountId, channel: ChannelRef, gap: Unreadable
     ) -> None:
-        """What changed in a channel meanwhile was not looked at to the end."""
+        """Post that changes in a channel were not compared to the end. Raises StoreError."""
         platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         text = (
             f"Edits, deletions and reactions on {platform} {_between(gap.since, gap.until)} may be "
@@ -57,10 +58,10 @@ class Gaps:
 
 
 def words_of(gap: Unreadable, platform: str) -> str:
-    """One sentence; times in UTC, to the minute."""
+    """Return the gap as one sentence, with times in UTC to the minute."""
     when = _between(gap.since, gap.until)
     if gap.count is None:
-        return f"What was said on {platform} {when} could not be read."
+        return f"Messages on {platform} {when} could not be read."
     what = "1 message" if gap.count == 1 else f"{gap.count} messages"
     return f"{what} on {platform} {when} could not be recovered."
 

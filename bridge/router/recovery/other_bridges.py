@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -41,7 +41,7 @@ _UNKNOWN_POSTS = 3
 _WITHIN = 600.0  # seconds between the first and the last of them
 _MOST_DOUBTED = 200  # posts of an account that may still be known in a moment
 _LOOKS = 4  # times that a post is looked for in the store while its lane is at work
-_TOLD_AGAIN = 5  # times that the rooms are told that the other bridge still sends
+_MOST_REPEATS = 5  # notices that the other bridge still sends
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SendingStopped:
 
 
 @dataclass(frozen=True)
-class _Doubted:
+class _DoubtedPost:
     """A post of ours that does not say which operation made it; the store is asked at `due`."""
 
     channel: ChannelRef
@@ -64,24 +64,25 @@ class _Doubted:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _UnknownPost:
     at: float
     native_id: str
     other: str
 
 
 async def instance_of(store: KeyValueStore, new_id: Callable[[], str]) -> str:
-    """The id of this store, made at its first start. Posts name it, where the platform keeps what
-    nobody sees."""
-    found = await store.get_value(ROUTER_VALUES, _INSTANCE)
-    if found is None:
-        found = new_id()[:12]
-        await store.put_value(ROUTER_VALUES, _INSTANCE, found)
-    return found
+    """Return the id of this store, made at its first start. Posts name it, where the platform keeps
+    metadata that nobody sees. Raises StoreError."""
+    instance = await store.get_value(ROUTER_VALUES, _INSTANCE)
+    if instance is None:
+        instance = new_id()[:12]
+        await store.put_value(ROUTER_VALUES, _INSTANCE, instance)
+    return instance
 
 
 async def resume_sending(store: KeyValueStore, account: AccountId) -> bool:
-    """Forget that sending was stopped, in the store alone; False where it was not."""
+    """Forget in the store that sending was stopped. Returns False where it was not. Raises
+    StoreError."""
     if await store.get_value(ROUTER_VALUES, _key(account)) is None:
         return False
     await store.remove_value(ROUTER_VALUES, _key(account))
@@ -104,43 +105,34 @@ class OtherBridges:
         self,
         store: _OtherBridgesStore,
         connectors: Mapping[AccountId, Connector],
-        rooms: Rooms,
-        notices: Notices,
         clock: Clock,
-        policy: Timeouts,
-        reconnect: Callable[[AccountId, float], None],
+        timeouts: Timeouts,
         stopped: dict[AccountId, SendingStopped],
-        unknown_post: Signal[UnknownPost],
+        notices: StopNotices,
         sending_resumed: Signal[AccountId],
     ) -> None:
-        self._reconnect = reconnect
-        self._tasks: set[asyncio.Task[None]] = set()
         self._store = store
         self._connectors = connectors
-        self._rooms = rooms
-        self._notices = notices
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
+        self._notices = notices
         self.instance = ""
         self._since: defaultdict[AccountId, float] = defaultdict(lambda: self._started)
         self._started = clock.time()
         self._stopped = stopped
-        self._seen: defaultdict[AccountId, list[_Seen]] = defaultdict(list)
-        self._doubted: defaultdict[AccountId, deque[_Doubted]] = defaultdict(
+        self._unknown_posts: defaultdict[AccountId, list[_UnknownPost]] = defaultdict(list)
+        self._doubted: defaultdict[AccountId, deque[_DoubtedPost]] = defaultdict(
             lambda: deque(maxlen=_MOST_DOUBTED)
         )
-        self._told: defaultdict[AccountId, int] = defaultdict(int)
-        self._told_at = 0.0
         self.examined = 0  # posts of ours that were looked for in the store
         self._sending_resumed = sending_resumed
-        unknown_post.subscribe(self._unknown_post)
 
     def is_stopped(self, account: AccountId) -> bool:
         """Whether nothing is sent through the account."""
         return account in self._stopped
 
     def note(self, account: AccountId) -> str:
-        """Why nothing is sent through the account; empty where it is."""
+        """Return why nothing is sent through the account; empty where messages are sent."""
         stopped = self._stopped.get(account)
         if stopped is None:
             return ""
@@ -154,19 +146,18 @@ class OtherBridges:
     async def start(self) -> None:
         self.instance = await self._store.get_value(ROUTER_VALUES, _INSTANCE) or ""
         for account in self._connectors:
-            if found := await self._store.get_value(ROUTER_VALUES, _key(account)):
-                self._stopped[account] = SendingStopped(**orjson.loads(found))
+            if value := await self._store.get_value(ROUTER_VALUES, _key(account)):
+                self._stopped[account] = SendingStopped(**orjson.loads(value))
                 log.error("sending_stopped", account=account, why=self.note(account))
 
     async def close(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Stop."""
+        await self._notices.close()
 
     async def run(self) -> None:
-        """Until cancelled: look for posts that did not say which operation made them."""
+        """Look for posts that did not say which operation made them, until cancelled."""
         while True:
-            await self._clock.sleep(self._policy.other_bridge_look)
+            await self._clock.sleep(self._timeouts.other_bridge_look)
             for account in list(self._doubted):
                 try:
                     await self._look_at(account)
@@ -174,12 +165,14 @@ class OtherBridges:
                     log.warning("own_posts_check_failed", account=account, error=str(error))
 
     async def heard(self, raw: Raw, echo: Echo) -> None:
-        """A post of our account came back."""
+        """Judge a post of our account that came back. Raises StoreError."""
         if raw.channel is None or echo.receipt is None:
             return
         if echo.operation is None:
-            due = self._clock.time() + self._policy.other_bridge_wait
-            self._doubted[raw.account].append(_Doubted(raw.channel, echo.receipt.native_id, due))
+            due = self._clock.time() + self._timeouts.other_bridge_wait
+            self._doubted[raw.account].append(
+                _DoubtedPost(raw.channel, echo.receipt.native_id, due)
+            )
             return
         self.examined += 1
         if not await self._store.knows_operation(echo.operation):
@@ -189,22 +182,23 @@ class OtherBridges:
                 return
             for event in events:
                 if isinstance(event, MessagePosted):
-                    await self._unknown_post(UnknownPost(event, echo.bridge))
+                    await self.unknown_post(UnknownPost(event, echo.bridge))
 
-    async def _unknown_post(self, post: UnknownPost) -> None:
-        """Our account posted it, and no operation that we know of did."""
+    async def unknown_post(self, post: UnknownPost) -> None:
+        """Judge a post of our account that no operation of this store made."""
         event, other = post.event, post.other
         if event.time.timestamp() >= self._since[event.account]:
             self._note(event.account, event.place.channel, event.native_id, other)
 
     async def resume(self, account: AccountId) -> bool:
-        """Send again through the account; False where it was not stopped."""
+        """Send again through the account. Returns False where it was not stopped. Raises
+        StoreError."""
         was = self._stopped.pop(account, None)
         await resume_sending(self._store, account)
         self._since[account] = self._clock.time()
-        self._seen.pop(account, None)
+        self._unknown_posts.pop(account, None)
         self._doubted.pop(account, None)
-        self._told.pop(account, None)
+        self._notices.forget(account)
         if was is None:
             return False
         log.info("sending_resumed", account=account)
@@ -214,96 +208,137 @@ class OtherBridges:
 
     async def _look_at(self, account: AccountId) -> None:
         """A post whose answer is on its way, or was lost, is known when its lane has settled it."""
-        now, doubted = self._clock.time(), self._doubted[account]
-        for _ in range(len(doubted)):
-            if doubted[0].due > now:
+        now, posts = self._clock.time(), self._doubted[account]
+        for _ in range(len(posts)):
+            if posts[0].due > now:
                 break
-            one = doubted.popleft()
+            doubted_post = posts.popleft()
             self.examined += 1
-            if await self._store.resolve(one.channel, one.native_id) is not None:
+            if await self._store.resolve(doubted_post.channel, doubted_post.native_id) is not None:
                 continue
-            head = await self._store.head(one.channel.lane)
+            head = await self._store.head(doubted_post.channel.lane)
             if head is not None and head.state == "sending":
-                if one.looks < _LOOKS:
-                    due = now + self._policy.other_bridge_wait
-                    doubted.append(_Doubted(one.channel, one.native_id, due, one.looks + 1))
+                if doubted_post.looks < _LOOKS:
+                    due = now + self._timeouts.other_bridge_wait
+                    posts.append(
+                        _DoubtedPost(
+                            doubted_post.channel,
+                            doubted_post.native_id,
+                            due,
+                            doubted_post.looks + 1,
+                        )
+                    )
                 continue
-            self._note(account, one.channel, one.native_id, "")
+            self._note(account, doubted_post.channel, doubted_post.native_id, "")
 
     def _note(self, account: AccountId, channel: ChannelRef, native_id: str, other: str) -> None:
         now = self._clock.time()
         if account in self._stopped:
-            self._tell_again(account, channel)
+            self._notices.tell_again(account, channel, self._stopped[account])
             return
-        seen = [
-            one
-            for one in self._seen[account]
-            if one.at > now - _WITHIN and one.native_id != native_id
+        unknown_posts = [
+            post
+            for post in self._unknown_posts[account]
+            if post.at > now - _WITHIN and post.native_id != native_id
         ]
-        seen.append(_Seen(now, native_id, other if other != self.instance else ""))
-        self._seen[account] = seen
+        unknown_posts.append(_UnknownPost(now, native_id, other if other != self.instance else ""))
+        self._unknown_posts[account] = unknown_posts
         log.warning("own_post_unknown", account=account, channel=channel.key, other=other)
-        named = [one.other for one in seen if one.other]
-        if named or len(seen) >= _UNKNOWN_POSTS:
+        named = [post.other for post in unknown_posts if post.other]
+        if named or len(unknown_posts) >= _UNKNOWN_POSTS:
             self._stop(account, channel, named[-1] if named else "")
 
     def _stop(self, account: AccountId, channel: ChannelRef, other: str) -> None:
         now = self._clock.time()
         stopped = self._stopped[account] = SendingStopped(now, other)
-        self._told_at = now
         log.error("other_bridge_detected", account=account, other=other, own=self.instance)
         metrics.SENDING_STOPPED.labels(account).set(1)
+        self._notices.tell(account, channel, stopped)
+
+
+class StopNotices:
+    """Keeps in the store that sending was stopped, and tells the room where it was noticed."""
+
+    def __init__(
+        self,
+        store: KeyValueStore,
+        rooms: Rooms,
+        connectors: Mapping[AccountId, Connector],
+        notices: Notices,
+        reconnect: Callable[[AccountId, float], None],
+        clock: Clock,
+        timeouts: Timeouts,
+    ) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._connectors = connectors
+        self._notices = notices
+        self._reconnect = reconnect
+        self._clock = clock
+        self._timeouts = timeouts
+        self._repeats: defaultdict[AccountId, int] = defaultdict(int)
+        self._last_at = 0.0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def tell(self, account: AccountId, channel: ChannelRef, stopped: SendingStopped) -> None:
+        """Keep the stop, and post why nothing is sent, in the background: the caller may be a
+        connection that ends now."""
+        self._last_at = stopped.since
         platform = platform_name(self._connectors, self._connectors[account].capabilities.platform)
         text = (
             f"⚠️ Another bridge posts to {platform} with the same tokens, so messages arrive twice. "
-            f"This bridge has stopped posting to {platform}; what is said meanwhile waits. Whoever "
-            "runs the bridges: stop one of the two, then run for the other: "
+            f"This bridge has stopped posting to {platform}; messages wait meanwhile. Whoever runs "
+            "the bridges: stop one of the two, then run for the other: "
             f"uacs-bridge account resume {account}"
         )
-        own_id = notice_id("other_bridge", account, f"{now:.3f}")
-        self._announce(account, channel, own_id, text, stopped)
+        own_id = notice_id("other_bridge", account, f"{stopped.since:.3f}")
+        self._spawn(self._keep_and_post(account, channel, own_id, text, stopped, keep=True))
 
-    def _tell_again(self, account: AccountId, channel: ChannelRef) -> None:
-        """The other may not have noticed us: our words are a post of ours, too."""
-        now, times = self._clock.time(), self._told[account]
-        if times >= _TOLD_AGAIN or now - self._told_at < self._policy.other_bridge_wait:
+    def tell_again(self, account: AccountId, channel: ChannelRef, stopped: SendingStopped) -> None:
+        """Post now and then that the other bridge still sends: it may not have noticed this one,
+        and this notice is a post of our account, too."""
+        now, repeats = self._clock.time(), self._repeats[account]
+        if repeats >= _MOST_REPEATS or now - self._last_at < self._timeouts.other_bridge_wait:
             return
-        self._told[account], self._told_at = times + 1, now
-        since = f"{self._stopped[account].since:.3f}"
-        own_id = notice_id("other_bridge", account, since, str(times))
-        self._announce(account, channel, own_id, "The other bridge still posts here.")
+        self._repeats[account], self._last_at = repeats + 1, now
+        own_id = notice_id("other_bridge", account, f"{stopped.since:.3f}", str(repeats))
+        text = "The other bridge still posts here."
+        self._spawn(self._keep_and_post(account, channel, own_id, text, stopped, keep=False))
 
-    def _announce(
-        self,
-        account: AccountId,
-        channel: ChannelRef,
-        own_id: MessageId,
-        text: str,
-        stopped: SendingStopped | None = None,
-    ) -> None:
-        """Beside what tells us: that is a connection which ends now."""
-        work = self._keep_and_tell(account, channel, own_id, text, stopped)
+    def forget(self, account: AccountId) -> None:
+        """Count the notices of this account anew: it sends again."""
+        self._repeats.pop(account, None)
+
+    async def close(self) -> None:
+        """Stop; notices that are not posted yet are not posted."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work, name="another bridge")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _keep_and_tell(
+    async def _keep_and_post(
         self,
         account: AccountId,
         channel: ChannelRef,
         own_id: MessageId,
         text: str,
-        stopped: SendingStopped | None,
+        stopped: SendingStopped,
+        *,
+        keep: bool,
     ) -> None:
-        """In the room in which it was noticed. A platform that gives each event to one connection
-        gives our words to the other bridge if ours is closed."""
+        """A platform that gives each event to one connection gives this notice to the other bridge
+        if our connection is closed."""
         try:
-            if stopped is not None:
-                kept = orjson.dumps(asdict(stopped)).decode()
-                await self._store.put_value(ROUTER_VALUES, _key(account), kept)
-            if self._stopped.get(account, SendingStopped(0.0)).other:
-                self._reconnect(account, self._policy.other_bridge_away)
-                await self._clock.sleep(self._policy.other_bridge_away / 2)
+            if keep:
+                value = orjson.dumps(asdict(stopped)).decode()
+                await self._store.put_value(ROUTER_VALUES, _key(account), value)
+            if stopped.other:
+                self._reconnect(account, self._timeouts.other_bridge_away)
+                await self._clock.sleep(self._timeouts.other_bridge_away / 2)
             for room in self._rooms.holding(channel)[:1]:
                 await self._notices.say(
                     own_id, text, room.id, room.listeners(), timeline=room.timeline

@@ -27,30 +27,30 @@ class Reading:
     at most; then the channel goes on unread, and what the reading finds comes after them.
     """
 
-    def __init__(self, sources: InboundQueues, key: str, clock: Clock, longest: float) -> None:
+    def __init__(self, queues: InboundQueues, key: str, clock: Clock, longest: float) -> None:
         self.came = asyncio.Event()
-        self._sources: InboundQueues | None = sources
+        self._queues: InboundQueues | None = queues
         self._key = key
         self._clock = clock
         self._longest = longest
 
     @property
-    def held(self) -> bool:
-        return self._sources is not None
+    def is_held(self) -> bool:
+        return self._queues is not None
 
     @property
     def waits(self) -> bool:
-        return self.came.is_set() and self.held
+        return self.came.is_set() and self.is_held
 
     def live_event_came(self) -> None:
         self.came.set()
 
     def end_hold(self) -> bool:
         """Let the channel's events go on; False where they do already."""
-        sources, self._sources = self._sources, None
-        if sources is not None:
-            sources.release(self._key)
-        return sources is not None
+        queues, self._queues = self._queues, None
+        if queues is not None:
+            queues.release(self._key)
+        return queues is not None
 
     async def patience_ends(self) -> None:
         """Returns when its live events have waited long enough; never while there are none."""
@@ -140,53 +140,53 @@ class Rounds:
         self._read: defaultdict[AccountId, int] = defaultdict(int)
 
     def begin(self, account: AccountId, channels: Sequence[ChannelRef], *, compares: bool) -> None:
-        known = self._rounds.get(account)
-        if known is None or not (known.unread or known.uncompared):
-            known = self._rounds[account] = _Round(self._clock.time())
-        keys = {one.key for one in channels}
-        known.channels |= keys
-        known.unread |= keys
+        round_ = self._rounds.get(account)
+        if round_ is None or not (round_.unread or round_.uncompared):
+            round_ = self._rounds[account] = _Round(self._clock.time())
+        keys = {channel.key for channel in channels}
+        round_.channels |= keys
+        round_.unread |= keys
         if compares:
-            known.uncompared |= keys
+            round_.uncompared |= keys
 
     def compare_begins(self, account: AccountId) -> None:
-        known = self._rounds.get(account)
-        if known is not None and known.compare_began is None:
-            known.compare_began = self._clock.time()
+        round_ = self._rounds.get(account)
+        if round_ is not None and round_.compare_began is None:
+            round_.compare_began = self._clock.time()
 
     def read(self, account: AccountId, channel: ChannelRef) -> None:
-        if known := self._rounds.get(account):
-            known.unread.discard(channel.key)
+        if round_ := self._rounds.get(account):
+            round_.unread.discard(channel.key)
 
     def compared(self, account: AccountId, channel: ChannelRef) -> None:
-        known = self._rounds.get(account)
-        if known and channel.key in known.uncompared:
-            known.uncompared.discard(channel.key)
-            known.compared += 1
+        round_ = self._rounds.get(account)
+        if round_ and channel.key in round_.uncompared:
+            round_.uncompared.discard(channel.key)
+            round_.compared += 1
 
     def progress(self, account: AccountId) -> Progress | None:
         """None where nothing is left to do."""
-        known = self._rounds.get(account)
-        if known is None or not (known.unread or known.uncompared):
+        round_ = self._rounds.get(account)
+        if round_ is None or not (round_.unread or round_.uncompared):
             return None
-        waiting = sorted(known.unread) or sorted(known.uncompared)
+        waiting = sorted(round_.unread) or sorted(round_.uncompared)
         return Progress(
-            len(known.channels), len(known.unread), len(known.uncompared), known.began,
-            self._seconds_left(known), tuple(waiting[:_NAMED]),
+            len(round_.channels), len(round_.unread), len(round_.uncompared), round_.began,
+            self._seconds_left(round_), tuple(waiting[:_NAMED]),
         )  # fmt: skip
 
-    def _seconds_left(self, known: _Round) -> float | None:
+    def _seconds_left(self, round_: _Round) -> float | None:
         """The last channel is compared after the last is read, one after the other."""
         now = self._clock.time()
-        done = len(known.channels) - len(known.unread)
+        done = len(round_.channels) - len(round_.unread)
         reading = 0.0
-        if known.unread:
+        if round_.unread:
             if not done:
                 return None
-            reading = (now - known.began) / done * len(known.unread)
-        if not known.uncompared:
+            reading = (now - round_.began) / done * len(round_.unread)
+        if not round_.uncompared:
             return reading
-        if known.compare_began is None or not known.compared:
+        if round_.compare_began is None or not round_.compared:
             return None
-        each = (now - known.compare_began) / known.compared
-        return max(reading, each * len(known.uncompared))
+        each = (now - round_.compare_began) / round_.compared
+        return max(reading, each * len(round_.uncompared))

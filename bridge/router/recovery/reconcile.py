@@ -27,7 +27,6 @@ from bridge.ports.store.key_values import KeyValueStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.reactions import ReactionStore
 from bridge.ports.store.recovery import RecoveryStore
-from bridge.router.inbound.channel_events import is_channel_event
 from bridge.router.inbound.channel_metadata import held_pins, news_of, news_of_pin
 from bridge.router.inbound.history_start import HistoryStarts
 from bridge.router.inbound.queues import InboundQueues
@@ -45,14 +44,14 @@ Compared = Literal["whole", "ended", "refused", "trouble"]
 
 
 @dataclass
-class Allowance:
-    """How many requests one look back may still make."""
+class RequestBudget:
+    """How many requests one comparison may still make."""
 
     left: int
 
 
 @dataclass(frozen=True)
-class _Channel:
+class _Comparison:
     """One channel while it is read back."""
 
     account: AccountId
@@ -71,55 +70,59 @@ class _LookBackStore(
 
 
 class Reconciler:
-    """The least urgent of all: one request at a time, with a pause after each."""
+    """Compares channels with the archive after a gap. It is the least urgent work of all: one
+    request at a time, with a pause after each."""
 
     def __init__(
         self,
         store: _LookBackStore,
         connectors: Mapping[AccountId, Connector],
-        sources: InboundQueues,
-        beginnings: HistoryStarts,
+        queues: InboundQueues,
+        history_starts: HistoryStarts,
         clock: Clock,
-        policy: Timeouts,
+        timeouts: Timeouts,
     ) -> None:
         self._store = store
         self._connectors = connectors
-        self._sources = sources
-        self._beginnings = beginnings
+        self._queues = queues
+        self.history_starts = history_starts
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self.behind = 0  # channels that are being looked at, or wait for it
 
-    def allowance(self) -> Allowance:
-        return Allowance(self._policy.look_back_requests)
+    def request_budget(self) -> RequestBudget:
+        return RequestBudget(self._timeouts.look_back_requests)
 
     async def read(
         self,
         account: AccountId,
         channel: ChannelRef,
         upto: str,
-        allowance: Allowance,
-        wanted: Callable[[], bool],
+        request_budget: RequestBudget,
+        is_wanted: Callable[[], bool],
     ) -> Compared:
-        """Compare one channel up to this order key, while `wanted`; some trouble is waited out."""
+        """Compare one channel up to this order key, while `is_wanted`; wait out some trouble of the
+        platform. Returns how it went. Raises StoreError."""
         abilities = self._connectors[account].abilities
-        if self._policy.look_back <= 0:
+        if self._timeouts.look_back <= 0:
             return "whole"
         failures = 0
-        while wanted() and failures < self._policy.catch_up_tries:
+        while is_wanted() and failures < self._timeouts.catch_up_tries:
             try:
-                return await self._read_once(account, channel, abilities, upto, allowance, wanted)
+                return await self._read_once(
+                    account, channel, abilities, upto, request_budget, is_wanted
+                )
             except RateLimited as error:
                 await self._clock.sleep(max(error.retry_after, _SHORTEST_PAUSE))
             except Refused as error:
                 log.warning("reconcile_rejected", channel=channel.key, error=str(error))
                 return "refused"
             except BridgeError as error:
-                pause = self._policy.backoff(failures)
+                pause = self._timeouts.backoff(failures)
                 failures += 1
                 log.warning("reconcile_delayed", channel=channel.key, error=str(error), pause=pause)
                 await self._clock.sleep(pause)
-        return "trouble" if wanted() else "whole"
+        return "trouble" if is_wanted() else "whole"
 
     async def _read_once(
         self,
@@ -127,168 +130,205 @@ class Reconciler:
         channel: ChannelRef,
         abilities: Abilities,
         upto: str,
-        allowance: Allowance,
-        wanted: Callable[[], bool],
+        request_budget: RequestBudget,
+        is_wanted: Callable[[], bool],
     ) -> Compared:
         if (read_back := abilities.read_back) is None:
             return "whole"
-        began = await self._beginnings.of(account, channel)
-        if allowance.left <= 0:
+        began = await self.history_starts.of(account, channel)
+        if request_budget.left <= 0:
             return "ended"
         if began is None:
             return "whole"
-        await self._sources.worked_off(channel.key)  # what catch-up found is held, too
-        await self._read_affairs(account, channel, allowance)
+        await self._queues.worked_off(channel.key)  # what catch-up found is held, too
+        await self._read_affairs(account, channel, request_budget)
         if upto <= began:
             return "whole"
-        since = self._clock.time() - self._policy.look_back
-        held = await self._store.expected_messages(
-            channel, since, limit=self._policy.look_back_messages
+        since = self._clock.time() - self._timeouts.look_back
+        held_messages = await self._store.expected_messages(
+            channel, since, limit=self._timeouts.look_back_messages
         )
-        if len(held) == self._policy.look_back_messages:
-            since = max(since, held[-1].at)  # what is older is not compared
-        by_id, pins = {one.native_id: one for one in held}, await held_pins(self._store, channel)
-        here = _Channel(account, channel, abilities, read_back, began, by_id, pins)
-        threads = list(dict.fromkeys(one.thread for one in held if one.thread))
-        found = 0
+        if len(held_messages) == self._timeouts.look_back_messages:
+            since = max(since, held_messages[-1].at)  # what is older is not compared
+        by_id, pins = (
+            {held_message.native_id: held_message for held_message in held_messages},
+            await held_pins(self._store, channel),
+        )
+        comparison = _Comparison(account, channel, abilities, read_back, began, by_id, pins)
+        threads = list(
+            dict.fromkeys(
+                held_message.thread for held_message in held_messages if held_message.thread
+            )
+        )
+        count = 0
         stretches = read_back.stretches(channel, since, upto, threads)
         async with aclosing(stretches) as reading:
-            asked = self._clock.time()
+            asked_at = self._clock.time()
             async for stretch in reading:
-                allowance.left -= 1
-                found += await self._compare(here, stretch, asked)
-                if allowance.left <= 0 or not wanted():
+                request_budget.left -= 1
+                count += await self._compare(comparison, stretch, asked_at)
+                if request_budget.left <= 0 or not is_wanted():
                     break
-                await self._clock.sleep(self._policy.look_back_pause)
-                asked = self._clock.time()
-        if found:
-            log.info("reconcile_finished", channel=channel.key, found=found)
-        if allowance.left > 0 or not wanted():
+                await self._clock.sleep(self._timeouts.look_back_pause)
+                asked_at = self._clock.time()
+        if count:
+            log.info("reconcile_finished", channel=channel.key, found=count)
+        if request_budget.left > 0 or not is_wanted():
             return "whole"
         log.warning("reconcile_limited", account=account, channel=channel.key,
-                    requests=self._policy.look_back_requests)  # fmt: skip
+                    requests=self._timeouts.look_back_requests)  # fmt: skip
         metrics.RECONCILE_LIMITED.labels(account).inc()
         return "ended"
 
     async def _read_affairs(
-        self, account: AccountId, channel: ChannelRef, allowance: Allowance
+        self, account: AccountId, channel: ChannelRef, request_budget: RequestBudget
     ) -> None:
         """Its name, its topic and its pins."""
         connector = self._connectors[account]
         if connector.abilities.channel_metadata is None:
             return
-        allowance.left -= _REQUESTS_OF_AFFAIRS
+        request_budget.left -= _REQUESTS_OF_AFFAIRS
         news = await news_of(self._store, connector, channel, self._clock.time())
-        found = [await self._take(raw) for raw in news]
-        if any(found):
+        accepted = [await self._take(raw) for raw in news]
+        if any(accepted):
             log.info(
-                "reconcile_finished", channel=channel.key, found=sum(found), of="the channel itself"
+                "reconcile_finished",
+                channel=channel.key,
+                found=sum(accepted),
+                of="the channel itself",
             )
-        await self._clock.sleep(self._policy.look_back_pause)
+        await self._clock.sleep(self._timeouts.look_back_pause)
 
-    async def _compare(self, here: _Channel, stretch: Stretch, asked: float) -> int:
+    async def _compare(self, comparison: _Comparison, stretch: Stretch, asked_at: float) -> int:
         """How much in it nobody had told us; it was asked for at `asked`."""
-        found = 0
+        count = 0
         new: list[Standing] = []
         for post in stretch.posts:
-            known = here.held.get(post.native_id)
-            if known is None:
+            held = comparison.held.get(post.native_id)
+            if held is None:
                 new.append(post)
-            marks = await self._marks(here, stretch, post, known.message, asked) if known else ()
-            pin = await self._pin(here, post, asked) if known else ()
-            for raw in (*_news(here, post), *marks, *pin):
-                found += await self._take(raw)
-        for raw in await self._marks_of_new(here, stretch, new, asked):
-            found += await self._take(raw)
+            marks = (
+                await self._marks(comparison, stretch, post, held.message, asked_at) if held else ()
+            )
+            pin = await self._pin(comparison, post, asked_at) if held else ()
+            for raw in (*_unknown_events(comparison, post), *marks, *pin):
+                count += await self._take(raw)
+        for raw in await self._marks_of_new(comparison, stretch, new, asked_at):
+            count += await self._take(raw)
         now = self._clock.time()
-        for one in await self._gone(here, stretch):
-            raw = here.read_back.gone(here.channel, one.native_id, one.thread, now)
-            found += await self._take(raw)
-        return found
+        for missing_message in await self._gone(comparison, stretch):
+            raw = comparison.read_back.gone(
+                comparison.channel, missing_message.native_id, missing_message.thread, now
+            )
+            count += await self._take(raw)
+        return count
 
     async def _marks_of_new(
-        self, here: _Channel, stretch: Stretch, posts: Sequence[Standing], asked: float
+        self, comparison: _Comparison, stretch: Stretch, posts: Sequence[Standing], asked_at: float
     ) -> Sequence[Raw]:
         """Of posts that we did not hold: those that came in now, or just before."""
-        marked = [post for post in posts if post.reactions or post.pin]
-        if marked:
-            await self._sources.worked_off(here.channel.key)
-        found: list[Raw] = []
-        for post in marked:
-            message = await self._store.resolve(here.channel, post.native_id)
+        marked_posts = [post for post in posts if post.reactions or post.pin]
+        if marked_posts:
+            await self._queues.worked_off(comparison.channel.key)
+        raws: list[Raw] = []
+        for post in marked_posts:
+            message = await self._store.resolve(comparison.channel, post.native_id)
             stored = await self._store.message(message) if message else None
             if message and stored and stored.state != "deleted":
-                found += await self._marks(here, stretch, post, message, asked)
-                found += await self._pin(here, post, asked)
-        return found
+                raws += await self._marks(comparison, stretch, post, message, asked_at)
+                raws += await self._pin(comparison, post, asked_at)
+        return raws
 
-    async def _pin(self, here: _Channel, post: Standing, asked: float) -> Sequence[Raw]:
+    async def _pin(self, comparison: _Comparison, post: Standing, asked_at: float) -> Sequence[Raw]:
         """That this post was pinned, or its pin taken away, while nobody listened."""
-        reader = here.abilities.channel_metadata
+        reader = comparison.abilities.channel_metadata
         if post.pin is None or reader is None:
             return ()
-        found = await news_of_pin(
-            self._store, reader, here.channel, post.native_id, post.pin or None, here.pins, asked
+        raw = await news_of_pin(
+            self._store,
+            reader,
+            comparison.channel,
+            post.native_id,
+            post.pin or None,
+            comparison.pins,
+            asked_at,
         )
-        return (found,) if found else ()
+        return (raw,) if raw else ()
 
     async def _marks(
-        self, here: _Channel, stretch: Stretch, post: Standing, message: MessageId, asked: float
+        self,
+        comparison: _Comparison,
+        stretch: Stretch,
+        post: Standing,
+        message: MessageId,
+        asked_at: float,
     ) -> Sequence[Raw]:
         """Reactions that were put on this post, or taken back, while nobody listened."""
-        reactors = here.abilities.reactors
+        reactors = comparison.abilities.reactors
         if reactors is None:
             return ()
-        held: dict[str, set[ActorId]] = {}
-        for one in await self._store.reactions(message):
-            if (one.channel, one.target) == (here.channel, post.native_id):
-                held.setdefault(one.emoji, set()).add(one.actor)
+        held_by_emoji: dict[str, set[ActorId]] = {}
+        for reaction in await self._store.reactions(message):
+            if (reaction.channel, reaction.target) == (comparison.channel, post.native_id):
+                held_by_emoji.setdefault(reaction.emoji, set()).add(reaction.actor)
         changed: list[tuple[str, ActorId, bool]] = []
-        for one in post.reactions:
-            emoji = canonical_emoji(one.emoji)
-            kept, actors = held.pop(emoji, set()), one.actors
+        for reaction in post.reactions:
+            emoji = canonical_emoji(reaction.emoji)
+            held_actors, actors = held_by_emoji.pop(emoji, set()), reaction.actors
             if actors is None:
-                if one.count == len(kept):
+                if reaction.count == len(held_actors):
                     continue
                 actors = await reactors.reactors(
-                    here.channel, post.native_id, stretch.thread, one.native
+                    comparison.channel, post.native_id, stretch.thread, reaction.native
                 )
-            changed += [(emoji, actor, True) for actor in actors if actor not in kept]
-            if len(actors) >= one.count:  # else not all of them are told
-                changed += [(emoji, actor, False) for actor in sorted(kept.difference(actors))]
-        changed += [(emoji, actor, False) for emoji, all_ in held.items() for actor in sorted(all_)]
+            changed += [(emoji, actor, True) for actor in actors if actor not in held_actors]
+            if len(actors) >= reaction.count:  # else not all of them are told
+                changed += [
+                    (emoji, actor, False) for actor in sorted(held_actors.difference(actors))
+                ]
+        changed += [
+            (emoji, actor, False) for emoji, all_ in held_by_emoji.items() for actor in sorted(all_)
+        ]
         raws = [
             reactors.reacted(
-                here.channel, post.native_id, stretch.thread, emoji, actor, asked, present=present
+                comparison.channel,
+                post.native_id,
+                stretch.thread,
+                emoji,
+                actor,
+                asked_at,
+                present=present,
             )
             for emoji, actor, present in changed
         ]
         return [raw for raw in raws if raw is not None]
 
-    async def _gone(self, here: _Channel, stretch: Stretch) -> Sequence[ExpectedMessage]:
+    async def _gone(self, comparison: _Comparison, stretch: Stretch) -> Sequence[ExpectedMessage]:
         """What we hold of the stretch and does not stand there. One of them is asked for by
         itself first: what the platform merely does not show is not gone."""
         standing = {post.native_id for post in stretch.posts}
-        missing = [
-            one
-            for one in here.held.values()
-            if one.is_original
-            and not is_channel_event(one.native_id)
-            and one.thread == stretch.thread
-            and one.native_id not in standing
-            and stretch.first <= here.read_back.order_key(one.native_id) <= stretch.last
+        missing_messages = [
+            held
+            for held in comparison.held.values()
+            if held.is_original
+            and held.thread == stretch.thread
+            and held.native_id not in standing
+            and (key := comparison.read_back.order_key(held.native_id)) is not None
+            and stretch.first <= key <= stretch.last
         ]
-        if missing and not await self._is_gone(here, missing[0]):
-            log.warning("reconcile_doubted", channel=here.channel.key, missing=len(missing))
+        if missing_messages and not await self._is_gone(comparison, missing_messages[0]):
+            log.warning(
+                "reconcile_doubted", channel=comparison.channel.key, missing=len(missing_messages)
+            )
             return ()
-        return missing
+        return missing_messages
 
-    async def _is_gone(self, here: _Channel, one: ExpectedMessage) -> bool:
-        lookup = here.abilities.lookup
+    async def _is_gone(self, comparison: _Comparison, held: ExpectedMessage) -> bool:
+        lookup = comparison.abilities.lookup
         if lookup is None:
             return True
         try:
-            return await lookup.fetch(here.channel, one.native_id, one.thread) is None
+            return await lookup.fetch(comparison.channel, held.native_id, held.thread) is None
         except Refused:  # it may not be seen
             return False
 
@@ -296,17 +336,18 @@ class Reconciler:
         row = await self._store.accept(raw, advance=False)
         if row:
             metrics.KEPT.labels(raw.account).inc()
-            self._sources.put(row)
+            self._queues.put(row)
         return row is not None
 
 
-def _news(here: _Channel, post: Standing) -> Sequence[Raw]:
+def _unknown_events(comparison: _Comparison, post: Standing) -> Sequence[Raw]:
     """What this post tells that we do not know."""
-    known = here.held.get(post.native_id)
-    if known is None:
-        unheard = not post.own and here.read_back.order_key(post.native_id) > here.began
-        return (post.post,) if unheard else ()
-    news = [post.ended] if known.is_original and post.ended else []
-    if known.is_original and post.edit and post.edited + post.edited_within > known.changed:
-        news.append(post.edit)
-    return news
+    held = comparison.held.get(post.native_id)
+    if held is None:
+        key = comparison.read_back.order_key(post.native_id)
+        is_new = not post.own and key is not None and key > comparison.began
+        return (post.post,) if is_new else ()
+    raws = [post.ended] if held.is_original and post.ended else []
+    if held.is_original and post.edit and post.edited + post.edited_within > held.changed:
+        raws.append(post.edit)
+    return raws

@@ -16,7 +16,7 @@ from bridge.ports.store.key_values import ROUTER_VALUES, KeyValueStore
 from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
 from bridge.router.runtime.timeouts import Timeouts
-from bridge.router.signals import OperationEnded, Signal
+from bridge.router.signals import OperationEnded
 
 log = structlog.get_logger()
 
@@ -29,8 +29,8 @@ class _HearingStore(InboxStore, KeyValueStore, Protocol):
 
 
 class ConnectionWatchdog:
-    """Watches connections that stand. One that hears nothing of what is said is made anew, which
-    begins a session and so catches up.
+    """Watches connections. One that receives nothing although messages were posted is made anew,
+    which begins a session and so reads what was missed.
 
     `away_since` is when the bridge was last alive before this start; None at its first.
     """
@@ -41,45 +41,44 @@ class ConnectionWatchdog:
         connectors: Mapping[AccountId, Connector],
         rooms: Rooms,
         clock: Clock,
-        policy: Timeouts,
+        timeouts: Timeouts,
         reconnect: Callable[[AccountId], None],
-        operation_ended: Signal[OperationEnded],
     ) -> None:
         self._store = store
         self._connectors = connectors
         self._rooms = rooms
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._reconnect = reconnect
         self._last: dict[AccountId, float] = {}
         self._newest: dict[tuple[AccountId, ChannelRef], str] = {}
         self._posted: dict[AccountId, float] = {}
-        self._deaf: dict[AccountId, int] = {}
+        self._stalled: dict[AccountId, int] = {}
         self._looked: dict[AccountId, float] = {}  # when each was last found deaf, or we started
         self.away_since: float | None = None
-        operation_ended.subscribe(self._ended)
 
     def heard(self, raw: Raw) -> None:
-        """Something came in through this account."""
+        """Note that the account received something."""
         self._last[raw.account] = self._clock.time()
         if raw.channel is not None:
             key = (raw.account, raw.channel)
             self._newest[key] = max(self._newest.get(key, ""), raw.order_key)
-        if self._deaf:
-            self._deaf.pop(raw.account, None)
+        if self._stalled:
+            self._stalled.pop(raw.account, None)
 
-    async def _ended(self, ended: OperationEnded) -> None:
-        """The echo of a post of ours should be heard from now on."""
+    async def operation_ended(self, ended: OperationEnded) -> None:
+        """Expect the echo of a post of ours from now on."""
         if ended.state == "done" and isinstance(ended.operation, PostMessage):
             self._posted[ended.operation.account] = self._clock.time()
 
     def last(self, account: AccountId) -> float | None:
-        """When the account last heard something, before this start if it was then."""
+        """Return when the account last received something, before this start if it was then; None
+        where that is not known."""
         return self._last.get(account, self.away_since)
 
     def note(self, account: AccountId) -> str:
-        """What is wrong with its hearing; empty when nothing is known to be."""
-        times = self._deaf.get(account, 0)
+        """Return what is wrong with the connection; empty when nothing is known to be wrong."""
+        times = self._stalled.get(account, 0)
         if not times:
             return ""
         if times < _HOPELESS:
@@ -90,15 +89,15 @@ class ConnectionWatchdog:
         )
 
     async def start(self) -> None:
-        """When we were last alive, as noted by `run`."""
+        """Read when the bridge was last alive, as `run` noted it. Raises StoreError."""
         noted = await self._store.get_value(ROUTER_VALUES, _ALIVE)
         self.away_since = float(noted) if noted is not None else None
         self._looked = dict.fromkeys(self._connectors, self._clock.time())
 
     async def run(self) -> None:
-        """Until cancelled: note that we are alive, and look after the accounts."""
+        """Note that the bridge is alive, and probe silent accounts, until cancelled."""
         while True:
-            await self._clock.sleep(self._policy.hearing_interval)
+            await self._clock.sleep(self._timeouts.hearing_interval)
             try:
                 await self.note_alive()
                 for account in list(self._connectors):
@@ -108,12 +107,14 @@ class ConnectionWatchdog:
                 log.warning("connection_watchdog_failed", error=str(error))
 
     async def close(self) -> None:
+        """Note that the bridge was alive until now."""
         try:
             await self.note_alive()
         except StoreError as error:
             log.warning("liveness_write_failed", error=str(error))
 
     async def note_alive(self) -> None:
+        """Note that the bridge is alive. Raises StoreError."""
         await self._store.put_value(ROUTER_VALUES, _ALIVE, f"{self._clock.time():.3f}")
 
     async def _look_after(self, account: AccountId) -> None:
@@ -125,45 +126,46 @@ class ConnectionWatchdog:
             return
         heard_before = self._last.get(account)
         key = (account, channel)
-        known = max(self._newest.get(key, ""), await self._store.cursor(*key) or "")
+        known_key = max(self._newest.get(key, ""), await self._store.cursor(*key) or "")
         try:
             newest = await history.newest(channel)
-            if newest > known:
-                await self._clock.sleep(self._policy.deaf_grace)
+            if newest > known_key:
+                await self._clock.sleep(self._timeouts.deaf_grace)
         except StoreError:
             raise
         except BridgeError as error:
             log.info("connection_probe_failed", account=account, error=str(error))
             return
-        if newest <= known or self._last.get(account) != heard_before:
+        if newest <= known_key or self._last.get(account) != heard_before:
             return
         self._newest[key] = newest  # what a new connection does not hear either is no new reason
-        self._deaf[account] = self._deaf.get(account, 0) + 1
+        self._stalled[account] = self._stalled.get(account, 0) + 1
         self._looked[account] = self._clock.time()
         metrics.STALLED.labels(account).inc()
         log.error(
-            "connection_stalled", account=account, channel=channel.key, times=self._deaf[account]
+            "connection_stalled", account=account, channel=channel.key, times=self._stalled[account]
         )
         self._reconnect(account)
 
     def _is_silent(self, account: AccountId) -> bool:
         """For so long that it is worth a request; sooner where our own post was not heard."""
-        now, patience = self._clock.time(), self._policy.deaf_after
+        now, silence = self._clock.time(), self._timeouts.deaf_after
         last, posted = self._last.get(account, 0.0), self._posted.get(account, 0.0)
-        last, times = max(last, self._looked.get(account, 0.0)), self._deaf.get(account, 0)
+        last, times = max(last, self._looked.get(account, 0.0)), self._stalled.get(account, 0)
         echoes = self._connectors[account].capabilities.echo
         # An echo may come before the answer that says that the post stands.
-        if echoes and posted - self._policy.deaf_grace > last and not times:
-            return now - posted >= self._policy.deaf_to_echo
-        return now - last >= patience * 2 ** min(times, 6)
+        if echoes and posted - self._timeouts.deaf_grace > last and not times:
+            return now - posted >= self._timeouts.deaf_to_echo
+        return now - last >= silence * 2 ** min(times, 6)
 
     async def _busiest(self, account: AccountId) -> ChannelRef | None:
         """Where something was said last, as far as we know."""
         channels = self._rooms.heard_channels(account)
         keys = {
-            one: max(
-                self._newest.get((account, one), ""), await self._store.cursor(account, one) or ""
+            channel: max(
+                self._newest.get((account, channel), ""),
+                await self._store.cursor(account, channel) or "",
             )
-            for one in channels
+            for channel in channels
         }
-        return max(channels, key=lambda one: keys[one], default=None)
+        return max(channels, key=lambda channel: keys[channel], default=None)

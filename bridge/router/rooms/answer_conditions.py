@@ -19,13 +19,13 @@ ANYWHERE: Rank = (0, 0)
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What is looked at: `channel` under the name that people call it (empty: none), who said it by
-    all their ids and names, whether in a thread, and the words."""
+class RoutedMessage:
+    """What the conditions of a route look at: the channel, its `name` as people call it (empty:
+    none), all ids and names of the author, whether the message is in a thread, and its text."""
 
     channel: ChannelRef
     name: str
-    who: Collection[str]
+    author_names: Collection[str]
     threaded: bool
     text: str
 
@@ -47,53 +47,54 @@ class Route:
 
     @cached_property
     def rank(self) -> Rank:
-        """The higher, the more specific: words before people, threads and channels."""
+        """The higher, the more specific: a pattern before people, threads and channels."""
         weight = _PATTERN * (self.pattern is not None) + _PEOPLE * bool(self.people)
         weight += _THREADS * (self.threads is not None) + _CHANNELS * bool(self.channels)
         return self.priority, weight
 
-    def fits(self, asked: Asking) -> bool:
-        if self.threads is not None and self.threads != asked.threaded:
+    def fits(self, message: RoutedMessage) -> bool:
+        if self.threads is not None and self.threads != message.threaded:
             return False
-        if self.channels and not _any(self.channels, _names_of(asked)):
+        if self.channels and not _any(self.channels, _names_of(message)):
             return False
-        if self.people and not _any(self.people, asked.who):
+        if self.people and not _any(self.people, message.author_names):
             return False
-        return self.pattern is None or self.pattern.is_in(asked.text)
+        return self.pattern is None or self.pattern.is_in(message.text)
 
 
-def rank_of(routes: Sequence[Route], asked: Asking) -> Rank:
-    """The best of those that fit; NOWHERE where none does, ANYWHERE where there are none."""
+def rank_of(routes: Sequence[Route], message: RoutedMessage) -> Rank:
+    """Return the best rank of the routes that fit; NOWHERE where none fits, ANYWHERE where there
+    are no routes."""
     if not routes:
         return ANYWHERE
-    return max((route.rank for route in routes if route.fits(asked)), default=NOWHERE)
+    return max((route.rank for route in routes if route.fits(message)), default=NOWHERE)
 
 
-def collide(one: Route, other: Route) -> bool:
-    """Whether the two are as specific as one another, and something may fit both. Whether two
-    patterns may be found in one text is not known, so they collide."""
-    if one.rank != other.rank or one.threads != other.threads:
+def collide(route: Route, other: Route) -> bool:
+    """Whether the two routes are equally specific and some message may fit both. Whether two
+    patterns can match one text is not known, so they collide."""
+    if route.rank != other.rank or route.threads != other.threads:
         return False
-    if one.channels and not _may_meet(one.channels, other.channels):
+    if route.channels and not _may_meet(route.channels, other.channels):
         return False
-    return not one.people or _may_meet(one.people, other.people, by=":")
+    return not route.people or _may_meet(route.people, other.people, by=":")
 
 
 def _any(globs: Sequence[str], texts: Collection[str]) -> bool:
     return any(matches(glob, text) for glob in globs for text in texts)
 
 
-def _names_of(asked: Asking) -> list[str]:
-    names = [asked.name, f"#{asked.name}"] if asked.name else []
-    return [*names, asked.channel.channel, asked.channel.key]
+def _names_of(message: RoutedMessage) -> list[str]:
+    names = [message.name, f"#{message.name}"] if message.name else []
+    return [*names, message.channel.channel, message.channel.key]
 
 
-def _may_meet(some: Sequence[str], others: Sequence[str], by: str = "") -> bool:
+def _may_meet(globs: Sequence[str], other_globs: Sequence[str], by: str = "") -> bool:
     """`by` tells ids from names: whether an id has a certain name is not known."""
-    for one in some:
-        for other in others:
-            if by and (by in one) != (by in other):
+    for glob in globs:
+        for other_glob in other_globs:
+            if by and (by in glob) != (by in other_glob):
                 return True
-            if meet(one.lstrip("#"), other.lstrip("#")):
+            if meet(glob.lstrip("#"), other_glob.lstrip("#")):
                 return True
     return False

@@ -24,15 +24,16 @@ class _DecidedStore(PeopleStore, RoomStore, Protocol):
 
 
 class BansAndPauses:
-    """A cache in front of the store: to ask costs next to nothing."""
+    """Knows who may not write in which room, and which rooms are paused. It caches the store, so a
+    question costs one look into a dict."""
 
     def __init__(
         self, store: _DecidedStore, clock: Clock, people_linked: Signal[tuple[ActorId, ...]]
     ) -> None:
         self._store = store
         self._clock = clock
-        self._all: list[Ban] = []
-        self._barred: Mapping[ActorId, list[Ban]] = {}
+        self._all_bans: list[Ban] = []
+        self._bans: Mapping[ActorId, list[Ban]] = {}
         self._paused: dict[RoomId, Paused] = {}
         people_linked.subscribe(self._linked)
 
@@ -40,19 +41,22 @@ class BansAndPauses:
         await self.load()
 
     async def load(self) -> None:
-        """Whoever is barred is so under all accounts, those that were linked later included."""
-        self._all = list(await self._store.bans())
-        barred: defaultdict[ActorId, list[Ban]] = defaultdict(list)
-        for one in self._all:
-            for account in await self._accounts(one.actor):
-                barred[account].append(one)
-        self._barred = barred
-        self._paused = {one.room: one for one in await self._store.paused_rooms()}
+        """Read bans and pauses from the store. A ban holds for all accounts of the person, those
+        linked later included. Raises StoreError."""
+        self._all_bans = list(await self._store.bans())
+        bans_of: defaultdict[ActorId, list[Ban]] = defaultdict(list)
+        for ban in self._all_bans:
+            for account in await self._accounts(ban.actor):
+                bans_of[account].append(ban)
+        self._bans = bans_of
+        self._paused = {
+            paused_room.room: paused_room for paused_room in await self._store.paused_rooms()
+        }
 
     def refuses(self, event: Event, room: RoomId) -> str:
-        """Why the room does not let it in; empty where nothing speaks against it. What is deleted
-        is always deleted everywhere."""
-        if not self._barred and not self._paused:
+        """Return why the room does not let the event in; empty where nothing forbids it. Deletions
+        always pass."""
+        if not self._bans and not self._paused:
             return ""
         if isinstance(event, Deletion):
             return ""
@@ -62,66 +66,69 @@ class BansAndPauses:
         return self._bars(actor, room) if actor else ""
 
     def refuses_actor(self, actor: ActorId, room: RoomId) -> str:
-        """Why the room lets nothing of theirs in; empty where nothing speaks against it."""
+        """Return why the room lets nothing of this account in; empty where nothing forbids it."""
         return "the room is paused" if self.paused(room) else self._bars(actor, room)
 
     def _bars(self, actor: ActorId, room: RoomId) -> str:
-        known = self._barred.get(actor, ())
-        why = next((one.why for one in known if one.room in (None, room)), None)
+        bans = self._bans.get(actor, ())
+        why = next((ban.why for ban in bans if ban.room in (None, room)), None)
         return _SAID[why] if why else ""
 
     def bars(self, actor: ActorId, room: RoomId) -> bool:
-        """Whether nothing of theirs comes into the room."""
-        return any(one.room in (None, room) for one in self._barred.get(actor, ()))
+        """Whether the account is banned in the room."""
+        return any(ban.room in (None, room) for ban in self._bans.get(actor, ()))
 
     def paused(self, room: RoomId) -> Paused | None:
-        """How it is paused; a pause whose time is over is none."""
-        found = self._paused.get(room)
-        if found is not None and found.until is not None and found.until <= self._clock.time():
+        """Return the pause of the room; None where it is not paused any more."""
+        pause = self._paused.get(room)
+        if pause is not None and pause.until is not None and pause.until <= self._clock.time():
             del self._paused[room]
             return None
-        return found
+        return pause
 
-    def barred(self) -> list[Ban]:
-        return self._all
+    def bans(self) -> list[Ban]:
+        """Return all bans."""
+        return self._all_bans
 
     async def bar(self, actor: ActorId, why: BanReason, by: str, room: RoomId | None) -> None:
-        """In one room, or (None) in all. Accounts of the same person are barred with it."""
-        for one in await self._accounts(actor):
-            await self._store.put_ban(Ban(one, why, by, self._clock.time(), room))
+        """Ban a person in one room, or (None) in all, under all accounts. Raises StoreError."""
+        for account in await self._accounts(actor):
+            await self._store.put_ban(Ban(account, why, by, self._clock.time(), room))
         await self.load()
 
     async def unbar(self, actor: ActorId, why: BanReason, room: RoomId | None) -> bool:
-        """Whether they were barred so."""
+        """End a ban. Returns whether there was one. Raises StoreError."""
         accounts = await self._accounts(actor)
-        found = [await self._store.remove_ban(room, one, why) for one in accounts]
+        was_banned = [await self._store.remove_ban(room, account, why) for account in accounts]
         await self.load()
-        return any(found)
+        return any(was_banned)
 
     async def set_blocked(
         self, actor: ActorId, by: str, room: RoomId | None, *, blocked: bool
     ) -> bool:
-        """Block somebody, or take that back. Whether they are, or were, blocked there."""
+        """Block a person, or end that. Returns whether the person is, or was, blocked there. Raises
+        StoreError."""
         if not blocked:
             return await self.unbar(actor, "banned", room)
         await self.bar(actor, "banned", by, room)
         return True
 
     async def pause(self, room: RoomId, why: str, by: str, seconds: float | None = None) -> None:
+        """Pause the room for some seconds, or (None) until it is resumed. Raises StoreError."""
         now = self._clock.time()
         until = None if seconds is None else now + seconds
         await self._store.pause_room(Paused(room, why, by, now, until))
         await self.load()
 
     async def resume(self, room: RoomId) -> bool:
-        """Whether it was paused."""
+        """End the pause of the room. Returns whether it was paused. Raises StoreError."""
         was = self.paused(room) is not None
         await self._store.resume_room(room)
         await self.load()
         return was
 
     async def _accounts(self, actor: ActorId) -> set[ActorId]:
-        return {actor, *(one.actor for one in await self._store.accounts_of(actor))}
+        return {actor, *(account.actor for account in await self._store.accounts_of(actor))}
 
 
 def _actor(event: Event) -> ActorId | None:

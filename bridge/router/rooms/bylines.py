@@ -13,20 +13,22 @@ from bridge.router.rooms.rooms import Member, Room
 
 
 class Bylines:
-    """Every author has a picture: one without an own picture gets a drawn one, or a colour for the
-    platform's own stand-ins where no address can be given."""
+    """Makes bylines. An author without a picture gets a drawn one, or a colour for the platform's
+    own stand-in where no address can be given."""
 
     def __init__(self, pictures: Pictures | None = None) -> None:
         self.pictures: Pictures = pictures or NoPictures()
 
     def of_agent(self, agent: str) -> Byline:
+        """Return the byline of an agent."""
         picture = self.pictures.of_agent(agent)
         return Byline(name=agent, picture=picture, agent=True, color=_color(f"agent:{agent}"))
 
-    def of_person(self, person: Person, shown: str) -> Byline:
-        """`shown` is the name in the room; the initials are those of their own name."""
+    def of_person(self, person: Person, display_name: str) -> Byline:
+        """Return the byline of a person; `shown` is the name in the room, the initials are those of
+        the person's own name."""
         picture = person.picture or self.pictures.drawn(person.id, person.name)
-        return Byline(name=shown, picture=picture, color=_color(person.id))
+        return Byline(name=display_name, picture=picture, color=_color(person.id))
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,11 @@ class AuthorBylines:
     async def shown(
         self, author: Person, room: Room, member: Member, platform: str, account: AccountId
     ) -> Byline:
-        """What a channel of the room shows of an author; `platform` and `account` are those that
-        its `names` option puts into the name."""
+        """Return what a channel of the room shows of an author; `platform` and `account` are those
+        that its `names` option puts into the name. Raises StoreError."""
         if author.id == BRIDGE:
             return Byline(name=author.name)
-        name = await self.names.shown(room, author)
+        name = await self.names.name_in(room, author)
         if (template := member.options.names) is not None:
             name = in_form(template, name, author, self.names.platform_name(platform), account)
         return self.bylines.of_person(author, name)
@@ -54,7 +56,7 @@ def _color(actor: ActorId | str) -> int:
 
 
 class NoPictures:
-    """For a bridge from which nothing can be fetched."""
+    """The pictures of a bridge that serves none."""
 
     def of_agent(self, agent: str) -> str | None:
         del agent

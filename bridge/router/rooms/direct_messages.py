@@ -36,7 +36,8 @@ class _DirectsStore(AuthorStore, DirectStore, PeopleStore, Protocol):
 
 
 class DirectMessages:
-    """A cache in front of the store: to ask costs next to nothing."""
+    """Knows who accepts direct messages of which room. It caches the store, so a question costs one
+    look into a dict."""
 
     def __init__(
         self,
@@ -54,6 +55,7 @@ class DirectMessages:
         self._opened = direct_channel_opened
 
     async def load(self) -> None:
+        """Read who accepts direct messages from the store. Raises StoreError."""
         self._ends.clear()
         self._at.clear()
         for end in await self._store.direct_ends():
@@ -62,8 +64,8 @@ class DirectMessages:
         self._pairs = {frozenset(pair) for pair in await self._store.direct_pairs()}
 
     async def opt_in(self, actor: ActorId, account: AccountId, room: RoomId) -> DirectEnd:
-        """From now on people of the room may write to them. Raises InvalidData or PlatformError
-        where our bot may not write to them itself."""
+        """Let people of the room write to this account. Returns the direct channel. Raises
+        StoreError, and InvalidData or PlatformError where our bot may not write to the account."""
         connector = self._connectors.get(account)
         direct_messages = connector.abilities.direct_messages if connector else None
         if direct_messages is None:
@@ -76,143 +78,158 @@ class DirectMessages:
         return end
 
     async def opt_out(self, actor: ActorId) -> bool:
-        """In all rooms. Whether they were in any."""
+        """End direct messages in all rooms. Returns whether the account accepted any. Raises
+        StoreError."""
         done = await self._store.remove_direct_ends(actor)
         await self.load()
         return done
 
     def end_at(self, account: AccountId, channel: ChannelRef) -> DirectEnd | None:
-        """Whose direct messages these are."""
+        """Return whose direct messages with our bot this channel holds; None for other channels."""
         return self._at.get((account, channel)) if self._at else None
 
     def wants(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
-        """Whether whoever is alone with our bot there still wants what the other one of a room of
-        two writes; other rooms are none of their business."""
+        """Whether the person in this direct channel still accepts the messages of a room of two
+        people; True for other rooms."""
         between = split_key(room)[0] == _KIND
         return not between or self.end_at(account, channel) is not None
 
     def end_of(self, actor: ActorId) -> DirectEnd | None:
-        found = self._ends.get(actor)
-        return found[-1] if found else None
+        """Return the newest direct channel of the account; None where it accepts no direct
+        messages."""
+        ends = self._ends.get(actor)
+        return ends[-1] if ends else None
 
     def channels(self, account: AccountId) -> list[ChannelRef]:
-        return [channel for known, channel in self._at if known == account]
+        """Return the direct channels that the account serves."""
+        return [channel for own, channel in self._at if own == account]
 
-    def shared_room(self, one: ActorId, other: ActorId) -> RoomId | None:
-        """A room in which both want it."""
-        theirs = {end.room for end in self._ends.get(other, ())}
-        return next((end.room for end in self._ends.get(one, ()) if end.room in theirs), None)
+    def shared_room(self, first: ActorId, second: ActorId) -> RoomId | None:
+        """Return a room in which both accept direct messages; None where there is none."""
+        theirs = {end.room for end in self._ends.get(second, ())}
+        return next((end.room for end in self._ends.get(first, ()) if end.room in theirs), None)
 
     def reachable(self, actor: ActorId) -> list[DirectEnd]:
-        """Those to whom this one may write: on another platform, or in another workspace."""
-        others = (self.end_of(other) for other in self._ends)
+        """Return those to whom this account may write: on another platform, or in another
+        workspace."""
+        others = (self.end_of(end) for end in self._ends)
         return [
-            other
-            for other in others
-            if other and _home(other.actor) != _home(actor) and self.shared_room(actor, other.actor)
+            end
+            for end in others
+            if end and _home(end.actor) != _home(actor) and self.shared_room(actor, end.actor)
         ]
 
     def partners(self, actor: ActorId) -> list[DirectEnd]:
-        """Those of them who have written to one another already."""
+        """Return those whom the account may write to and has written with before."""
         return [
-            one for one in self.reachable(actor) if frozenset((actor, one.actor)) in self._pairs
+            direct_end
+            for direct_end in self.reachable(actor)
+            if frozenset((actor, direct_end.actor)) in self._pairs
         ]
 
-    async def meet(self, one: ActorId, other: ActorId) -> None:
-        """They write to one another from now on."""
-        pair = frozenset((one, other))
+    async def meet(self, first: ActorId, second: ActorId) -> None:
+        """Note that the two write to one another. Raises StoreError."""
+        pair = frozenset((first, second))
         if pair not in self._pairs:
-            await self._store.put_direct_pair(one, other)
+            await self._store.put_direct_pair(first, second)
             self._pairs.add(pair)
 
     async def named(self, actor: ActorId, words: Sequence[str]) -> tuple[DirectEnd, int]:
-        """Whom the first words mean, and how many of them are the name. Raises InvalidData, which
-        says what to do."""
+        """Return whom the first words name, and how many words the name has. Raises InvalidData,
+        which says what to do, and StoreError."""
         reachable = self.reachable(actor)
         accounts = await self._accounts(words[0])
-        meant = [one for one in reachable if one.actor in accounts]
-        if meant:
-            return max(meant, key=lambda one: one.at), 1
-        names = {one.actor: skeleton(await self._name(one.actor)) for one in reachable}
+        mentioned = [end for end in reachable if end.actor in accounts]
+        if mentioned:
+            return max(mentioned, key=lambda end: end.at), 1
+        names = {end.actor: skeleton(await self._name(end.actor)) for end in reachable}
         for count in range(min(len(words), 6), 0, -1):
-            wanted = skeleton(" ".join(words[:count]).removeprefix("@"))
-            found = [one for one in reachable if _is_called(wanted, one, names[one.actor])]
-            if len(found) == 1:
-                return found[0], count
-            if found:
-                ids = ", ".join(one.actor for one in found)
+            words_name = skeleton(" ".join(words[:count]).removeprefix("@"))
+            matches = [end for end in reachable if _is_called(words_name, end, names[end.actor])]
+            if len(matches) == 1:
+                return matches[0], count
+            if matches:
+                ids = ", ".join(end.actor for end in matches)
                 raise InvalidData(f"That could be any of: {ids}. Give the id in place of the name")
-        known = ", ".join([await self.called(one) for one in reachable]) or "nobody yet"
-        raise InvalidData(f"Nobody of that name wants direct messages. You may write to: {known}")
+        reachable_names = ", ".join([await self.called(end) for end in reachable]) or "nobody yet"
+        raise InvalidData(
+            f"Nobody of that name wants direct messages. You may write to: {reachable_names}"
+        )
 
     async def _accounts(self, word: str) -> set[str]:
         """All accounts of whoever is mentioned."""
         actor = ActorId(word)
-        return {word, *(one.actor for one in await self._store.accounts_of(actor))}
+        return {word, *(account.actor for account in await self._store.accounts_of(actor))}
 
     async def _name(self, actor: ActorId) -> str:
         person = await self._store.person(actor)
         return person.name if person else split_key(actor)[-1]
 
     async def called(self, end: DirectEnd) -> str:
-        """Their name, and their platform."""
+        """Return the person's name with the platform. Raises StoreError."""
         platform = platform_name(self._connectors, end.channel.platform)
         return f"{await self._name(end.actor)} ({platform})"
 
     # --- the rooms of two ---------------------------------------------------------------------
 
-    def room_of(self, one: ActorId, other: ActorId) -> Room | None:
-        """The two as a room of two channels, as long as both want it."""
-        if self.shared_room(one, other) is None:
+    def room_of(self, first: ActorId, second: ActorId) -> Room | None:
+        """Return the two people as a room of two channels; None where not both accept direct
+        messages."""
+        if self.shared_room(first, second) is None:
             return None
-        ends = [end for end in map(self.end_of, sorted((one, other))) if end is not None]
+        ends = [end for end in map(self.end_of, sorted((first, second))) if end is not None]
         members = tuple(Member(end.account, end.channel, options=_SHOWN) for end in ends)
-        own_id = _room_id(one, other)
-        return Room(own_id, conversation_between(one, other), members, options=_OPTIONS)
+        own_id = _room_id(first, second)
+        return Room(own_id, conversation_between(first, second), members, options=_OPTIONS)
 
     def find(self, room: RoomId) -> Room | None:
-        """By its id; None for any other room."""
+        """Return the room of two people with this id; None for any other id."""
         match split_key(room):
-            case [kind, one, other] if kind == _KIND:
-                return self.room_of(ActorId(one), ActorId(other))
+            case [kind, first, second] if kind == _KIND:
+                return self.room_of(ActorId(first), ActorId(second))
             case _:
                 return None
 
     def home(self, room: Room, actor: ActorId) -> Member | None:
-        """Where this one of the two and our bot are alone."""
+        """Return the channel where this member of a room of two and our bot are alone."""
         end = self.end_of(actor)
         return room.member(end.channel) if end else None
 
     def rooms_at(self, end: DirectEnd) -> list[Room]:
-        found = (self.room_of(end.actor, other.actor) for other in self.partners(end.actor))
-        return [room for room in found if room is not None]
+        """Return the rooms of two people that this direct channel takes part in."""
+        rooms = (self.room_of(end.actor, partner.actor) for partner in self.partners(end.actor))
+        return [room for room in rooms if room is not None]
 
     def partner(self, room: RoomId, actor: ActorId) -> DirectEnd | None:
-        """The other one of a room of two."""
+        """Return the other person of a room of two."""
         match split_key(room):
-            case [kind, *two] if kind == _KIND and actor in two:
-                other = ActorId(next((one for one in two if one != actor), actor))
-                return self.end_of(other) if self.shared_room(actor, other) else None
+            case [kind, *actors] if kind == _KIND and actor in actors:
+                partner_actor = ActorId(
+                    next((member_actor for member_actor in actors if member_actor != actor), actor)
+                )
+                return (
+                    self.end_of(partner_actor) if self.shared_room(actor, partner_actor) else None
+                )
             case _:
                 return None
 
 
-def conversation_between(one: ActorId, other: ActorId) -> UUID:
-    """The Conversation of what two people write to one another."""
-    return uuid5(_CONVERSATIONS, _room_id(one, other))
+def conversation_between(first: ActorId, second: ActorId) -> UUID:
+    """Return the id of the conversation of two people."""
+    return uuid5(_CONVERSATIONS, _room_id(first, second))
 
 
-def _room_id(one: ActorId, other: ActorId) -> RoomId:
-    return RoomId(join_key(_KIND, *sorted((one, other))))
+def _room_id(first: ActorId, second: ActorId) -> RoomId:
+    return RoomId(join_key(_KIND, *sorted((first, second))))
 
 
 def direct_timeline(room: Room) -> Timeline:
-    """The Conversation of two people; no room's, and no channel's."""
+    """Return the timeline of two people, which is no room's and no channel's."""
     return Timeline(room.conversation, "thread", str(room.id), {"kind": _KIND})
 
 
-def _is_called(wanted: str, end: DirectEnd, name: str) -> bool:
-    return wanted in (name, skeleton(f"{name} ({end.channel.platform})"))
+def _is_called(searched: str, end: DirectEnd, name: str) -> bool:
+    return searched in (name, skeleton(f"{name} ({end.channel.platform})"))
 
 
 def _home(actor: ActorId) -> tuple[str, str]:

@@ -33,7 +33,8 @@ _PLACEHOLDER = re.compile(r"\{(name|platform|account)\}")
 
 
 class DisplayNames:
-    """A cache in front of the store; a name that is known costs one look into a dict."""
+    """Decides under which name each person is shown in a room. It caches the store, so a known name
+    costs one look into a dict."""
 
     def __init__(
         self,
@@ -44,33 +45,33 @@ class DisplayNames:
         self._store = store
         self._admins = admins
         self._connectors = connectors
-        self._known: dict[tuple[RoomId, ActorId], tuple[str, str]] = {}
+        self._names: dict[tuple[RoomId, ActorId], tuple[str, str]] = {}
         self._deciding: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def shown(self, room: Room, author: Person) -> str:
-        """The name of this author where the room is shown."""
-        known = self._known.get((room.id, author.id))
-        if known is not None and known[0] == author.name:
-            return known[1]
+    async def name_in(self, room: Room, author: Person) -> str:
+        """Return the name of this author where the room is shown. Raises StoreError."""
+        remembered = self._names.get((room.id, author.id))
+        if remembered is not None and remembered[0] == author.name:
+            return remembered[1]
         async with self._deciding[room.id]:
             name = await self._decided(room, author)
-        if len(self._known) >= _REMEMBERED:
-            self._known.pop(next(iter(self._known)))
-        self._known[room.id, author.id] = (author.name, name)
+        if len(self._names) >= _REMEMBERED:
+            self._names.pop(next(iter(self._names)))
+        self._names[room.id, author.id] = (author.name, name)
         return name
 
     def platform_name(self, platform: str) -> str:
         return platform_name(self._connectors, platform)
 
     def forget(self, actors: Iterable[ActorId]) -> None:
-        """Decide the names of these people anew: they were linked or unlinked."""
-        gone = set(actors)
-        self._known = {key: name for key, name in self._known.items() if key[1] not in gone}
+        """Decide the names of these accounts anew: they were linked or unlinked."""
+        forgotten = set(actors)
+        self._names = {key: name for key, name in self._names.items() if key[1] not in forgotten}
 
     async def _decided(self, room: Room, author: Person) -> str:
-        kept = await self._store.shown_name(room.id, author.id)
-        if kept is not None and kept.name == author.name:
-            return kept.shown
+        stored = await self._store.shown_name(room.id, author.id)
+        if stored is not None and stored.name == author.name:
+            return stored.shown
         own = await self._own_accounts(author.id)
         rivals = await self._rivals(room, author.name, own)
         mine = ShownName(room.id, author.id, author.name, author.name)
@@ -79,8 +80,8 @@ class DisplayNames:
             names = [await self._told_apart(room, mine, rivals)]
             names += await self._retold(room, rivals, author)
         await self._store.save_names(names)
-        for other in names[1:]:
-            self._known.pop((room.id, other.actor), None)
+        for renamed in names[1:]:
+            self._names.pop((room.id, renamed.actor), None)
         return names[0].shown
 
     async def _own_accounts(self, actor: ActorId) -> set[ActorId]:
@@ -104,13 +105,13 @@ class DisplayNames:
         return any(_home_of(other) in elsewhere or self._is_admin(other) for other in others)
 
     def _looks_marked(self, name: str, room: Room) -> bool:
-        found = _MARK.search(name)
-        if found is None:
+        match = _MARK.search(name)
+        if match is None:
             return False
         platforms = {m.channel.platform for m in room.members}
         marks = platforms | {*map(self.platform_name, platforms)}
         marks |= {m.account for m in room.members}
-        inner = skeleton(found[1])
+        inner = skeleton(match[1])
         return any(inner.startswith(skeleton(mark)) for mark in marks)
 
     def _names_of_bots(self, room: Room) -> set[str]:
@@ -127,36 +128,38 @@ class DisplayNames:
     ) -> list[ShownName]:
         """New names of those who had the bare name, and whose copies now stand beside the author's
         own posts."""
-        found: list[ShownName] = []
+        renamed: list[ShownName] = []
         for rival in rivals:
             if rival.shown == rival.name and _home_of(rival.actor) != _home_of(author.id):
                 others = [other for other in rivals if other.actor != rival.actor]
                 mine = ShownName(room.id, author.id, author.name, author.name)
-                found.append(await self._told_apart(room, rival, [mine, *others]))
-        return found
+                renamed.append(await self._told_apart(room, rival, [mine, *others]))
+        return renamed
 
     async def _told_apart(
-        self, room: Room, one: ShownName, rivals: Sequence[ShownName]
+        self, room: Room, shown_name: ShownName, rivals: Sequence[ShownName]
     ) -> ShownName:
-        own = await self._own_accounts(one.actor)
-        called = self.platform_name(_home_of(one.actor)[0])
-        for mark in _marks(room, one.actor, [rival.actor for rival in rivals], called):
-            shown = name_with_mark(one.name, mark)
-            if not await self._rivals(room, shown, own):
-                return ShownName(one.room, one.actor, one.name, shown)
+        own = await self._own_accounts(shown_name.actor)
+        called = self.platform_name(_home_of(shown_name.actor)[0])
+        for mark in _marks(room, shown_name.actor, [rival.actor for rival in rivals], called):
+            name_in = name_with_mark(shown_name.name, mark)
+            if not await self._rivals(room, name_in, own):
+                return ShownName(shown_name.room, shown_name.actor, shown_name.name, name_in)
         raise AssertionError("marks never end")
 
 
-def in_form(template: str, shown: str, author: Person, platform: str, account: AccountId) -> str:
+def in_form(
+    template: str, display_name: str, author: Person, platform: str, account: AccountId
+) -> str:
     """The name in the form that a channel's `names` option gives; `platform` is as people call it.
     A template that does not tell people apart contains the marked name."""
     tells_apart = "{platform}" in template or "{account}" in template
     values = {
-        "name": author.name if tells_apart else shown,
+        "name": author.name if tells_apart else display_name,
         "platform": platform,
         "account": account,
     }
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
 
 
 def _marks(room: Room, actor: ActorId, rivals: Sequence[ActorId], called: str) -> Iterator[str]:

@@ -21,8 +21,8 @@ def level_of(connectors: Mapping[AccountId, Connector], account: AccountId, feat
 
 def platform_name(connectors: Mapping[AccountId, Connector], platform: str) -> str:
     """As people write it: the label of its connector, else its id with a capital letter."""
-    every = (one.capabilities for one in connectors.values())
-    labels = (one.label for one in every if one.platform == platform)
+    capabilities = (connector.capabilities for connector in connectors.values())
+    labels = (each.label for each in capabilities if each.platform == platform)
     return next(filter(None, labels), platform.capitalize())
 
 

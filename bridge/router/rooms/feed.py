@@ -25,26 +25,27 @@ class Growing(Protocol):
 
 
 class Feed:
-    """Costs next to nothing while nobody reads along. What is durable is read from the store;
-    another process's news are found there, too, only later."""
+    """Tells readers of rooms that there is something new. It costs next to nothing while nobody
+    reads. Durable messages are read from the store; messages of another process are found there,
+    too, only later."""
 
     def __init__(self) -> None:
         self._growing: dict[RoomId, dict[MessageId, Growing]] = {}
         self._readers: set[asyncio.Event] = set()
 
     def woke(self) -> None:
-        """Something happened in some room."""
+        """Wake the readers: something happened in some room."""
         for reader in self._readers:
             reader.set()
 
     def grows(self, room: RoomId, answer: Growing) -> None:
-        """There is more of it than before."""
+        """Show readers the answer as it grows."""
         if answer.visible:
             self._growing.setdefault(room, {})[answer.id] = answer
         self.woke()
 
     def ended(self, room: RoomId, answer: MessageId) -> None:
-        """What it says now stands in the store."""
+        """Stop showing the answer as one that grows: its last state is in the store."""
         answers = self._growing.get(room, {})
         answers.pop(answer, None)
         if not answers:
@@ -52,12 +53,13 @@ class Feed:
         self.woke()
 
     def growing(self, room: RoomId) -> list[Message]:
-        """The answers of the room that are being written, as they stand now."""
+        """Return the answers of the room that are being written, as they stand now."""
         return [answer.message() for answer in self._growing.get(room, {}).values()]
 
     @contextmanager
     def reading(self) -> Generator[asyncio.Event]:
-        """An event that is set whenever there may be news; whoever waits for it clears it."""
+        """Return a context whose event is set whenever there may be something new; whoever waits
+        for it clears it."""
         news = asyncio.Event()
         self._readers.add(news)
         try:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from bridge.model import Event, Person, PostMessage, Said
 from bridge.model.archive_records import NewMessage, StoredMessage
-from bridge.router.rooms.options import OPEN, Kind, Seen, kinds_of, seen_event, seen_message
+from bridge.router.rooms.options import (
+    OPEN,
+    FilteredMessage,
+    Kind,
+    filtered_event,
+    filtered_message,
+    kinds_of,
+)
 from bridge.router.rooms.rooms import Member, Room
 from bridge.uacs import Message, TextPart
 
@@ -17,9 +24,9 @@ _TYPE = f"{_BEFORE_WORDS}*_~`"  # bold, italic, struck, code
 def admitting(
     rooms: Sequence[Room], event: Event, author: Person | None
 ) -> tuple[tuple[Room, ...], str]:
-    """The rooms that let in this author's event, and the reason of one that does not."""
+    """Return the rooms that let in this author's event, and the reason of one that does not."""
     admitted: list[Room] = []
-    seen: Seen | None = None
+    filtered: FilteredMessage | None = None
     refusal = ""
     for room in rooms:
         member = room.member(event.place.channel)
@@ -32,8 +39,8 @@ def admitting(
         elif inner is OPEN and outer is OPEN:
             admitted.append(room)
         else:
-            seen = seen or seen_event(event, author)
-            why = inner.refuses(seen) or outer.refuses(seen)
+            filtered = filtered or filtered_event(event, author)
+            why = inner.refuses(filtered) or outer.refuses(filtered)
             refusal = why or refusal
             admitted += [] if why else [room]
     return tuple(admitted), refusal
@@ -58,7 +65,7 @@ def lets_out(member: Member, new: NewMessage) -> bool:
     if message_filter is OPEN:
         return True
     return not message_filter.refuses(
-        seen_message(new.message, new.author, threaded=new.root is not None)
+        filtered_message(new.message, new.author, threaded=new.root is not None)
     )
 
 
@@ -73,4 +80,6 @@ def lets_edit_out(
     if message_filter is OPEN:
         return True
     kinds = kinds_of(now, stored.author, threaded=stored.root is not None)
-    return not message_filter.refuses(Seen(frozenset({*kinds, kind}), stored.author, now))
+    return not message_filter.refuses(
+        FilteredMessage(frozenset({*kinds, kind}), stored.author, now)
+    )

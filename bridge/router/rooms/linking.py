@@ -51,37 +51,40 @@ class Linking:
         self._clock = clock
         self._email_key = email_key
         self._persons: dict[ActorId, tuple[float, PersonId | None]] = {}
-        self._asked: set[ActorId] = set()
+        self._looked_up: set[ActorId] = set()
         self._people_linked = people_linked
         self._tasks: set[asyncio.Task[None]] = set()
 
     def change_email_key(self, key: bytes | None) -> None:
-        """From now on addresses are digested with this key; None: they are not looked at."""
+        """Digest addresses with this key from now on; None: do not look at addresses."""
         self._email_key = key
 
     async def person_of(self, actor: ActorId) -> PersonId | None:
-        """The person whose account it is; None for whoever has no other."""
+        """Return the person whose account this is; None for an account that is not linked. Raises
+        StoreError."""
         until, person = self._persons.get(actor, (0.0, None))
         now = self._clock.monotonic()
         if until > now:
             return person
-        found = await self._store.accounts_of(actor)
-        person = found[0].person if found else None
+        accounts = await self._store.accounts_of(actor)
+        person = accounts[0].person if accounts else None
         if len(self._persons) >= _REMEMBERED:
             self._persons.pop(next(iter(self._persons)))
         self._persons[actor] = (now + _FRESH, person)
         return person
 
-    async def link(self, one: ActorId, other: ActorId) -> PersonId:
-        """Because somebody who may says so. Raises InvalidData for one and the same account."""
-        if one == other:
-            raise InvalidData(f"{one!r} is one account; name two")
-        person = await self._store.link_people(one, other, "command")
-        await self._forget(one)
+    async def link(self, first: ActorId, second: ActorId) -> PersonId:
+        """Make two accounts one person's. Returns the person. Raises InvalidData for one and the
+        same account, and StoreError."""
+        if first == second:
+            raise InvalidData(f"{first!r} is one account; name two")
+        person = await self._store.link_people(first, second, "command")
+        await self._forget(first)
         return person
 
     async def unlink(self, actor: ActorId) -> bool:
-        """False: it was not linked."""
+        """Take an account away from its person. Returns whether it was linked. Raises
+        StoreError."""
         theirs = [account.actor for account in await self._store.accounts_of(actor)]
         done = await self._store.unlink_person(actor)
         await self._forget_all(theirs)
@@ -90,14 +93,15 @@ class Linking:
     # --- codes ------------------------------------------------------------------------------------
 
     async def begin_link(self, actor: ActorId) -> str:
-        """A code for this person alone: `7F3K-9QXM`, good for CODE_SECONDS, once."""
+        """Return a code for this person alone, as `7F3K-9QXM`, which is good once, for
+        CODE_SECONDS. Raises StoreError."""
         code = new_code()
         await self._store.put_link_code(digest_of(code), actor, self._clock.time() + CODE_SECONDS)
         return code
 
     async def finish_link(self, actor: ActorId, code: str) -> None:
-        """Link this account to the one that the code was made for. Raises InvalidData, which says
-        what to do."""
+        """Link this account to the account that the code was made for. Raises InvalidData, which
+        says what to do, and StoreError."""
         used = await self._store.use_link_code(digest_of(code), actor)
         if used == "linked":
             await self._forget(actor)
@@ -111,17 +115,18 @@ class Linking:
 
     # --- e-mail -----------------------------------------------------------------------------------
 
-    def seen(self, account: AccountId, person: Person) -> None:
-        """Somebody new: whether others have their address is found out beside the message."""
-        if self._email_key is None or person.bot or person.id in self._asked:
+    def person_seen(self, account: AccountId, person: Person) -> None:
+        """Find out in the background whether other accounts have the e-mail address of this new
+        person."""
+        if self._email_key is None or person.bot or person.id in self._looked_up:
             return
         connector = self._connectors.get(account)
         emails = connector.abilities.emails if connector else None
         if emails is None:
             return
-        if len(self._asked) >= _REMEMBERED:
-            self._asked.clear()
-        self._asked.add(person.id)
+        if len(self._looked_up) >= _REMEMBERED:
+            self._looked_up.clear()
+        self._looked_up.add(person.id)
         work = self._link_by_email(emails, person.id, self._email_key)
         task = asyncio.create_task(work, name=f"address of {person.id}")
         self._tasks.add(task)
@@ -163,7 +168,7 @@ class Linking:
     # --- what is remembered -----------------------------------------------------------------------
 
     async def _forget(self, actor: ActorId) -> None:
-        await self._forget_all([one.actor for one in await self._store.accounts_of(actor)])
+        await self._forget_all([account.actor for account in await self._store.accounts_of(actor)])
 
     async def _forget_all(self, actors: list[ActorId]) -> None:
         for actor in actors:

@@ -75,10 +75,11 @@ _KINDS: dict[type, Kind] = {
 
 @dataclass(frozen=True)
 class Filter:
-    """Something is meant when it fits every one of these that is given.
+    """Matches what fits all of its conditions that are set.
 
-    `authors`: globs of actor ids or of names; `kinds`: one of them is enough; `pattern`: is found
-    in the text.
+    - `authors`: globs of actor ids or of names.
+    - `kinds`: one of them is enough.
+    - `pattern`: is found in the text.
     """
 
     authors: tuple[str, ...] = ()
@@ -88,26 +89,33 @@ class Filter:
 
 @dataclass(frozen=True)
 class MessageFilter:
-    """`include`: only what one of these means passes, where there are any; `exclude`: what any of
-    these means does not. `bots`: whether bots and apps pass at all."""
+    """Decides what passes.
+
+    - `include`: where there are any, only what one of these filters matches passes.
+    - `exclude`: what one of these filters matches does not pass.
+    - `bots`: whether messages of bots and apps pass at all.
+    """
 
     include: tuple[Filter, ...] = ()
     exclude: tuple[Filter, ...] = ()
     bots: bool = True
 
     @property
-    def asks_who(self) -> bool:
-        """Whether it matters who said it."""
-        return any(one.authors for one in (*self.include, *self.exclude))
+    def asks_author(self) -> bool:
+        """Whether a condition depends on the author."""
+        return any(message_filter.authors for message_filter in (*self.include, *self.exclude))
 
-    def refuses(self, seen: Seen) -> str:
-        """Why it does not pass; empty when it does. A deletion has no words, and often nobody who
-        made it: where it is not named by its kind, what may come in may also go."""
-        if not self.bots and "bots" in seen.kinds:
+    def refuses(self, filtered: FilteredMessage) -> str:
+        """Return why the message does not pass; empty when it does. A deletion has no text, and
+        often no known author: where no condition names deletions, what may come in may also be
+        deleted."""
+        if not self.bots and "bots" in filtered.kinds:
             return "bots are not admitted"
-        if any(_means(one, seen) for one in self.exclude):
+        if any(_means(message_filter, filtered) for message_filter in self.exclude):
             return "it is excluded"
-        if self.include and not any(_lets_in(one, seen) for one in self.include):
+        if self.include and not any(
+            _lets_in(message_filter, filtered) for message_filter in self.include
+        ):
             return "it is not included"
         return ""
 
@@ -119,7 +127,7 @@ OPEN = MessageFilter()
 class MemberOptions:
     """How a channel takes part in its room.
 
-    - `sieve`: what passes between the channel and the room, in either direction.
+    - `message_filter`: what passes between the channel and the room, in either direction.
     - `names`: how an author is called there, with {name}, {platform} and {account} in it; None:
       by their name, told apart where two look alike.
     - `everyone`: whether mentions of everybody ring there, too.
@@ -149,12 +157,22 @@ class MemberOptions:
         changed = self.replace or self.rename or self.files != "keep"
         return not changed and self.max_delay is None
 
+    def why_too_late(self, seconds: float) -> str:
+        """Return why a post of this age is given up; empty where it is shown, if only with its
+        time."""
+        if self.late != "refuse" or self.max_delay is None or seconds <= self.max_delay:
+            return ""
+        return (
+            f"it is {seconds:.0f} s late, and the channel wants none after {self.max_delay:g} s "
+            "(max_delay); replay it if it is still wanted"
+        )
+
 
 @dataclass(frozen=True)
 class RoomOptions:
     """What holds for the room as a whole.
 
-    - `sieve`: what passes into the room, from wherever.
+    - `message_filter`: what passes into the room, from any channel.
     - `history`: whether channels and agents that joined later know what was said before: agents
       read it, replies quote it. Nothing is said again anywhere.
     - `moderation`: what it means when a person deletes or pins a copy of ours.
@@ -178,8 +196,8 @@ class RoomOptions:
     feedback: Switch = "off"
 
 
-class Seen:
-    """What a sieve looks at; the text is written only when a pattern asks for it."""
+class FilteredMessage:
+    """What a filter looks at. The text is made only when a pattern asks for it."""
 
     def __init__(
         self, kinds: frozenset[Kind], author: Person | None, message: Message | None
@@ -193,26 +211,27 @@ class Seen:
         return "" if self._message is None else message_text(self._message)[0]
 
 
-def seen_event(event: Event, author: Person | None) -> Seen:
-    """`author` is who did it, as far as it is known."""
+def filtered_event(event: Event, author: Person | None) -> FilteredMessage:
+    """Return what a filter looks at of an event; `author` is who did it, as far as that is
+    known."""
     kinds: set[Kind] = {_KINDS.get(type(event), "system")}
     message = event.message if isinstance(event, Said) else None
     kinds |= kinds_of(message, author, threaded=event.place.thread is not None)
-    return Seen(frozenset(kinds), author, message)
+    return FilteredMessage(frozenset(kinds), author, message)
 
 
-def seen_message(message: Message, author: Person, *, threaded: bool) -> Seen:
-    """A message on its way out of the room."""
+def filtered_message(message: Message, author: Person, *, threaded: bool) -> FilteredMessage:
+    """Return what a filter looks at of a message on its way out of the room."""
     kinds = kinds_of(message, author, threaded=threaded)
     kinds.add("system" if message.actor.role == "system" else "posts")
-    return Seen(frozenset(kinds), author, message)
+    return FilteredMessage(frozenset(kinds), author, message)
 
 
 def kinds_of(message: Message | None, author: Person | None, *, threaded: bool) -> set[Kind]:
-    """What is said of a message beside what happened to it."""
+    """Return the kinds of a message beside what happened to it."""
     kinds: set[Kind] = set()
-    told_by_us = message is not None and message.actor.role == "system"
-    if author is not None and author.bot and not told_by_us:
+    is_ours = message is not None and message.actor.role == "system"
+    if author is not None and author.bot and not is_ours:
         kinds.add("bots")
     if threaded:
         kinds.add("threads")
@@ -224,16 +243,18 @@ def kinds_of(message: Message | None, author: Person | None, *, threaded: bool) 
     return kinds
 
 
-def _lets_in(one: Filter, seen: Seen) -> bool:
-    return _means(one, seen) or ("deletions" in seen.kinds and not one.kinds)
+def _lets_in(message_filter: Filter, filtered: FilteredMessage) -> bool:
+    return _means(message_filter, filtered) or (
+        "deletions" in filtered.kinds and not message_filter.kinds
+    )
 
 
-def _means(one: Filter, seen: Seen) -> bool:
-    if one.kinds and not one.kinds & seen.kinds:
+def _means(message_filter: Filter, filtered: FilteredMessage) -> bool:
+    if message_filter.kinds and not message_filter.kinds & filtered.kinds:
         return False
-    if one.authors and not _is_author(one.authors, seen.author):
+    if message_filter.authors and not _is_author(message_filter.authors, filtered.author):
         return False
-    return one.pattern is None or one.pattern.is_in(seen.text)
+    return message_filter.pattern is None or message_filter.pattern.is_in(filtered.text)
 
 
 def _is_author(globs: Sequence[str], author: Person | None) -> bool:

@@ -31,48 +31,51 @@ class People:
         self._store = store
         self._connectors = connectors
         self._clock = clock
-        self._known: dict[ActorId, tuple[float, Person]] = {}
-        self._asked: dict[ActorId, tuple[float, Person]] = {}
+        self._people: dict[ActorId, tuple[float, Person]] = {}
+        self._looked_up: dict[ActorId, tuple[float, Person]] = {}
 
     async def complete(self, account: AccountId, person: Person) -> tuple[Person, bool]:
-        """The person with name and picture as far as anybody knows, and whether that is news."""
-        person = _seen(person)
+        """Return the person with name and picture as far as they are known, and whether anything of
+        that is new. Raises StoreError."""
+        person = _normalized(person)
         if not is_nameless(person):
-            known = self._remembered(person.id)
+            remembered = self._remembered(person.id)
             self._remember(person, _FRESH)
-            return person, known != person
-        if known := self._remembered(person.id):
-            return known, False
-        found = self._asked.pop(person.id, None)
-        if found is None or is_nameless(found[1]):
-            found = (0.0, await self._look_up(account, person.id))
-        if found[1] is not None:
-            self._remember(found[1], _FRESH)
-            return found[1], True
+            return person, remembered != person
+        if remembered := self._remembered(person.id):
+            return remembered, False
+        looked_up = self._looked_up.pop(person.id, None)
+        if looked_up is None or is_nameless(looked_up[1]):
+            looked_up = (0.0, await self._look_up(account, person.id))
+        if looked_up[1] is not None:
+            self._remember(looked_up[1], _FRESH)
+            return looked_up[1], True
         stored = await self._store.person(person.id) or person
         self._remember(stored, _FAILED)
         return stored, False
 
     async def name_of(self, account: AccountId, person: Person) -> str:
-        """As `complete`, for whoever only asks: nobody is known because of it."""
-        person = _seen(person)
+        """Return the person's name; unlike `complete`, nothing is remembered of the person. Raises
+        StoreError."""
+        person = _normalized(person)
         if not is_nameless(person):
             return person.name
-        if known := self._remembered(person.id) or await self._store.person(person.id):
-            return known.name
-        until, found = self._asked.get(person.id, (0.0, person))
+        if person_known := self._remembered(person.id) or await self._store.person(person.id):
+            return person_known.name
+        until, looked_up = self._looked_up.get(person.id, (0.0, person))
         if until <= self._clock.monotonic():
-            found = await self._look_up(account, person.id) or person
-            seconds = _FAILED if is_nameless(found) else _FRESH
-            if len(self._asked) >= _REMEMBERED:
-                self._asked.pop(next(iter(self._asked)))
-            self._asked[person.id] = (self._clock.monotonic() + seconds, found)
-        return found.name
+            looked_up = await self._look_up(account, person.id) or person
+            seconds = _FAILED if is_nameless(looked_up) else _FRESH
+            if len(self._looked_up) >= _REMEMBERED:
+                self._looked_up.pop(next(iter(self._looked_up)))
+            self._looked_up[person.id] = (self._clock.monotonic() + seconds, looked_up)
+        return looked_up.name
 
     async def stored_name(self, actor: ActorId) -> str:
-        """As far as it is known without asking a platform; else the id."""
-        known = self._remembered(actor) or await self._store.person(actor)
-        return known.name if known else nameless(actor).name
+        """Return the name as far as it is known without asking a platform; else the id. Raises
+        StoreError."""
+        person = self._remembered(actor) or await self._store.person(actor)
+        return person.name if person else nameless(actor).name
 
     async def _look_up(self, account: AccountId, actor: ActorId) -> Person | None:
         connector = self._connectors.get(account)
@@ -81,30 +84,30 @@ class People:
             return None
         try:
             async with asyncio.timeout(_DEADLINE):
-                found = await people.person(actor)
-                return found and _seen(found)
+                person = await people.person(actor)
+                return person and _normalized(person)
         except (PlatformError, TimeoutError) as error:
             log.warning("person_lookup_failed", account=account, actor=actor, error=str(error))
             return None
 
     def _remembered(self, actor: ActorId) -> Person | None:
-        until, person = self._known.get(actor, (0.0, None))
+        until, person = self._people.get(actor, (0.0, None))
         return person if until > self._clock.monotonic() else None
 
     def _remember(self, person: Person, seconds: float) -> None:
-        if len(self._known) >= _REMEMBERED:
-            self._known.pop(next(iter(self._known)))
-        self._known[person.id] = (self._clock.monotonic() + seconds, person)
+        if len(self._people) >= _REMEMBERED:
+            self._people.pop(next(iter(self._people)))
+        self._people[person.id] = (self._clock.monotonic() + seconds, person)
 
 
-def _seen(person: Person) -> Person:
+def _normalized(person: Person) -> Person:
     """With a name that is what it looks like."""
     name = display_name(person.name, split_key(person.id)[-1])
     return person if name == person.name else person.model_copy(update={"name": name})
 
 
 def nameless(actor: ActorId) -> Person:
-    """Somebody of whom only the id is known: the native id stands for the name."""
+    """Return a person of whom only the id is known: the native id stands for the name."""
     return Person(id=actor, name=split_key(actor)[-1])
 
 

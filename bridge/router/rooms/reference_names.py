@@ -79,8 +79,8 @@ class ReferenceNames:
         if not noted:
             return message
         additions, _ = read_bridge_metadata(message)
-        both = {**additions.names, **noted}
-        return with_bridge_metadata(message, additions.model_copy(update={"names": both}))
+        all_names = {**additions.names, **noted}
+        return with_bridge_metadata(message, additions.model_copy(update={"names": all_names}))
 
     async def named_in(self, account: AccountId, markdown: str) -> str:
         """Text with the names of whom and what it mentions. `account` heard it."""
@@ -96,19 +96,21 @@ class ReferenceNames:
         must not hold its channel."""
         now = self._clock.monotonic()
         named = {key_of(node): node for node in mentioned}
-        wanted = {key: one for key, one in named.items() if self._given_up.get(key, 0.0) <= now}
-        found: dict[str, str] = {}
-        asked: list[str] = []
+        unnamed = {key: node for key, node in named.items() if self._given_up.get(key, 0.0) <= now}
+        known_names: dict[str, str] = {}
+        tried_keys: list[str] = []
         try:
             async with asyncio.timeout(_DEADLINE):
-                for key, node in [*wanted.items()][:_MOST_NAMES]:
-                    asked.append(key)
+                for key, node in [*unnamed.items()][:_MOST_NAMES]:
+                    tried_keys.append(key)
                     if name := await self._name(account, node):
-                        found[key] = name
+                        known_names[key] = name
         except TimeoutError:
-            log.warning("name_lookup_failed", account=account, found=len(found), wanted=len(wanted))
-            self._give_up(asked[-1])
-        return found
+            log.warning(
+                "name_lookup_failed", account=account, found=len(known_names), wanted=len(unnamed)
+            )
+            self._give_up(tried_keys[-1])
+        return known_names
 
     async def name_of(self, actor: ActorId) -> str:
         """The name of somebody who need not have spoken; the id where nobody knows it."""
@@ -121,7 +123,7 @@ class ReferenceNames:
         """A directory that does not answer holds one message for a moment, not each."""
         if len(self._given_up) >= _REMEMBERED:
             self._given_up.clear()
-        self._given_up[key] = self._until(known=False)
+        self._given_up[key] = self._until(is_found=False)
 
     def _bare_in_payloads(self, message: Message) -> Iterator[Named]:
         """What its payloads mention by an id alone."""
@@ -160,11 +162,11 @@ class ReferenceNames:
     ) -> AccountId | None:
         """Who can look up something of this workspace: whoever heard of it, else an account that
         is in a room there."""
-        known = self._connectors.get(heard_by) if heard_by else None
-        if known is not None and known.capabilities.platform == platform:
+        found = self._connectors.get(heard_by) if heard_by else None
+        if found is not None and found.capabilities.platform == platform:
             return heard_by
         if workspace:
-            return self._rooms.seen_by(platform, workspace)
+            return self._rooms.account_seeing(platform, workspace)
         accounts = self._rooms.accounts_in(platform)
         return next(iter(accounts.values())) if len(accounts) == 1 else None
 
@@ -185,7 +187,7 @@ class ReferenceNames:
             name = ""
         if len(self._channels) >= _REMEMBERED:
             self._channels.pop(next(iter(self._channels)))
-        self._channels[channel.key] = (self._until(known=bool(name)), name)
+        self._channels[channel.key] = (self._until(is_found=bool(name)), name)
         return name or None
 
     async def _groups_of(self, account: AccountId, workspace: str) -> Mapping[str, str]:
@@ -201,11 +203,11 @@ class ReferenceNames:
         except PlatformError as error:
             log.warning("group_lookup_failed", account=account, error=str(error))
             names = {}
-        self._groups[account] = (self._until(known=bool(names)), names)
+        self._groups[account] = (self._until(is_found=bool(names)), names)
         return names
 
-    def _until(self, *, known: bool) -> float:
-        return self._clock.monotonic() + (_FRESH if known else _FAILED)
+    def _until(self, *, is_found: bool) -> float:
+        return self._clock.monotonic() + (_FRESH if is_found else _FAILED)
 
 
 def _home(key: str) -> tuple[str, str]:

@@ -111,6 +111,7 @@ class Room:
 
     @property
     def timeline(self) -> Timeline:
+        """The timeline of the room's conversation."""
         return Timeline(self.conversation, "room", str(self.id), epoch=self.epoch)
 
     @property
@@ -120,15 +121,15 @@ class Room:
         return self.options.history == "shared" or self.epoch is None
 
     def membership(self, agent: str) -> AgentMembership | None:
-        """The agent as it sits in this room."""
-        return next((one for one in self.agents if one.agent == agent), None)
+        """Return the agent's membership in this room; None where the agent is not in it."""
+        return next((member for member in self.agents if member.agent == agent), None)
 
     def member(self, channel: ChannelRef) -> Member | None:
-        """The channel as it takes part in this room."""
+        """Return the channel's membership in this room; None where the channel is not in it."""
         return next((m for m in self.members if m.channel == channel), None)
 
     def listeners(self, *, besides: ChannelRef | None = None) -> list[Member]:
-        """Members that are shown what is said, less the channel where it was said."""
+        """Return the members that are shown messages, without the channel `besides`."""
         return [m for m in self.members if m.listens and m.channel != besides]
 
 
@@ -141,8 +142,8 @@ class RoomsOfTwo(Protocol):
 
 
 class Rooms:
-    """All rooms, found by the channel where something happens. What is looked up with each message
-    is indexed once, when the rooms change: nothing here walks all rooms."""
+    """All rooms, found by the channel where something happens. What is looked up for each message
+    is indexed when the rooms change: no look-up walks all rooms."""
 
     all: tuple[Room, ...]
     by_id: Mapping[RoomId, Room]
@@ -154,12 +155,12 @@ class Rooms:
         self.add(rooms)
 
     def change(self, rooms: Iterable[Room]) -> None:
-        """From now on these are the rooms, for everybody who holds this object."""
+        """Replace the rooms, for everybody who holds this object."""
         other = rooms if isinstance(rooms, Rooms) else Rooms(rooms)
         self._use(other._index, other.all)
 
     def add(self, rooms: Iterable[Room]) -> None:
-        """From now on these are there, too."""
+        """Add rooms."""
         new = tuple(rooms)
         for room in new:
             self._index.add(room)
@@ -174,34 +175,34 @@ class Rooms:
         return iter(self.all)
 
     def find(self, room: RoomId) -> Room | None:
-        """By its id, rooms of two people included."""
+        """Return the room with this id, rooms of two people included; None where there is none."""
         return self.by_id.get(room) or (self._of_two.find(room) if self._of_two else None)
 
     def join(
         self, of_two: RoomsOfTwo, platform_name: Callable[[str], str] = str.capitalize
     ) -> None:
-        """From now on the rooms of two people are found, too, and `platform_name` gives the names
-        that people use for platforms."""
+        """Find the rooms of two people, too; `platform_name` returns the names that people use for
+        platforms."""
         self._platform_name = platform_name
         self._of_two = of_two
 
     def wants_direct(self, room: RoomId, account: AccountId, channel: ChannelRef) -> bool:
-        """Whether what this room, of two people or not, says in the channel is wanted there."""
+        """Whether the channel accepts the messages of this room; only direct channels may refuse
+        them."""
         return self._of_two is None or self._of_two.wants(room, account, channel)
 
     def hearing(self, account: AccountId, channel: ChannelRef) -> Sequence[Room]:
-        """Rooms into which this channel speaks through this account; a channel may be in many.
-
-        What another account happens to hear there goes nowhere: to it, our posts are a stranger's.
-        """
+        """Return the rooms into which this channel's messages come through this account. What
+        another account receives from the channel goes nowhere: to that account our posts are a
+        stranger's."""
         return self._index.heard.get((account, channel), ())
 
     def holding(self, channel: ChannelRef) -> Sequence[Room]:
-        """Rooms that this channel is in, to speak or to listen, in their order."""
+        """Return the rooms that this channel is in, in their order."""
         return tuple(self._index.holding.get(channel, {}).values())
 
     def concern(self, account: AccountId, channel: ChannelRef) -> bool:
-        """Whether the channel is in any room through this account, to speak or to listen."""
+        """Whether the channel is in any room through this account."""
         return (account, channel) in self._index.members
 
     @property
@@ -210,55 +211,57 @@ class Rooms:
         return self._index.lanes.keys()
 
     def name_of(self, channel: ChannelRef) -> str:
-        """What people call a channel, with its platform: "Paper #general"; its id if it has no
-        name that we know."""
+        """Return what people call a channel, with its platform, as "Paper #general"; its id if no
+        name is known."""
         name = self._index.names.get(channel)
         return f"{self._platform_name(channel.platform)} {f'#{name}' if name else channel.channel}"
 
     def known_name(self, channel: ChannelRef) -> str | None:
-        """The name of a channel that is in a room, without the #."""
+        """Return the name of a channel that is in a room, without the #; None where it is not
+        known."""
         return self._index.names.get(channel) or None
 
     def altering(self, room: RoomId, channel: ChannelRef) -> MemberOptions | None:
-        """How the room is shown in this channel; None where it is shown as it was said."""
+        """Return the channel's options where they change how the room is shown; None where they
+        change nothing."""
         altering = self._index.altering
         return altering.get((room, channel.key)) if altering else None
 
     def left(self, room: RoomId, channel: ChannelRef) -> str:
-        """Why what was queued for this channel is not shown there any more; empty where it is."""
-        known = self.find(room)
-        member = known and known.member(channel)
-        if known is None:
+        """Return why operations for this channel are not sent any more; empty where they are."""
+        current = self.find(room)
+        member = current and current.member(channel)
+        if current is None:
             return f"room {room!r} is not in the configuration any more"
         if member is None or not member.listens:
             return f"{self.name_of(channel)} is not shown room {room!r} any more"
         return ""
 
     def tools_shown(self, room: RoomId) -> ToolsShown:
-        """What people see there of the tools that agents call."""
-        known = self.by_id.get(room)
-        return known.options.show_tools if known else "names"
+        """Return what people in the room see of the tools that agents call."""
+        current = self.by_id.get(room)
+        return current.options.show_tools if current else "names"
 
     def asks_for_feedback(self, room: RoomId) -> bool:
-        """Whether people there are asked what they think of agents' answers."""
-        known = self.by_id.get(room)
-        return known is not None and known.options.feedback == "on"
+        """Whether people in the room are asked what they think of agents' answers."""
+        current = self.by_id.get(room)
+        return current is not None and current.options.feedback == "on"
 
     def account_of(self, channel: ChannelRef) -> AccountId | None:
-        """The account through which a channel of any room is reached."""
+        """Return the account through which a channel of any room is reached."""
         return self._index.accounts.get(channel)
 
-    def seen_by(self, platform: str, workspace: str) -> AccountId | None:
-        """An account that has a channel of any room in this workspace: the first of them."""
+    def account_seeing(self, platform: str, workspace: str) -> AccountId | None:
+        """Return the first account that has a channel of any room in this workspace."""
         return self._index.workspaces.get((platform, workspace))
 
     def accounts_in(self, platform: str) -> Mapping[str, AccountId]:
-        """For each workspace of a platform with a channel in any room, an account there."""
-        known = self._index.workspaces.items()
-        return {workspace: account for (of, workspace), account in known if of == platform}
+        """Return, for each workspace of a platform with a channel in any room, an account there."""
+        workspaces = self._index.workspaces.items()
+        return {workspace: account for (of, workspace), account in workspaces if of == platform}
 
     def heard_channels(self, account: AccountId) -> list[ChannelRef]:
-        """Channels that this account listens to, each once."""
+        """Return the channels that this account listens to, each once."""
         return list(self._index.speaking.get(account, ()))
 
 
@@ -309,6 +312,6 @@ class _Index:
             self.altering[room.id, channel.key] = member.options
         if member.speaks:
             self.speaking.setdefault(account, {})[channel] = None
-            heard = self.heard.setdefault((account, channel), [])
-            if not heard or heard[-1] is not room:
-                heard.append(room)
+            rooms = self.heard.setdefault((account, channel), [])
+            if not rooms or rooms[-1] is not room:
+                rooms.append(room)

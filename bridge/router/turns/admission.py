@@ -13,10 +13,9 @@ from bridge.model.archive_records import StoredMessage
 from bridge.model.turn_records import StoredTurn
 from bridge.ports.store.messages import MessageStore
 from bridge.router.outbound.notices import Notices, notice_id
-from bridge.router.rooms.rooms import Room, Rooms
+from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
 from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.handovers import HandOvers
-from bridge.router.turns.publisher import answer_id
 from bridge.router.turns.quotas import Quotas
 
 log = structlog.get_logger()
@@ -43,67 +42,84 @@ class TurnAdmission:
         self._notices = notices
         self._person_of = person_of
 
-    async def refuses(self, turn: StoredTurn) -> str:
-        """Why it does not begin; empty when it may. Whoever asked is told what they cannot see."""
-        asked, room = await self._asked(turn), self._rooms.by_id.get(turn.room)
+    async def admit(self, turn: StoredTurn) -> str:
+        """Let a turn begin, and count it, once however often it is tried. Returns why it may not
+        begin; empty where it may. A refusal that nobody sees is posted to whoever asked. Raises
+        StoreError."""
+        question, room = await self._question(turn), self._rooms.by_id.get(turn.room)
         membership = None if room is None else room.membership(turn.agent)
-        if asked is None or room is None or membership is None:
-            return ""  # who runs it finds out, and says so
-        if self._held(turn, asked):
-            return "a person has taken over"
-        channel = asked.place.channel if asked.place else None
-        if why := await self._access.refuses(membership, room, asked.author.id, channel):
-            return why
-        why = await self._quotas.refuses(turn.room, turn.agent, await self._payer(asked))
+        if question is None:
+            return ""  # the runner fails the turn
+        payer = await self._payer(question)
+        why = ""
+        if room is not None and membership is not None:
+            why = await self._refusal(turn, question, room, membership, payer)
         if why:
-            await self._tell(room, turn, asked, why)
+            return why
+        if turn.attempts == 0:
+            await self._quotas.count_turn(turn.room, turn.agent, payer)
+        return ""
+
+    async def _refusal(
+        self,
+        turn: StoredTurn,
+        question: StoredMessage,
+        room: Room,
+        membership: AgentMembership,
+        payer: str,
+    ) -> str:
+        if self._is_held(turn, question):
+            return "a person has taken over"
+        channel = question.place.channel if question.place else None
+        if why := await self._access.refuses(membership, room, question.author.id, channel):
+            return why
+        why = await self._quotas.refuses(turn.room, turn.agent, payer)
+        if why:
+            await self._tell(room, turn, question, why)
         return why
 
     async def is_taken(self, turn: StoredTurn) -> bool:
-        """Whether a person has taken over where it was asked."""
-        asked = await self._asked(turn)
-        return asked is not None and self._held(turn, asked)
+        """Whether a person has taken over where the turn was asked. Raises StoreError."""
+        question = await self._question(turn)
+        return question is not None and self._is_held(turn, question)
 
-    def _held(self, turn: StoredTurn, asked: StoredMessage) -> bool:
-        holding = self._hand_overs.at(turn.room, asked)
-        return holding is not None and holding.agent is None
+    def _is_held(self, turn: StoredTurn, question: StoredMessage) -> bool:
+        hand_over = self._hand_overs.at(turn.room, question)
+        return hand_over is not None and hand_over.agent is None
 
     async def may_stop(self, turn: StoredTurn, actor: ActorId) -> bool:
-        """Whoever may ask may stop."""
+        """Whether the actor may stop the turn: whoever may ask the agent may. Raises StoreError."""
         room = self._rooms.by_id.get(turn.room)
         membership = None if room is None else room.membership(turn.agent)
         if room is None or membership is None:
             return False
-        asked = await self._asked(turn)
-        channel = asked.place.channel if asked and asked.place else None
+        question = await self._question(turn)
+        channel = question.place.channel if question and question.place else None
         return not await self._access.refuses(membership, room, actor, channel)
 
-    async def begins(self, turn: StoredTurn) -> None:
-        """It is counted once, however often it is tried."""
-        if turn.attempts == 0 and (asked := await self._asked(turn)):
-            await self._quotas.asked(turn.room, turn.agent, await self._payer(asked))
-
     async def ends(self, turn: StoredTurn) -> None:
-        """What it cost is in its answer."""
-        answer, asked = await self._store.message(answer_id(turn)), await self._asked(turn)
+        """Count what the turn used, which its answer says. Raises StoreError."""
+        answer, question = await self._store.message(turn.answer_id), await self._question(turn)
         usage = (answer.message.metadata or {}).get("usage") if answer else None
-        if asked is not None and isinstance(usage, dict):
-            await self._quotas.used(turn.room, turn.agent, await self._payer(asked), usage)
+        if question is not None and isinstance(usage, dict):
+            await self._quotas.count_usage(
+                turn.room, turn.agent, await self._payer(question), usage
+            )
 
-    async def _asked(self, turn: StoredTurn) -> StoredMessage | None:
+    async def _question(self, turn: StoredTurn) -> StoredMessage | None:
         return await self._store.message(turn.origin or turn.trigger)
 
-    async def _payer(self, asked: StoredMessage) -> str:
-        return await self._person_of(asked.author.id) or asked.author.id
+    async def _payer(self, question: StoredMessage) -> str:
+        return await self._person_of(question.author.id) or question.author.id
 
-    async def _tell(self, room: Room, turn: StoredTurn, asked: StoredMessage, why: str) -> None:
+    async def _tell(self, room: Room, turn: StoredTurn, question: StoredMessage, why: str) -> None:
         log.info("quota_exceeded", room=room.id, agent=turn.agent, why=why)
-        here = room.member(asked.place.channel) if asked.place else None
+        member = room.member(question.place.channel) if question.place else None
         await self._notices.say(
             notice_id("spent", turn.id),
             text_to_markdown((Paragraph((Text(f"⏳ {turn.agent} does not answer: {why}."),)),)),
             room.id,
-            [here] if here else room.listeners(),
-            root=asked.root,
-            reply_to=MessageId(asked.message.message_id),
+            [member] if member else room.listeners(),
+            root=question.root,
+            reply_to=MessageId(question.message.message_id),
         )

@@ -46,7 +46,7 @@ RETRY = "bridge.retry"  # the id of the button that asks again; its value is the
 
 
 class Answer:
-    """Collects text and parts in their order."""
+    """Collects the text and the parts of an answer in their order."""
 
     def __init__(
         self, message_id: MessageId, agent: str, began: float, *, shows_tools: bool = True
@@ -68,8 +68,8 @@ class Answer:
     @property
     def visible(self) -> bool:
         """Whether there is anything to show."""
-        said = any(piece.strip() for piece in self._text) or bool(self._notices)
-        return said or any(map(self._is_seen, self._parts))
+        has_text = any(piece.strip() for piece in self._text) or bool(self._notices)
+        return has_text or any(map(self._is_seen, self._parts))
 
     @property
     def said(self) -> bool:
@@ -88,6 +88,8 @@ class Answer:
         return _field(part, "schema_id") not in HIDDEN_SCHEMAS
 
     def take(self, event: AgentEvent) -> None:
+        """Add what the event says to the answer. Raises AgentError for a state that is too
+        large."""
         match event:
             case TextDelta(text=text):
                 self._text.append(text)
@@ -99,8 +101,8 @@ class Answer:
             ):
                 self._close_text()
                 details = {"name": name or None, "size": size, "path": path or None}
-                known = {key: one for key, one in details.items() if one is not None}
-                self._details[str(len(self._parts))] = known
+                given_details = {key: value for key, value in details.items() if value is not None}
+                self._details[str(len(self._parts))] = given_details
                 self._parts.append(part)
             case PartGiven(part=part) | ToolCalled(part=part) | ToolAnswered(part=part):
                 self._close_text()
@@ -124,32 +126,35 @@ class Answer:
         return tuple(step for step in self._steps.values() if not step.transient)
 
     def note(self, state: Mapping[str, JsonValue]) -> None:
-        """What stands with it for the agent alone: `metadata.agents.<name>`."""
+        """Add what is kept with the answer for its agent alone (`metadata.agents.<name>`)."""
         self._state |= state
 
     def _keep(self, state: Mapping[str, JsonValue]) -> None:
-        both = {**self._state, **state}
-        kept: dict[str, JsonValue] = {
-            key: one for key, one in both.items() if one is not None and key != KEY
+        merged = {**self._state, **state}
+        new_state: dict[str, JsonValue] = {
+            key: value for key, value in merged.items() if value is not None and key != KEY
         }
-        if len(to_json(kept)) > MOST_STATE:
+        if len(to_json(new_state)) > MOST_STATE:
             raise AgentError(f"it wanted to keep more than {MOST_STATE} bytes for itself")
-        self._state = kept
+        self._state = new_state
 
     def time(self, first: float | None, total: float) -> None:
-        """How long it took, in seconds: to the first thing that is shown, and in all."""
+        """Note how many seconds it took to the first words that were shown (None: there were none),
+        and in all."""
         times = {"first_ms": first, "total_ms": total}
-        known = {key: round(one * 1000) for key, one in times.items() if one is not None}
-        self._metadata["latency"] = known
+        milliseconds = {
+            key: round(seconds * 1000) for key, seconds in times.items() if seconds is not None
+        }
+        self._metadata["latency"] = milliseconds
 
     @property
     def doing(self) -> str:
-        """What it does now, as one line behind its name."""
+        """What the agent does now, as one line behind its name."""
         now = [step for step in self._steps.values() if step.status == "in_progress"]
         return f"is working on: {' '.join(now[-1].title.split())}" if now else "is thinking…"
 
     def resume(self, message: Message) -> None:
-        """Begin with what was said before an interruption."""
+        """Begin with the parts that were kept before an interruption."""
         self._parts = list(message.content)
 
     def fail(self, reason: str, question: MessageId | None = None) -> None:
@@ -162,12 +167,12 @@ class Answer:
         self._retry = question
 
     def stop(self) -> None:
-        """Say that somebody stopped it."""
+        """Add the notice that somebody stopped the answer."""
         if self.visible:
             self._notices.append("⏹️ stopped")
 
     def message(self) -> Message:
-        """The answer as it stands."""
+        """Return the answer as it stands now."""
         text = "".join(self._text).strip()
         parts = [*self._parts, TextPart(text=text)] if text else [*self._parts]
         notices: list[Any] = [TextPart(text=notice) for notice in self._notices]
@@ -199,27 +204,27 @@ class Answer:
         self._text = []
 
 
-def saying(message: Message, parts: Sequence[object]) -> Message:
-    """The message with other content; what the bridge noted of the old one is gone with it."""
+def with_content(message: Message, parts: Sequence[object]) -> Message:
+    """Return the message with other content, without what the bridge noted of the old content."""
     fields: dict[str, Any] = {name: getattr(message, name) for name in message.model_fields_set}
     metadata = {name: value for name, value in (message.metadata or {}).items() if name != KEY}
     return Message.model_validate({**fields, "content": parts, "metadata": metadata})
 
 
 def asked_again(answer: Message) -> Message:
-    """An answer that failed, without its button, and without fallbacks, which are made anew. What
+    """Return a failed answer without its button, and without fallbacks, which are made anew. What
     is noted of its other parts stays."""
     additions, _ = read_bridge_metadata(answer)
     shadows = {index for indices in additions.fallbacks.values() for index in indices}
-    kept = [
+    indices_kept = [
         index
         for index, part in enumerate(answer.content)
         if index not in shadows and part != _retry_button_of(part)
     ]
-    again = saying(answer, [answer.content[index] for index in kept])
+    again = with_content(answer, [answer.content[index] for index in indices_kept])
     details = {
         str(new): additions.parts[str(old)]
-        for new, old in enumerate(kept)
+        for new, old in enumerate(indices_kept)
         if str(old) in additions.parts
     }
     return with_bridge_metadata(again, BridgeMetadata(parts=details)) if details else again

@@ -27,19 +27,18 @@ from bridge.model import (
     TurnId,
     split_key,
 )
-from bridge.model.archive_records import StoredMessage
 from bridge.model.refs import BRIDGE
-from bridge.model.turn_records import Approval, Decision, StoredTurn
+from bridge.model.turn_records import Approval, Decision
 from bridge.ports.clock import Clock
 from bridge.ports.store.approvals import ApprovalStore
 from bridge.ports.store.authors import AuthorStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.tools import ADMINS, ASKER, ApprovalRule
-from bridge.router.outbound.notices import Notices, notice_id
-from bridge.router.outbound.press_answers import PressAnswers
+from bridge.router.outbound.notices import Notices, PressAnswers, notice_id
 from bridge.router.rooms.people import People, nameless
-from bridge.router.rooms.rooms import Room, Rooms
+from bridge.router.rooms.rooms import Rooms
+from bridge.router.turns.sessions import TurnContext
 
 log = structlog.get_logger()
 
@@ -49,12 +48,10 @@ _SHOWN = 1500  # characters of the arguments
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A call for which leave is asked. `call` is the same when the turn runs again."""
+class ApprovalRequest:
+    """A call that somebody must allow. `call` is the same when the turn runs again."""
 
-    turn: StoredTurn
-    room: Room
-    trigger: StoredMessage
+    context: TurnContext
     tool: str
     call: str
     arguments: str
@@ -67,7 +64,8 @@ class _ApprovalsStore(ApprovalStore, AuthorStore, MessageStore, PeopleStore, Pro
 
 
 class Approvals:
-    """Asks, hears presses, and tells who waits."""
+    """Asks people of a room to allow calls, takes their decisions, and tells the turns that
+    wait."""
 
     def __init__(
         self,
@@ -88,197 +86,208 @@ class Approvals:
         self._clock = clock
         self._new_id = new_id
         self._admins = admins
-        self._news: dict[str, asyncio.Event] = {}
-        self._showing = asyncio.Lock()  # of two at one moment, the later knows more
+        self._changed: dict[str, asyncio.Event] = {}
+        self._updating = asyncio.Lock()  # of two at one moment, the later knows more
 
     # --- whoever wants to go on -----------------------------------------------------------------
 
-    async def ask(self, wanted: Wanted) -> Approval:
-        """Ask the room, and wait until it is decided or its time is over."""
+    async def ask(self, wanted_call: ApprovalRequest) -> Approval:
+        """Ask the room, and wait until the request is decided or its time is over. Returns the
+        request as it ended. Raises StoreError."""
         now = self._clock.time()
-        asked = Approval(
+        request = Approval(
             id=self._new_id(),
-            turn=wanted.turn.id,
-            room=wanted.room.id,
-            agent=wanted.turn.agent,
-            tool=wanted.tool,
-            call=wanted.call,
-            arguments=wanted.arguments,
-            reason=wanted.reason,
-            trigger=MessageId(wanted.trigger.message.message_id),
-            asker=wanted.trigger.author.id,
-            approvers=wanted.rule.approvers,
-            quorum=wanted.rule.quorum,
+            turn=wanted_call.context.turn.id,
+            room=wanted_call.context.room.id,
+            agent=wanted_call.context.turn.agent,
+            tool=wanted_call.tool,
+            call=wanted_call.call,
+            arguments=wanted_call.arguments,
+            reason=wanted_call.reason,
+            trigger=MessageId(wanted_call.context.origin.message.message_id),
+            asker=wanted_call.context.origin.author.id,
+            approvers=wanted_call.rule.approvers,
+            quorum=wanted_call.rule.quorum,
             created=now,
-            expires=now + wanted.rule.seconds,
+            expires=now + wanted_call.rule.seconds,
         )
-        known = await self._store.ask_approval(asked)
-        if known.state == "open":
-            log.info("approval_requested", approval=known.id, tool=known.tool, room=known.room)
-            await self._show(known.id)
-            known = await self._decided(known)
-        return known
+        approval = await self._store.ask_approval(request)
+        if approval.state == "open":
+            log.info(
+                "approval_requested", approval=approval.id, tool=approval.tool, room=approval.room
+            )
+            await self._show(approval.id)
+            approval = await self._decided(approval)
+        return approval
 
     async def withdraw(self, turn: TurnId) -> None:
-        """What this turn asked for is not wanted any more."""
-        for one in await self._store.approvals(turn=turn, open_only=True):
-            await self._end(one, "withdrawn")
+        """Withdraw the open requests of a turn. Raises StoreError."""
+        for approval in await self._store.approvals(turn=turn, open_only=True):
+            await self._end(approval, "withdrawn")
 
-    async def _decided(self, known: Approval) -> Approval:
-        news = self._news.setdefault(known.id, asyncio.Event())
+    async def _decided(self, approval: Approval) -> Approval:
+        changed = self._changed.setdefault(approval.id, asyncio.Event())
         try:
-            while known.state == "open":
-                left = known.expires - self._clock.time()
+            while approval.state == "open":
+                left = approval.expires - self._clock.time()
                 if left <= 0:
-                    await self._end(known, "expired")
+                    await self._end(approval, "expired")
                 else:
-                    await self._wait(news, min(left, _LOOK))
-                known = await self._store.approval(known.id) or known
+                    await self._wait(changed, min(left, _LOOK))
+                approval = await self._store.approval(approval.id) or approval
         finally:
-            self._news.pop(known.id, None)
-        return known
+            self._changed.pop(approval.id, None)
+        return approval
 
-    async def _wait(self, news: asyncio.Event, seconds: float) -> None:
-        told = asyncio.ensure_future(news.wait())
-        slept = asyncio.ensure_future(self._clock.sleep(seconds))
+    async def _wait(self, changed: asyncio.Event, seconds: float) -> None:
+        notified = asyncio.ensure_future(changed.wait())
+        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
         try:
-            await asyncio.wait((told, slept), return_when=asyncio.FIRST_COMPLETED)
-            news.clear()
+            await asyncio.wait((notified, sleeping), return_when=asyncio.FIRST_COMPLETED)
+            changed.clear()
         finally:
-            told.cancel()
-            slept.cancel()
-            await asyncio.gather(told, slept, return_exceptions=True)
+            notified.cancel()
+            sleeping.cancel()
+            await asyncio.gather(notified, sleeping, return_exceptions=True)
 
-    async def _end(self, known: Approval, state: str) -> None:
+    async def _end(self, approval: Approval, state: str) -> None:
         ended = "expired" if state == "expired" else "withdrawn"
-        if await self._store.end_approval(known.id, ended, self._clock.time()):
-            log.info("approval_ended", approval=known.id, state=ended)
-            await self._show(known.id)
+        if await self._store.end_approval(approval.id, ended, self._clock.time()):
+            log.info("approval_ended", approval=approval.id, state=ended)
+            await self._show(approval.id)
 
     # --- presses --------------------------------------------------------------------------------
 
     async def press(
-        self, message: MessageId, event: ActionPressed, found: Interaction | None, key: str
+        self, message: MessageId, event: ActionPressed, interaction: Interaction | None, key: str
     ) -> str:
-        """Somebody pressed a button of a request; the outcome. `found` is None where the button
-        is not there any more; `key` is the press's own."""
+        """Take a press of a button of a request. `interaction` is None where the button is gone;
+        `key` names the press. Returns the outcome. Raises StoreError."""
         own_id = approval_of(message)
-        known = await self._store.approval(own_id) if own_id else None
-        if known is None:
+        approval = await self._store.approval(own_id) if own_id else None
+        if approval is None:
             return "press: the request is not known"
-        if found is None or found.id not in (_ALLOW, _REFUSE):
-            await self._tell(known, event, key, f"It is too late: {_how(known)}")
+        if interaction is None or interaction.id not in (_ALLOW, _REFUSE):
+            await self._tell(approval, event, key, f"It is too late: {_outcome_of(approval)}")
             return "press: the request is over"
         await self._meet(event)
         accounts, people = await self._accounts(event.actor)
-        if not self._may(known, accounts, people):
-            who = " or ".join(_named(one) for one in known.approvers)
-            await self._tell(known, event, key, f"Only {who} may decide this.")
-            log.info("approval_rejected", approval=known.id, actor=event.actor)
+        if not self._may(approval, accounts, people):
+            approvers = " or ".join(_approver_name(approver) for approver in approval.approvers)
+            await self._tell(approval, event, key, f"Only {approvers} may decide this.")
+            log.info("approval_rejected", approval=approval.id, actor=event.actor)
             return "press: not allowed to decide"
-        allowed = found.id == _ALLOW
+        allowed = interaction.id == _ALLOW
         place = event.place.channel.key
         decision = Decision(event.actor, allowed, self._clock.time(), place)
-        counted, known = await self._store.decide(known.id, decision, accounts)
-        if known is None:
+        counted, approval = await self._store.decide(approval.id, decision, accounts)
+        if approval is None:
             return "press: the request is not known"
-        await self._show(known.id)
-        if (news := self._news.get(known.id)) is not None:
-            news.set()
+        await self._show(approval.id)
+        if (changed := self._changed.get(approval.id)) is not None:
+            changed.set()
         if counted == "counted":
-            log.info("approval_decided", approval=known.id, actor=event.actor, allowed=allowed)
+            log.info("approval_decided", approval=approval.id, actor=event.actor, allowed=allowed)
             return f"press: {'allowed' if allowed else 'refused'}"
         if counted == "repeat":
-            text = f"You have said so already; {known.missing} more must allow it."
-            await self._tell(known, event, key, text)
+            text = f"You have said so already; {approval.missing} more must allow it."
+            await self._tell(approval, event, key, text)
             return "press: decided before by the same person"
-        await self._tell(known, event, key, f"It is too late: {_how(known)}")
+        await self._tell(approval, event, key, f"It is too late: {_outcome_of(approval)}")
         return "press: the request is over"
 
     async def _meet(self, event: ActionPressed) -> None:
         """Who presses may never have said a word here: learn their name."""
-        person, news = await self._people.complete(event.account, nameless(event.actor))
-        if news:
+        person, changed = await self._people.complete(event.account, nameless(event.actor))
+        if changed:
             await self._store.save_person(person)
 
     async def _accounts(self, actor: ActorId) -> tuple[set[ActorId], set[str]]:
         """All accounts of this person, and the ids of the person."""
         linked = await self._store.accounts_of(actor)
-        return {actor, *(one.actor for one in linked)}, {one.person for one in linked}
+        return {actor, *(account.actor for account in linked)}, {
+            account.person for account in linked
+        }
 
-    def _may(self, known: Approval, accounts: Collection[ActorId], people: Collection[str]) -> bool:
-        for one in known.approvers:
-            if one == ASKER:
-                found = known.asker in accounts
-            elif one == ADMINS:
-                found = any(matches(glob, actor) for glob in self._admins for actor in accounts)
+    def _may(
+        self, approval: Approval, accounts: Collection[ActorId], people: Collection[str]
+    ) -> bool:
+        for approver in approval.approvers:
+            if approver == ASKER:
+                may_decide = approval.asker in accounts
+            elif approver == ADMINS:
+                may_decide = any(
+                    matches(glob, actor) for glob in self._admins for actor in accounts
+                )
             else:
-                found = one in people or any(matches(one, actor) for actor in accounts)
-            if found:
+                may_decide = approver in people or any(
+                    matches(approver, actor) for actor in accounts
+                )
+            if may_decide:
                 return True
         return False
 
-    async def _tell(self, known: Approval, event: ActionPressed, key: str, text: str) -> None:
-        if room := self._rooms.by_id.get(known.room):
-            card = _card_of(known.id)
+    async def _tell(self, approval: Approval, event: ActionPressed, key: str, text: str) -> None:
+        if room := self._rooms.by_id.get(approval.room):
+            card = _card_of(approval.id)
             await self._answers.say(event, key, room, card, (Text(text),))
 
     # --- what is shown --------------------------------------------------------------------------
 
     async def _show(self, own_id: str) -> None:
         """The request as it stands now, in every channel of the room."""
-        async with self._showing:
-            known = await self._store.approval(own_id)
-            room = known and self._rooms.by_id.get(known.room)
-            if known is None or room is None:
+        async with self._updating:
+            approval = await self._store.approval(own_id)
+            room = approval and self._rooms.by_id.get(approval.room)
+            if approval is None or room is None:
                 return
-            stored = await self._store.message(known.trigger)
+            stored = await self._store.message(approval.trigger)
             await self._notices.say(
-                _card_of(known.id),
-                text_to_markdown(tuple(await self._words(known))),
+                _card_of(approval.id),
+                text_to_markdown(tuple(await self._words(approval))),
                 room.id,
                 room.listeners(),
                 root=stored.root if stored else None,
-                reply_to=known.trigger,
-                buttons=_BUTTONS if known.state == "open" else (),
+                reply_to=approval.trigger,
+                buttons=_BUTTONS if approval.state == "open" else (),
             )
 
-    async def _words(self, known: Approval) -> list[Block]:
-        asks = known.state == "open"
-        sign = "🔐" if asks else _SIGNS[known.state]
+    async def _words(self, approval: Approval) -> list[Block]:
+        asks = approval.state == "open"
+        sign = "🔐" if asks else _SIGNS[approval.state]
         first: list[Inline] = [
-            Text(f"{sign} "), Strong((Text(known.agent),)),
+            Text(f"{sign} "), Strong((Text(approval.agent),)),
             Text(" asks for leave to call " if asks else " asked for leave to call "),
-            Strong((Text(readable_tool(known.tool)),)),
+            Strong((Text(readable_tool(approval.tool)),)),
         ]  # fmt: skip
         words: list[Block] = [Paragraph(tuple(first))]
-        if known.reason:
-            words.append(Paragraph((Text(known.reason[:500]),)))
-        if known.arguments not in ("", "{}"):
-            words.append(CodeBlock(_cut(known.arguments), "json"))
-        words += [Paragraph((one,)) for one in await self._said(known)]
+        if approval.reason:
+            words.append(Paragraph((Text(approval.reason[:500]),)))
+        if approval.arguments not in ("", "{}"):
+            words.append(CodeBlock(_cut(approval.arguments), "json"))
+        words += [Paragraph((line,)) for line in await self._decision_lines(approval)]
         if asks:
-            who = " or ".join(_named(one) for one in known.approvers)
-            many = f" {known.quorum} people must allow it." if known.quorum > 1 else ""
-            until = datetime.fromtimestamp(known.expires, UTC).strftime("%H:%M UTC")
+            approvers = " or ".join(_approver_name(approver) for approver in approval.approvers)
+            many = f" {approval.quorum} people must allow it." if approval.quorum > 1 else ""
+            until = datetime.fromtimestamp(approval.expires, UTC).strftime("%H:%M UTC")
             last = (
-                Text(f"May be decided by {who}, until "),
-                Timestamp(int(known.expires), "t", until),
+                Text(f"May be decided by {approvers}, until "),
+                Timestamp(int(approval.expires), "t", until),
                 Text(f".{many}"),
             )
             words.append(Paragraph(last, subtle=True))
         return words
 
-    async def _said(self, known: Approval) -> list[Text]:
+    async def _decision_lines(self, approval: Approval) -> list[Text]:
         """Who decided what, when; and how it ended."""
         lines: list[Text] = []
-        for one in known.decisions:
-            at = datetime.fromtimestamp(one.at, UTC).strftime("%H:%M UTC")
-            sign, what = ("✅", "allowed") if one.allowed else ("🚫", "refused")
-            lines.append(Text(f"{sign} {what} by {await self._name(one.actor)} at {at}"))
-        if known.state == "expired":
+        for decision in approval.decisions:
+            at = datetime.fromtimestamp(decision.at, UTC).strftime("%H:%M UTC")
+            sign, what = ("✅", "allowed") if decision.allowed else ("🚫", "refused")
+            lines.append(Text(f"{sign} {what} by {await self._name(decision.actor)} at {at}"))
+        if approval.state == "expired":
             lines.append(Text("⌛ nobody decided in time: refused"))
-        elif known.state == "withdrawn":
+        elif approval.state == "withdrawn":
             lines.append(Text("⏹️ not wanted any more"))
         return lines
 
@@ -294,7 +303,7 @@ _SIGNS = {"allowed": "✅", "refused": "🚫", "expired": "⌛", "withdrawn": "�
 
 
 def approval_of(message: MessageId) -> str | None:
-    """The approval that a message of the bridge asks for."""
+    """Return the id of the request that a message of the bridge shows; None for other messages."""
     match split_key(message):
         case [bridge, "approval", own_id] if bridge == BRIDGE:
             return own_id
@@ -306,17 +315,17 @@ def _card_of(own_id: str) -> MessageId:
     return notice_id("approval", own_id)
 
 
-def _named(approver: str) -> str:
+def _approver_name(approver: str) -> str:
     return {ASKER: "who asked", ADMINS: "an admin"}.get(approver, approver)
 
 
-def _how(known: Approval) -> str:
+def _outcome_of(approval: Approval) -> str:
     return {
         "allowed": "it was allowed.",
         "refused": "it was refused.",
         "expired": "nobody decided in time.",
         "withdrawn": "it is not wanted any more.",
-    }.get(known.state, "it is open.")
+    }.get(approval.state, "it is open.")
 
 
 def _cut(text: str) -> str:

@@ -25,47 +25,48 @@ _LONGEST = 300  # characters of a mistake that people and the agent are told
 
 
 class CardRepair:
-    """The cards of one turn."""
+    """Checks the cards of one turn, and asks the agent once to repair a card that cannot be
+    shown."""
 
     def __init__(self, cards: Cards, inputs: Inputs, agent: str) -> None:
         self._cards = cards
         self._inputs = inputs
         self._agent = agent
-        self._told = False
-        self._open: CodecError | None = None
+        self._is_told = False
+        self._unrepaired: CodecError | None = None
 
     def take(self, event: AgentEvent, now: float) -> AgentEvent | None:
-        """The event as it may be taken; None for a card that the agent is asked to mend. A second
-        mistake is said in words in the card's place."""
+        """Return the event as the answer takes it; None for a card that the agent is asked to
+        repair. A second mistake becomes a notice in words in the card's place."""
         parts = _cards_of(event)
         if not parts:
             return event
         fault = next(self._cards.faults(parts), None)
         if fault is None:
-            self._open = None
+            self._unrepaired = None
             return event
         log.warning("agent_card_invalid", agent=self._agent, error=str(fault)[:_LONGEST])
-        if not self._told:
-            self._told, self._open = True, fault
-            self._inputs.give(MessageGiven(message=_asked(fault, now)))
+        if not self._is_told:
+            self._is_told, self._unrepaired = True, fault
+            self._inputs.give(MessageGiven(message=_repair_request(fault, now)))
             return None
-        return _said(fault) if isinstance(event, PartGiven) else None
+        return _notice_of(fault) if isinstance(event, PartGiven) else None
 
     def over(self) -> TextDelta | None:
-        """What the answer says of a card that the agent did not mend."""
-        fault, self._open = self._open, None
-        return None if fault is None else _said(fault)
+        """Return the notice of a card that the agent did not repair; None where there is none."""
+        fault, self._unrepaired = self._unrepaired, None
+        return None if fault is None else _notice_of(fault)
 
 
 def _cards_of(event: AgentEvent) -> list[ContentPart]:
     match event:
         case PartGiven(part=part):
-            found: Iterable[JsonValue] = (part,)
+            values: Iterable[JsonValue] = (part,)
         case MessageChanged(parts=parts):
-            found = parts
+            values = parts
         case _:
             return []
-    read = [_read(part) for part in found]
+    read = [_read(part) for part in values]
     return [part for part in read if isinstance(part, StructuredDataPart)]
 
 
@@ -77,7 +78,7 @@ def _read(value: JsonValue) -> ContentPart | None:
         return None
 
 
-def _asked(fault: CodecError, now: float) -> Message:
+def _repair_request(fault: CodecError, now: float) -> Message:
     text = (
         f"Your card was not shown. {_place(fault)}: {fault.reason[:_LONGEST]}. "
         "Give the whole card again without this mistake; you are told so once."
@@ -90,7 +91,7 @@ def _asked(fault: CodecError, now: float) -> Message:
     )
 
 
-def _said(fault: CodecError) -> TextDelta:
+def _notice_of(fault: CodecError) -> TextDelta:
     what = " ".join(f"{_place(fault)}: {fault.reason}".split())[:_LONGEST]
     return TextDelta(text=f"\n\n⚠️ A card cannot be shown here ({what}).\n\n")
 

@@ -22,7 +22,7 @@ from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import AgentMembership, Room, Rooms
 from bridge.router.turns.handovers import HandOvers
 from bridge.router.turns.selection import WITHIN, is_named
-from bridge.router.turns.sessions import session_of, spot_of
+from bridge.router.turns.sessions import TurnContext, session_of, spot_of
 from bridge.uacs import Message
 
 log = structlog.get_logger()
@@ -43,33 +43,33 @@ class FollowUps:
         self._counting: defaultdict[RoomId, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @asynccontextmanager
-    async def by(
-        self, room: Room, turn: StoredTurn, answer: Message, origin: StoredMessage
-    ) -> AsyncGenerator[Sequence[NewTurn]]:
-        """The turns that this answer calls: they are queued with it, in the block. What it hands
-        over is handed over behind it. Their ids follow from the turn, so that one that runs again
-        calls once."""
-        room = self._rooms.by_id.get(turn.room, room)
+    async def of(self, context: TurnContext, answer: Message) -> AsyncGenerator[Sequence[NewTurn]]:
+        """Give the turns that this answer calls to the block, which queues them with the answer;
+        hand the conversation over after it. The ids of the turns follow from the asked turn, so
+        that one that runs again calls once. Raises StoreError."""
+        turn, origin = context.turn, context.origin
+        room = self._rooms.by_id.get(turn.room, context.room)
         membership = room.membership(turn.agent)
         if membership is None:
             yield ()
             return
-        handed = next(filter(None, map(hand_over_of, answer.content)), None)
-        wanted = (
+        hand_over = next(filter(None, map(hand_over_of, answer.content)), None)
+        mentioned = (
             _named(room, membership, answer)
-            if handed is None
-            else _handed(room, membership, handed[0])
+            if hand_over is None
+            else _new_holder(room, membership, hand_over[0])
         )
         async with self._counting[room.id]:
-            before = await self._called_before(room) if wanted else 0
-            called = wanted[: max(room.talk.turns - before, 0)]
+            before = await self._called_before(room) if mentioned else 0
+            called = mentioned[: max(room.talk.turns - before, 0)]
             yield tuple(
-                _turn(room, one, turn, answer, origin, number) for number, one in enumerate(called)
+                _turn(room, membership_called, turn, answer, origin, number)
+                for number, membership_called in enumerate(called)
             )
-        if len(called) < len(wanted):
+        if len(called) < len(mentioned):
             await self._say_enough(room, before)
-        elif handed is not None:
-            await self._hand_over(room, membership, handed, origin, answer)
+        elif hand_over is not None:
+            await self._hand_over(room, membership, hand_over, origin, answer)
 
     async def _called_before(self, room: Room) -> int:
         return await self._store.called_by_others(room.id, self._clock.time() - WITHIN)
@@ -78,17 +78,17 @@ class FollowUps:
         self,
         room: Room,
         membership: AgentMembership,
-        handed: tuple[str, str],
+        hand_over: tuple[str, str],
         origin: StoredMessage,
         answer: Message,
     ) -> None:
-        to, why = handed
+        to, why = hand_over
         spot, by = spot_of(membership, origin), ActorId(answer.actor.id)
         if to == PERSON:
             await self._hand_overs.take(
                 room, spot, by, f"A person (asked by {membership.agent})", why
             )
-        elif _handed(room, membership, to):
+        elif _new_holder(room, membership, to):
             await self._hand_overs.hand(room, spot, to, by, why)
         else:
             log.warning("handover_rejected", room=room.id, agent=membership.agent, to=to)
@@ -126,7 +126,7 @@ def _turn(
     )
 
 
-def _handed(room: Room, membership: AgentMembership, to: str) -> list[AgentMembership]:
+def _new_holder(room: Room, membership: AgentMembership, to: str) -> list[AgentMembership]:
     other = None if to == PERSON else room.membership(to)
     return [] if other is None or other is membership else [other]
 
@@ -135,4 +135,6 @@ def _named(room: Room, membership: AgentMembership, answer: Message) -> list[Age
     if room.talk.agents == "off":
         return []
     text, _ = message_text(answer)
-    return [one for one in room.agents if one is not membership and is_named(one.agent, text)]
+    return [
+        agent for agent in room.agents if agent is not membership and is_named(agent.agent, text)
+    ]

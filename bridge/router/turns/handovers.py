@@ -18,7 +18,7 @@ from bridge.ports.store.agents import AgentStore
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.rooms import Room
 from bridge.router.signals import Signal
-from bridge.router.turns.sessions import Asked, spots_of
+from bridge.router.turns.sessions import Question, spots_of
 
 log = structlog.get_logger()
 
@@ -26,7 +26,8 @@ GIVE_BACK = "bridge.give_back"  # the id of the button; its value is the spot
 
 
 class HandOvers:
-    """A cache in front of the store: to ask costs next to nothing."""
+    """Knows who answers at a place of a room in place of all others. It caches the store, so a
+    question costs one look into a dict."""
 
     def __init__(
         self,
@@ -38,23 +39,28 @@ class HandOvers:
         self._store = store
         self._notices = notices
         self._clock = clock
-        self._held: dict[tuple[RoomId, str], HandOver] = {}
-        self._taken = hand_over_taken
+        self._by_spot: dict[tuple[RoomId, str], HandOver] = {}
+        self._hand_over_taken = hand_over_taken
 
     async def load(self) -> None:
-        self._held = {(one.room, one.spot): one for one in await self._store.holdings()}
+        """Read the hand-overs from the store. Raises StoreError."""
+        self._by_spot = {
+            (holding.room, holding.spot): holding for holding in await self._store.holdings()
+        }
 
-    def at(self, room: RoomId, asked: Asked) -> HandOver | None:
-        """Who holds the narrowest spot at which it was said."""
-        if not self._held:
+    def at(self, room: RoomId, question: Question) -> HandOver | None:
+        """Return the hand-over of the narrowest place where the question stands; None where there
+        is none."""
+        if not self._by_spot:
             return None
-        found = (self._held.get((room, spot)) for spot in spots_of(asked))
-        return next((one for one in found if one is not None), None)
+        hand_overs = (self._by_spot.get((room, spot)) for spot in spots_of(question))
+        return next((hand_over for hand_over in hand_overs if hand_over is not None), None)
 
     async def take(self, room: Room, spot: str, by: ActorId, name: str, why: str = "") -> str:
-        """A person answers there from now on; what agents are saying there ends."""
+        """Let a person answer at this place in place of agents, stop what agents are writing there,
+        and tell the room. Returns the answer for that person. Raises StoreError."""
         await self._hold(room, spot, None, by)
-        await self._taken.emit(room.id)
+        await self._hand_over_taken.emit(room.id)
         reason = f" ({why})" if why else ""
         text = (
             f"🙋 {name} has taken over{reason}: no agent answers {_where(spot)} until it is given "
@@ -64,25 +70,27 @@ class HandOvers:
         return "You have taken over."
 
     async def hand(self, room: Room, spot: str, agent: str, by: str, why: str = "") -> str:
-        """Another agent answers there from now on."""
+        """Let another agent answer at this place, and tell the room. Returns the answer for whoever
+        asked. Raises StoreError."""
         await self._hold(room, spot, agent, by)
         reason = f": {why}" if why else ""
         await self._say(room, spot, f"🔁 @{agent} answers {_where(spot)} from now on{reason}")
         return f"Handed over to {agent}."
 
     async def give_back(self, room: Room, spot: str) -> str:
-        """Everybody answers as they are configured."""
+        """Let agents answer at this place as they are configured, and tell the room. Returns the
+        answer for whoever asked. Raises StoreError."""
         if not await self._store.release(room.id, spot):
             return "Nobody has taken over here."
-        del self._held[room.id, spot]
+        del self._by_spot[room.id, spot]
         log.info("handover_ended", room=room.id)
         await self._say(room, spot, f"↩️ Agents answer {_where(spot)} again.")
         return "Given back."
 
     async def _hold(self, room: Room, spot: str, agent: str | None, by: str) -> None:
-        holding = HandOver(room.id, spot, agent, by, self._clock.time())
-        await self._store.hold(holding)
-        self._held[room.id, spot] = holding
+        hand_over = HandOver(room.id, spot, agent, by, self._clock.time())
+        await self._store.hold(hand_over)
+        self._by_spot[room.id, spot] = hand_over
         log.info("handover_started", room=room.id, agent=agent, by=by)
 
     async def _say(self, room: Room, spot: str, text: str, *, button: bool = False) -> None:

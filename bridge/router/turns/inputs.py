@@ -1,4 +1,4 @@
-"""What is said to an agent while it works, and the wish that it stops."""
+"""What an agent is told while it works, and the wish that it stops."""
 
 from __future__ import annotations
 
@@ -10,32 +10,36 @@ from bridge.model.turns import AgentInput, StopWanted
 
 
 class Inputs:
-    """An agent reads it as an async iterator, or not at all; it ends with the turn."""
+    """The inputs of one turn, which its agent reads as an async iterator, or not at all.
+
+    `stop_wanted` is set when somebody asks the agent to stop.
+    """
 
     def __init__(self) -> None:
-        self._given: deque[AgentInput] = deque()
-        self._news = asyncio.Event()
+        self._unread: deque[AgentInput] = deque()
+        self._arrived = asyncio.Event()
         self.stop_wanted = asyncio.Event()
 
     def give(self, value: AgentInput) -> None:
-        self._given.append(value)
-        self._news.set()
+        """Let the agent read this next."""
+        self._unread.append(value)
+        self._arrived.set()
 
     def stop(self, by: ActorId | None) -> None:
-        """Ask it to stop; whoever runs it sees to it that it does."""
+        """Ask the agent to stop; whoever runs the turn ends it if the agent goes on."""
         if not self.stop_wanted.is_set():
             self.give(StopWanted(by=by))
             self.stop_wanted.set()
 
     def unread(self) -> list[AgentInput]:
-        """What the agent never looked at."""
-        return list(self._given)
+        """Return the inputs that the agent has not read."""
+        return list(self._unread)
 
     def __aiter__(self) -> Inputs:
         return self
 
     async def __anext__(self) -> AgentInput:
-        while not self._given:
-            self._news.clear()
-            await self._news.wait()
-        return self._given.popleft()
+        while not self._unread:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self._unread.popleft()

@@ -1,11 +1,13 @@
-"""An agent's voice in a room: its first words, its final words, what it changes or takes back."""
+"""Shows the answers of agents in their rooms: first words, final words, changes and withdrawals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from bridge.content.cards.reader import Cards
+from bridge.content.messages.parts import may_hold_files
 from bridge.errors import AgentError
 from bridge.model import (
     AccountId,
@@ -14,204 +16,224 @@ from bridge.model import (
     OperationId,
     Person,
     PostMessage,
-    TurnId,
     deletion_of,
     edit_of,
 )
 from bridge.model.admission import Admission
-from bridge.model.archive_records import MessageState, NewMessage, StoredMessage
+from bridge.model.archive_records import MessageState, NewMessage
 from bridge.model.refs import ActorId
 from bridge.model.turn_records import NewTurn, StoredTurn
-from bridge.model.turns import AgentEvent, MessageChanged, PartGiven, Turn, TurnState
+from bridge.model.turns import MessageChanged, PartGiven, Turn, TurnState
 from bridge.ports.clock import Clock
 from bridge.ports.connector import Connector
 from bridge.ports.files import Files
 from bridge.ports.store.admissions import AdmissionStore
 from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
-from bridge.router.outbound.kept_files import with_json_files, with_kept_media
 from bridge.router.outbound.lanes import Lanes
 from bridge.router.rooms.bylines import Bylines
 from bridge.router.rooms.features import has_threads, shows_growth
+from bridge.router.rooms.feed import Feed
 from bridge.router.rooms.reference_names import ReferenceNames
-from bridge.router.rooms.rooms import Member, Room
-from bridge.router.turns.answer import Answer, saying
+from bridge.router.rooms.rooms import Member
+from bridge.router.runtime.kept_files import with_json_files, with_kept_media
+from bridge.router.turns.answer import Answer, with_content
+from bridge.router.turns.sessions import TurnContext
 from bridge.uacs import Message
 
 
-class _VoiceStore(AdmissionStore, MessageStore, TurnStore, Protocol):
+class _PublisherStore(AdmissionStore, MessageStore, TurnStore, Protocol):
     """What `AnswerPublisher` needs of the store."""
 
 
+@dataclass(frozen=True)
+class AnswerPosts:
+    """Makes the operations that show answers in the channels of a room."""
+
+    connectors: Mapping[AccountId, Connector]
+    bylines: Bylines
+    new_id: Callable[[], str]
+
+    def of(self, context: TurnContext, answer: Answer, *, stream: bool) -> tuple[PostMessage, ...]:
+        """Return one post for each channel; of a `stream`, for each that can show it grow."""
+        return tuple(
+            PostMessage(
+                id=OperationId(self.new_id()),
+                account=member.account,
+                channel=member.channel,
+                room=context.room.id,
+                message=answer.id,
+                byline=self.bylines.of_agent(answer.agent),
+                root=context.origin.root if self._in_threads(member) else None,
+                stream=stream,
+                asker=context.origin.author.id if stream else None,
+            )
+            for member in context.room.listeners()
+            if not stream or shows_growth(self.connectors, member.account)
+        )
+
+    def edits(self, posts: Sequence[PostMessage]) -> list[Operation]:
+        """Return the edits of what these posts show."""
+        return [edit_of(post, OperationId(self.new_id())) for post in posts]
+
+    def _in_threads(self, member: Member) -> bool:
+        return member.options.threads != "flat" and has_threads(self.connectors, member.account)
+
+
+@dataclass(frozen=True)
+class AnswerCompletion:
+    """Adds to messages of agents what the agents need not write, but those who show them need."""
+
+    cards: Cards
+    files: Files | None
+    reference_names: ReferenceNames
+
+    async def completed(self, message: Message) -> Message:
+        """Return the message with fallbacks of its cards, the names of those it mentions, and files
+        for the parts that nothing can show."""
+        named = await self.reference_names.named(None, self.cards.with_fallbacks(message))
+        if not may_hold_files(named):
+            return named
+        return await with_json_files(named, self.cards, self.files)
+
+    async def with_kept_files(self, event: PartGiven) -> PartGiven:
+        """Return the event with its file kept in the blob store."""
+        return await with_kept_media(event, self.files)
+
+
 class AnswerPublisher:
-    """What agents say is kept, and stands in every channel of the room."""
+    """Keeps what agents write, and shows it in every channel of the room."""
 
     def __init__(
         self,
-        store: _VoiceStore,
-        connectors: Mapping[AccountId, Connector],
+        store: _PublisherStore,
         lanes: Lanes,
+        feed: Feed,
+        posts: AnswerPosts,
+        completion: AnswerCompletion,
         clock: Clock,
-        new_id: Callable[[], str],
-        cards: Cards,
-        files: Files | None,
-        reference_names: ReferenceNames,
-        bylines: Bylines,
     ) -> None:
         self._store = store
-        self._connectors = connectors
         self._lanes = lanes
+        self._feed = feed
+        self._posts = posts
+        self._completion = completion
         self._clock = clock
-        self._new_id = new_id
-        self._cards = cards
-        self._files = files
-        self._reference_names = reference_names
-        self._bylines = bylines
 
     async def begin(
         self,
-        turn: TurnId,
-        room: Room,
-        trigger: StoredMessage,
+        context: TurnContext,
         answer: Answer,
         state: Callable[[], TurnState] = lambda: "running",
     ) -> Sequence[PostMessage]:
-        """The first words take their place in every lane where they can grow; a turn that runs
-        again finds them. The posts that show them. `state` is the turn's, which may wait
-        already."""
-        operations = self._posts(room, trigger, answer, stream=True)
-        message = await self._whole(answer.message())
-        new = self._new_message(message, trigger, "streaming")
+        """Give the first words their place in every lane where they can grow; a turn that runs
+        again finds them. Returns the posts that show them. `state` returns the turn's, which may
+        wait already. Raises StoreError."""
+        operations = self._posts.of(context, answer, stream=True)
+        message = await self._completion.completed(answer.message())
+        new = self._new_message(message, context, "streaming")
         admission = Admission(
-            outcome="answer", message=new, timelines=(room.timeline,), operations=operations
+            outcome="answer", message=new, timelines=(context.room.timeline,), operations=operations
         )
         await self._store.admit(admission)
-        await self._store.set_turn(turn, state(), answer=answer.id)
-        self._wake(room.listeners())
+        await self._store.set_turn(context.turn.id, state(), answer=answer.id)
+        self._wake(context)
         return operations
 
     async def roll_over(self, post: PostMessage, message: Message) -> None:
-        """A growing answer has more parts in this channel than stand there: they are posted in
-        their turn, as any other post."""
-        edit = edit_of(post, OperationId(self._new_id()), stream=True)
-        await self._store.change_message(await self._whole(message), "streaming", [edit])
+        """Queue the edit that posts the further parts of a growing answer, in their turn, as any
+        other post. Raises StoreError."""
+        edit = edit_of(post, OperationId(self._posts.new_id()), stream=True)
+        completed = await self._completion.completed(message)
+        await self._store.change_message(completed, "streaming", [edit])
         self._lanes.wake(post.channel.lane)
 
     async def keep(
         self,
-        room: Room,
-        trigger: StoredMessage,
+        context: TurnContext,
         answer: Answer,
         state: MessageState,
         called: Sequence[NewTurn] = (),
     ) -> None:
-        """The final state: a post where nothing was shown yet, else an edit of what was. What
-        nobody is to see is kept all the same. With it go the turns that it calls."""
-        message = await self._whole(answer.message())
-        posts = self._posts(room, trigger, answer, stream=False) if answer.visible else ()
-        new = self._new_message(message, trigger, state)
+        """Keep the final state: with a post where nothing was shown yet, else with an edit. What
+        nobody is to see is kept without posts. The turns that the answer calls are queued in the
+        same transaction. Raises StoreError."""
+        message = await self._completion.completed(answer.message())
+        posts = self._posts.of(context, answer, stream=False) if answer.visible else ()
         admission = Admission(
             outcome="answer",
-            message=new,
-            timelines=(room.timeline,),
+            message=self._new_message(message, context, state),
+            timelines=(context.room.timeline,),
             operations=posts,
             turns=tuple(called),
         )
         if (await self._store.admit(admission)).repeat:
             await self._store.change_message(message, state, await self._final(posts), called)
-        self._wake(room.listeners())
+        self._wake(context)
 
     async def _final(self, posts: Sequence[PostMessage]) -> list[Operation]:
-        """Edits of what was shown while it grew; posts where nothing was, once."""
+        """Edits where the answer was shown while it grew, posts elsewhere."""
         shown = {
-            one.channel.key
+            earlier.channel.key
             for post in posts[:1]
-            for one in await self._store.posts_of(post.message)
+            for earlier in await self._store.posts_of(post.message)
         }
-        return [
-            edit_of(post, OperationId(self._new_id()))
-            if post.channel.key in shown or shows_growth(self._connectors, post.account)
-            else post
-            for post in posts
-        ]
+        operations: list[Operation] = []
+        for post in posts:
+            grew = shows_growth(self._posts.connectors, post.account)
+            operations += self._posts.edits([post]) if post.channel.key in shown or grew else [post]
+        return operations
 
     async def change(self, turn: Turn, event: MessageChanged) -> None:
-        """Raises AgentError when the message is not the agent's own, said in this room."""
+        """Change an earlier message of the agent. Raises StoreError, and AgentError for a message
+        that is not the agent's own, or not of this room."""
         stored = await self._store.message(event.message)
-        posts = [one for one in await self._store.posts_of(event.message) if one.room == turn.room]
+        posts = [
+            post for post in await self._store.posts_of(event.message) if post.room == turn.room
+        ]
         own = stored is not None and stored.message.actor.id == f"agent:{turn.agent}"
         if stored is None or not own or not posts:
             raise AgentError(
                 f"it wanted to change message {event.message!r}, which it did not say in this room"
             )
-        changed = await self._whole(saying(stored.message, event.parts))
-        edits = [edit_of(post, OperationId(self._new_id())) for post in posts]
-        await self._store.change_message(changed, "edited", edits)
-        for edit in edits:
-            self._lanes.wake(edit.channel.lane)
+        changed = await self._completion.completed(with_content(stored.message, event.parts))
+        await self._store.change_message(changed, "edited", self._posts.edits(posts))
+        for post in posts:
+            self._lanes.wake(post.channel.lane)
+        self._feed.woke()
 
     async def withdraw(self, turn: StoredTurn) -> None:
-        """Take its answer away, if anything of it stands."""
-        own_id = answer_id(turn)
-        stored = await self._store.message(own_id)
+        """Delete the turn's answer, if anything of it stands. Raises StoreError."""
+        stored = await self._store.message(turn.answer_id)
         if stored is None:
             return
-        posts = await self._store.posts_of(own_id)
-        deletions = [deletion_of(post, OperationId(self._new_id())) for post in posts]
+        posts = await self._store.posts_of(turn.answer_id)
+        deletions = [deletion_of(post, OperationId(self._posts.new_id())) for post in posts]
         await self._store.change_message(stored.message, "deleted", deletions)
-        for one in deletions:
-            self._lanes.wake(one.lane)
+        for deletion in deletions:
+            self._lanes.wake(deletion.lane)
 
-    async def heard(self, event: AgentEvent) -> AgentEvent:
-        """What an agent says, with its files kept."""
-        return await with_kept_media(event, self._files) if isinstance(event, PartGiven) else event
+    async def with_kept_files(self, event: PartGiven) -> PartGiven:
+        """Return the event with its file kept in the blob store."""
+        return await self._completion.with_kept_files(event)
 
-    async def _whole(self, message: Message) -> Message:
-        """With all that an agent need not write, but those who show it need."""
-        named = await self._reference_names.named(None, self._cards.with_fallbacks(message))
-        return await with_json_files(named, self._cards, self._files)
-
-    def _posts(
-        self, room: Room, trigger: StoredMessage, answer: Answer, *, stream: bool
-    ) -> tuple[PostMessage, ...]:
-        return tuple(
-            PostMessage(
-                id=OperationId(self._new_id()),
-                account=member.account,
-                channel=member.channel,
-                room=room.id,
-                message=answer.id,
-                byline=self._bylines.of_agent(answer.agent),
-                root=trigger.root if self._in_threads(member) else None,
-                stream=stream,
-                asker=trigger.author.id if stream else None,
-            )
-            for member in room.listeners()
-            if not stream or shows_growth(self._connectors, member.account)
-        )
-
-    def _in_threads(self, member: Member) -> bool:
-        keeps = member.options.threads != "flat"
-        return keeps and has_threads(self._connectors, member.account)
+    def ended(self, context: TurnContext, answer: Answer) -> None:
+        """Note that the answer grows no more: its last state is in the store."""
+        self._feed.ended(context.room.id, answer.id)
 
     def _new_message(
-        self, message: Message, trigger: StoredMessage, state: MessageState
+        self, message: Message, context: TurnContext, state: MessageState
     ) -> NewMessage:
         author = Person(id=ActorId(message.actor.id), name=message.actor.name or "agent", bot=True)
         return NewMessage(
             message=message,
             author=author,
             time=self._clock.time(),
-            root=trigger.root,
-            reply_to=MessageId(trigger.message.message_id),
+            root=context.origin.root,
+            reply_to=MessageId(context.origin.message.message_id),
             state=state,
         )
 
-    def _wake(self, members: Sequence[Member]) -> None:
-        for member in members:
+    def _wake(self, context: TurnContext) -> None:
+        for member in context.room.listeners():
             self._lanes.wake(member.channel.lane)
-
-
-def answer_id(turn: StoredTurn) -> MessageId:
-    """The answer's id follows from the turn, so that a turn run twice answers once."""
-    return MessageId(f"agent:{turn.agent}:{turn.id}")

@@ -23,11 +23,10 @@ from bridge.ports.store.messages import MessageStore
 from bridge.ports.store.turns import TurnStore
 from bridge.router.rooms.rooms import AgentMembership, Rooms
 from bridge.router.runtime.timeouts import Timeouts
-from bridge.router.signals import Signal
 from bridge.router.turns.admission import TurnAdmission
-from bridge.router.turns.history import shown_meanwhile
+from bridge.router.turns.history import shown_while_working
 from bridge.router.turns.inputs import Inputs
-from bridge.router.turns.publisher import AnswerPublisher, answer_id
+from bridge.router.turns.publisher import AnswerPublisher
 from bridge.router.turns.runner import TurnRunner
 from bridge.uacs import Message
 
@@ -36,23 +35,25 @@ log = structlog.get_logger()
 
 @dataclass
 class _Running:
-    """The turn that an agent works on now, and those whose questions it was told meanwhile;
-    `outdated`: its own question is gone or says something else."""
+    """The turn that an agent works on now, and the turns whose questions it was told meanwhile.
+    `outdated`: the turn's own question was deleted or edited."""
 
     turn: StoredTurn
     inputs: Inputs = field(default_factory=Inputs)
-    told: list[tuple[Steered, StoredTurn]] = field(default_factory=list[tuple[Steered, StoredTurn]])
+    steered: list[tuple[Steered, StoredTurn]] = field(
+        default_factory=list[tuple[Steered, StoredTurn]]
+    )
     outdated: bool = False
 
 
 @dataclass
 class _Session:
-    """Turns that wait, the one that runs, and when the last question came."""
+    """The turns of one session that wait, the one that runs, and when the last question came."""
 
     membership: AgentMembership
     waiting: deque[StoredTurn] = field(default_factory=deque[StoredTurn])
     running: _Running | None = None
-    asked: float = 0.0
+    last_asked: float = 0.0
 
 
 class _TurnsStore(AdmissionStore, ConversationStore, MessageStore, TurnStore, Protocol):
@@ -72,36 +73,35 @@ class TurnQueue:
         rooms: Rooms,
         runner: TurnRunner,
         publisher: AnswerPublisher,
-        clock: Clock,
-        policy: Timeouts,
-        new_id: Callable[[], str],
         admission: TurnAdmission,
-        hand_over_taken: Signal[RoomId],
+        new_id: Callable[[], str],
+        clock: Clock,
+        timeouts: Timeouts,
     ) -> None:
         self._store = store
         self._rooms = rooms
         self._runner = runner
         self._publisher = publisher
         self._clock = clock
-        self._policy = policy
+        self._timeouts = timeouts
         self._new_id = new_id
         self._admission = admission
         self._sessions: dict[str, _Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        hand_over_taken.subscribe(self._taken_over)
 
     async def start(self) -> None:
-        """Go on with turns from before, those that waited for leave to call a tool among them. One
-        whose tool call had begun is never run again."""
+        """Continue with the turns of the last run, those that waited for an approval among them. A
+        turn whose tool call had begun is never run again. Raises StoreError."""
         for turn in await self._store.open_turns():
-            tried = turn.state != "waiting" and turn.attempts >= self._policy.turn_attempts
-            if turn.tool_called or tried:
+            tried_often = turn.state != "waiting" and turn.attempts >= self._timeouts.turn_attempts
+            if turn.tool_called or tried_often:
                 await self._runner.interrupt(turn)
             else:
                 self._enqueue(turn)
 
     async def ask(self, new: NewTurn) -> None:
-        """A queued turn: its agent answers as its seat wants."""
+        """Take a turn that the store holds: its agent answers as its membership says. Raises
+        StoreError."""
         turn = StoredTurn(
             new.id, new.agent, new.room, new.trigger, "queued", 0,
             asked=self._clock.time(), session=new.session, origin=new.origin,
@@ -118,18 +118,19 @@ class TurnQueue:
                 session.running.inputs.stop(None)
 
     def stop(self, session: str, by: ActorId | None) -> bool:
-        """Stop what is answered there, and forget what waits; False when nothing is."""
-        found = self._sessions.get(session)
-        if found is None or found.running is None:
+        """Ask the agent that answers in this session to stop. Returns False where none does."""
+        running_session = self._sessions.get(session)
+        if running_session is None or running_session.running is None:
             return False
-        found.running.inputs.stop(by)
+        running_session.running.inputs.stop(by)
         return True
 
     async def stop_answer(self, answer: MessageId, by: ActorId) -> bool:
-        """Stop the turn that this message is the answer of, if they may."""
+        """Stop the turn that writes this answer, if `by` may stop it. Returns whether it was
+        stopped. Raises StoreError."""
         for session in list(self._sessions.values()):
             running = session.running
-            if running is not None and answer_id(running.turn) == answer:
+            if running is not None and running.turn.answer_id == answer:
                 if not await self._admission.may_stop(running.turn, by):
                     return False
                 running.inputs.stop(by)
@@ -137,7 +138,7 @@ class TurnQueue:
         return False
 
     async def stop_thread(self, root: MessageId, by: ActorId) -> None:
-        """Stop what is being answered in this thread, as far as they may."""
+        """Stop the turns of this thread that `by` may stop. Raises StoreError."""
         for session in list(self._sessions.values()):
             running = session.running
             if running is None:
@@ -147,8 +148,8 @@ class TurnQueue:
             if there and await self._admission.may_stop(running.turn, by):
                 running.inputs.stop(by)
 
-    async def _taken_over(self, room: RoomId) -> None:
-        """A person took over somewhere in the room: what is being said there ends."""
+    async def hand_over_taken(self, room: RoomId) -> None:
+        """Stop the turns in this room where a person has taken over. Raises StoreError."""
         for session in list(self._sessions.values()):
             running = session.running
             if running is None or running.turn.room != room:
@@ -157,11 +158,12 @@ class TurnQueue:
                 running.inputs.stop(None)
 
     async def question_changed(self, change: Change) -> None:
-        """An answer to words that nobody says any more stops, and goes; edited words are asked."""
+        """Stop the turn of a question that was deleted or edited; its answer is withdrawn. An
+        edited question is asked again. Raises StoreError."""
         question = MessageId(change.message.message_id)
         for session in list(self._sessions.values()):
             if change.state == "deleted":
-                for turn in [one for one in session.waiting if _asks(one, question)]:
+                for turn in [turn for turn in session.waiting if _asks(turn, question)]:
                     session.waiting.remove(turn)
                     await self._store.set_turn(turn.id, "done", error="the question was deleted")
             running = session.running
@@ -190,41 +192,46 @@ class TurnQueue:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _steer(self, session: _Session, running: _Running, turn: StoredTurn) -> None:
-        message = await self._said_meanwhile(session.membership, running, turn)
+        message = await self._steered_message(session.membership, running, turn)
         if message is None or session.running is not running:
             self._enqueue(turn)
             return
-        told = Steered(message=message)
-        running.told.append((told, turn))
-        running.inputs.give(told)
+        steered = Steered(message=message)
+        running.steered.append((steered, turn))
+        running.inputs.give(steered)
 
-    async def _said_meanwhile(
+    async def _steered_message(
         self, membership: AgentMembership, running: _Running, turn: StoredTurn
     ) -> Message | None:
-        """What the turn asks, as the agent at work is shown it; None where it cannot be."""
+        """Return the turn's question as the agent at work is shown it; None where it cannot be
+        shown."""
         room = self._rooms.by_id.get(turn.room)
         new = await self._store.message(turn.trigger)
         question = await self._store.message(running.turn.trigger)
-        asked = await self._store.message(running.turn.origin or running.turn.trigger)
-        if room is None or new is None or question is None or asked is None:
+        last_asked = await self._store.message(running.turn.origin or running.turn.trigger)
+        if room is None or new is None or question is None or last_asked is None:
             return None
-        before = [question.message, *(told.message for told, _ in running.told)]
-        return await shown_meanwhile(self._store, room, membership, asked, before, new.message)
+        before = [question.message, *(steered.message for steered, _ in running.steered)]
+        return await shown_while_working(
+            self._store, room, membership, last_asked, before, new.message
+        )
 
     def _enqueue(self, turn: StoredTurn) -> None:
         key = _key(turn)
         session = self._sessions.get(key)
         if session is not None:
             session.waiting.append(turn)
-            session.asked = self._clock.monotonic()
+            session.last_asked = self._clock.monotonic()
             return
-        session = _Session(self._seat(turn), deque([turn]), asked=self._clock.monotonic())
+        session = _Session(
+            self._membership(turn), deque([turn]), last_asked=self._clock.monotonic()
+        )
         self._sessions[key] = session
         task = asyncio.create_task(self._run(key, session), name=f"agent {turn.agent}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _seat(self, turn: StoredTurn) -> AgentMembership:
+    def _membership(self, turn: StoredTurn) -> AgentMembership:
         room = self._rooms.by_id.get(turn.room)
         return (room and room.membership(turn.agent)) or AgentMembership(turn.agent)
 
@@ -233,25 +240,26 @@ class TurnQueue:
             while session.waiting:
                 await self._gather(session)
                 turn = await self._next(session)
-                if why := await self._admission.refuses(turn):
+                if why := await self._admission.admit(turn):
                     await self._store.set_turn(turn.id, "done", error=why)
                     continue
-                await self._admission.begins(turn)
                 session.running = _Running(turn)
-                called = await self._answer(session.running)
+                called_turns = await self._answer(session.running)
                 await self._admission.ends(turn)
                 if session.running.outdated:
                     await self._publisher.withdraw(turn)
-                await self._call_others(called, withdrawn=session.running.outdated)
-                over, session.running = session.running, None
-                unheard = await self._heard_of(over)
-                session.waiting.extendleft(reversed(unheard))
+                await self._call_others(called_turns, withdrawn=session.running.outdated)
+                ended_turn, session.running = session.running, None
+                unread_turns = await self._unread_turns(ended_turn)
+                session.waiting.extendleft(reversed(unread_turns))
         finally:
             del self._sessions[key]
 
     async def _gather(self, session: _Session) -> None:
         """Rapid messages are one question: wait until nobody adds to it."""
-        while (left := session.asked + session.membership.gather - self._clock.monotonic()) > 0:
+        while (
+            left := session.last_asked + session.membership.gather - self._clock.monotonic()
+        ) > 0:
             await self._clock.sleep(left)
 
     async def _next(self, session: _Session) -> StoredTurn:
@@ -263,7 +271,7 @@ class TurnQueue:
         return turn
 
     async def _answer(self, running: _Running) -> Sequence[NewTurn]:
-        """Those that it calls, which are in the store."""
+        """Run the turn. Returns the turns that it calls, which are in the store."""
         try:
             return await self._runner.run(running.turn, running.inputs)
         except Exception as error:
@@ -271,24 +279,24 @@ class TurnQueue:
             await self._store.set_turn(running.turn.id, "failed", error=str(error))
             return ()
 
-    async def _call_others(self, called: Sequence[NewTurn], *, withdrawn: bool) -> None:
-        """What one agent says in its answer to another is asked, unless the answer is gone."""
-        for one in called:
+    async def _call_others(self, called_turns: Sequence[NewTurn], *, withdrawn: bool) -> None:
+        """Ask the agents that an answer calls, unless the answer is withdrawn."""
+        for new_turn in called_turns:
             if withdrawn:
-                await self._store.set_turn(one.id, "done", error="the question was changed")
+                await self._store.set_turn(new_turn.id, "done", error="the question was changed")
             else:
-                await self.ask(one)
+                await self.ask(new_turn)
 
-    async def _heard_of(self, running: _Running) -> Sequence[StoredTurn]:
-        """Turns whose questions the agent did not look at: they are asked as others are."""
+    async def _unread_turns(self, running: _Running) -> Sequence[StoredTurn]:
+        """Return the turns whose questions the agent did not read: they are asked as others are."""
         unread = running.inputs.unread()
-        unheard: list[StoredTurn] = []
-        for told, turn in running.told:
-            if any(told is one for one in unread):
-                unheard.append(turn)
+        unread_turns: list[StoredTurn] = []
+        for steered, turn in running.steered:
+            if any(steered is value for value in unread):
+                unread_turns.append(turn)
             else:
                 await self._store.set_turn(turn.id, "done", error=f"told to {running.turn.id}")
-        return unheard
+        return unread_turns
 
 
 def _asks(turn: StoredTurn, question: MessageId) -> bool:

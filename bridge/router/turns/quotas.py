@@ -22,7 +22,7 @@ _MICROS = 1_000_000
 
 @dataclass(frozen=True)
 class Limit:
-    """The most of each; None: no limit. `money` is in the currency of the prices."""
+    """The most that may be used; None: no limit. `money` is in the currency of the prices."""
 
     messages: int | None = None
     tokens: int | None = None
@@ -31,7 +31,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Budget:
-    """Sliding windows: what was spent an hour ago counts no more."""
+    """The limits of an hour and of a day, each a sliding window."""
 
     hour: Limit = Limit()
     day: Limit = Limit()
@@ -39,7 +39,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Prices:
-    """For a million tokens; `cached` are those of the input that the vendor had read before."""
+    """Prices of a million tokens. `cached` is for input tokens that the vendor had read before;
+    None: the price of other input."""
 
     input: float = 0.0
     output: float = 0.0
@@ -48,7 +49,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class QuotaSettings:
-    """Budgets by room and agent, the one that each person has, and what models cost."""
+    """The budgets of rooms and agents, the budget of each person, and the prices of models."""
 
     rooms: Mapping[RoomId, Budget] = field(default_factory=dict[RoomId, Budget])
     agents: Mapping[str, Budget] = field(default_factory=dict[str, Budget])
@@ -57,7 +58,7 @@ class QuotaSettings:
 
 
 class Quotas:
-    """Durable sums, and the limits as they are configured now."""
+    """Counts what turns use, durably, and compares it with the budgets."""
 
     def __init__(self, store: AgentStore, clock: Clock, settings: QuotaSettings) -> None:
         self._store = store
@@ -65,35 +66,37 @@ class Quotas:
         self._settings = settings
 
     def change(self, settings: QuotaSettings) -> None:
-        """From now on these are the limits and prices."""
+        """Replace the budgets and prices."""
         self._settings = settings
 
     async def refuses(self, room: RoomId, agent: str, person: str) -> str:
-        """Which quota is empty, and when it opens again; empty while all have something left."""
+        """Return which quota is used up, and when it opens again; empty while none is. Raises
+        StoreError."""
         now = self._clock.time()
-        for quota, name, budget in self._quotas(room, agent, person):
+        for account_key, name, budget in self._limited(room, agent, person):
             for limit, window, words in ((budget.hour, HOUR, "hour"), (budget.day, DAY, "day")):
                 if limit == Limit():
                     continue
-                spent = await self._store.spent(quota, now - window)
-                if found := _exceeded(spent, limit, now, window):
-                    what, opens = found
-                    metrics.QUOTA_REFUSALS.labels(agent, quota.partition(":")[0]).inc()
+                buckets = await self._store.spent(account_key, now - window)
+                if exceeded := _exceeded(buckets, limit, now, window):
+                    unit, opens = exceeded
+                    metrics.QUOTA_REFUSALS.labels(agent, account_key.partition(":")[0]).inc()
                     at = datetime.fromtimestamp(opens, UTC)
                     return (
-                        f"the {what} of this {words} for {name} are used up; they open again at "
+                        f"the {unit} of this {words} for {name} are used up; they open again at "
                         f"{at:%H:%M} UTC{_on(opens, now)}"
                     )
         return ""
 
-    async def asked(self, room: RoomId, agent: str, person: str) -> None:
-        """One more turn has begun."""
+    async def count_turn(self, room: RoomId, agent: str, person: str) -> None:
+        """Count one turn that has begun. Raises StoreError."""
         await self._spend(room, agent, person, Spent(self._clock.time(), messages=1))
 
-    async def used(
+    async def count_usage(
         self, room: RoomId, agent: str, person: str, usage: Mapping[str, object]
     ) -> None:
-        """What a turn cost, by what the vendor told (`metadata.usage`)."""
+        """Count the tokens and the money that a turn used, by the vendor's report
+        (`metadata.usage`). Raises StoreError."""
         input_tokens, output = _number(usage, "input_tokens"), _number(usage, "output_tokens")
         tokens = input_tokens + output
         if not tokens:
@@ -103,42 +106,43 @@ class Quotas:
         metrics.AGENT_TOKENS.labels(agent, "input").inc(input_tokens)
         metrics.AGENT_TOKENS.labels(agent, "output").inc(output)
         metrics.AGENT_MONEY.labels(agent).inc(micros / _MICROS)
-        spent = Spent(self._clock.time(), tokens=tokens, micros=micros)
-        await self._spend(room, agent, person, spent)
+        spending = Spent(self._clock.time(), tokens=tokens, micros=micros)
+        await self._spend(room, agent, person, spending)
 
-    async def forget(self, quota: str) -> None:
-        """As if nothing had been spent of it."""
-        await self._store.forget_spending(quota)
+    async def forget(self, account_key: str) -> None:
+        """Forget what was spent under this key. Raises StoreError."""
+        await self._store.forget_spending(account_key)
 
-    async def _spend(self, room: RoomId, agent: str, person: str, spent: Spent) -> None:
-        names = [room_purse(room), agent_purse(agent), person_purse(person)]
-        await self._store.spend(names, spent)
+    async def _spend(self, room: RoomId, agent: str, person: str, spending: Spent) -> None:
+        names = [room_quota_key(room), agent_quota_key(agent), person_quota_key(person)]
+        await self._store.spend(names, spending)
 
-    def _quotas(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Budget]]:
-        known = self._settings
-        found = [
-            (room_purse(room), "this room", known.rooms.get(room, Budget())),
-            (agent_purse(agent), agent, known.agents.get(agent, Budget())),
-            (person_purse(person), "you", known.person),
+    def _limited(self, room: RoomId, agent: str, person: str) -> list[tuple[str, str, Budget]]:
+        settings = self._settings
+        keys = [
+            (room_quota_key(room), "this room", settings.rooms.get(room, Budget())),
+            (agent_quota_key(agent), agent, settings.agents.get(agent, Budget())),
+            (person_quota_key(person), "you", settings.person),
         ]
-        return [one for one in found if one[2] != Budget()]
+        return [entry for entry in keys if entry[2] != Budget()]
 
 
-def room_purse(room: RoomId) -> str:
+def room_quota_key(room: RoomId) -> str:
     return join_key("room", room)
 
 
-def agent_purse(agent: str) -> str:
+def agent_quota_key(agent: str) -> str:
     return join_key("agent", agent)
 
 
-def person_purse(person: str | ActorId) -> str:
-    """`person` is the id of the person, or of an account that is nobody else's."""
+def person_quota_key(person: str | ActorId) -> str:
+    """Return the key of a person's quota; `person` is the id of the person, or of an account that
+    is not linked."""
     return f"person:{person}"
 
 
 def cost_of(prices: Prices, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> int:
-    """In millionths of the currency, so in prices times tokens."""
+    """Return the price of these tokens, in millionths of the currency."""
     cached = min(cached_tokens, input_tokens)
     cached_price = prices.input if prices.cached is None else prices.cached
     whole = (input_tokens - cached) * prices.input + cached * cached_price
@@ -146,40 +150,40 @@ def cost_of(prices: Prices, input_tokens: int, output_tokens: int, cached_tokens
 
 
 def _exceeded(
-    spent: Sequence[Spent], limit: Limit, now: float, window: float
+    buckets: Sequence[Spent], limit: Limit, now: float, window: float
 ) -> tuple[str, float] | None:
-    """What is used up, and when so much of it is long enough ago."""
+    """The unit that is used up, and when enough of it has left the window."""
     money = None if limit.money is None else round(limit.money * _MICROS)
-    found: list[tuple[float, str]] = []
-    for what, most, sums in (
-        ("messages", limit.messages, [one.messages for one in spent]),
-        ("tokens", limit.tokens, [one.tokens for one in spent]),
-        ("means", money, [one.micros for one in spent]),
+    reached: list[tuple[float, str]] = []
+    for unit, most, sums in (
+        ("messages", limit.messages, [bucket.messages for bucket in buckets]),
+        ("tokens", limit.tokens, [bucket.tokens for bucket in buckets]),
+        ("means", money, [bucket.micros for bucket in buckets]),
     ):
         if most is not None and sum(sums) >= most:
-            found.append((_opens(spent, sums, most, now, window), what))
-    if not found:
+            reached.append((_opens(buckets, sums, most, now, window), unit))
+    if not reached:
         return None
-    opens, what = max(found)
-    return what, opens
+    opens, unit = max(reached)
+    return unit, opens
 
 
 def _opens(
-    spent: Sequence[Spent], sums: Sequence[int], most: int, now: float, window: float
+    buckets: Sequence[Spent], sums: Sequence[int], most: int, now: float, window: float
 ) -> float:
     left = sum(sums)
-    for one, amount in zip(spent, sums, strict=True):
+    for bucket, amount in zip(buckets, sums, strict=True):
         left -= amount
         if left < most:
-            return one.at + BUCKET + window
+            return bucket.at + BUCKET + window
     return now + window  # a limit of nothing never opens by itself
 
 
 def _on(opens: float, now: float) -> str:
-    day, today = (datetime.fromtimestamp(one, UTC).date() for one in (opens, now))
+    day, today = (datetime.fromtimestamp(moment, UTC).date() for moment in (opens, now))
     return "" if day == today else f" on {day.isoformat()}"
 
 
 def _number(usage: Mapping[str, object], key: str) -> int:
-    found = usage.get(key)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+    count = usage.get(key)
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0

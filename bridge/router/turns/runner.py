@@ -1,4 +1,8 @@
-"""One turn of an agent: it is asked, heard until it ends, and what it says is shown."""
+"""One turn of an agent: the agent is asked, its events are read until it ends, and its answer is
+shown and kept.
+
+`TurnRunner` lists the steps; the other classes do them.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,13 @@ import structlog
 
 from bridge.content.cards.reader import Cards
 from bridge.content.messages.private_state import agent_state
-from bridge.errors import BridgeError
-from bridge.model import AccountId, MessageId
-from bridge.model.archive_records import StoredMessage
+from bridge.model import MessageId
 from bridge.model.turn_records import NewTurn, StoredTurn
 from bridge.model.turns import (
     AgentEvent,
     ApprovalWanted,
     MessageChanged,
+    PartGiven,
     ToolCalled,
     Turn,
     TurnDone,
@@ -28,52 +31,56 @@ from bridge.model.turns import (
 )
 from bridge.ports.agent import Agent
 from bridge.ports.clock import Clock
-from bridge.ports.connector import Connector
 from bridge.ports.store.messages import MessageStore
+from bridge.ports.store.reading import ReadingStore
 from bridge.ports.store.turns import TurnStore
+from bridge.router.outbound.outcomes import public_fault
 from bridge.router.outbound.streams import Stream, StreamRenderer
 from bridge.router.outbound.typing import Typing
 from bridge.router.outbound.typing import Work as AgentWork
 from bridge.router.rooms.feed import Feed
-from bridge.router.rooms.rooms import Room, Rooms
+from bridge.router.rooms.rooms import Rooms
 from bridge.router.runtime import metrics
+from bridge.router.runtime.deadlines import Deadlines
 from bridge.router.runtime.timeouts import Timeouts
 from bridge.router.turns.answer import Answer
 from bridge.router.turns.card_repair import CardRepair
-from bridge.router.turns.deadlines import TurnDeadlines
 from bridge.router.turns.follow_ups import FollowUps
+from bridge.router.turns.history import History, known_upto
 from bridge.router.turns.inputs import Inputs
-from bridge.router.turns.publisher import AnswerPublisher, answer_id
-from bridge.router.turns.request import TurnRequests
-from bridge.router.turns.tool_catalogue import ToolCatalogue
-from bridge.router.turns.tools import Calls, Tools
+from bridge.router.turns.publisher import AnswerPublisher
+from bridge.router.turns.sessions import TurnContext
+from bridge.router.turns.tools import Calls, ToolCatalogue, Tools
 
 log = structlog.get_logger()
 
-_LOOK = 1.0  # seconds between two looks at what an agent does before it speaks
+_LOOK = 1.0  # seconds between two looks at what an agent does before it writes
 
 
 @dataclass
-class Work:
-    """One turn under way: where it was asked, what is said to the agent, what it says. `began` is
-    the clock's; `first`: after how many seconds there was something to show."""
+class RunningTurn:
+    """One turn while its agent works.
 
-    stored: StoredTurn
-    room: Room
-    trigger: StoredMessage
+    - `inputs`: what the agent is told meanwhile.
+    - `began`: the monotonic clock's reading at the start.
+    - `first_shown`: the seconds after which there was something to show.
+    - `opening`: the task that shows the first words; `stream` shows the words after them.
+    """
+
+    context: TurnContext
     turn: Turn
     inputs: Inputs
     answer: Answer
-    stream: Stream
     calls: Calls
-    mending: CardRepair
-    patience: TurnDeadlines
+    card_repair: CardRepair
+    deadlines: Deadlines
     began: float
-    first: float | None = None
-    showing: asyncio.Task[None] | None = None
+    first_shown: float | None = None
+    opening: asyncio.Task[None] | None = None
+    stream: Stream | None = None
 
 
-class _AnsweringStore(MessageStore, TurnStore, Protocol):
+class _RunnerStore(MessageStore, TurnStore, Protocol):
     """What `TurnRunner` needs of the store."""
 
 
@@ -82,91 +89,116 @@ class TurnRunner:
 
     def __init__(
         self,
-        store: _AnsweringStore,
-        connectors: Mapping[AccountId, Connector],
+        store: _RunnerStore,
         rooms: Rooms,
         agents: Mapping[str, Agent],
-        requests: TurnRequests,
-        publisher: AnswerPublisher,
-        showing: StreamRenderer,
-        clock: Clock,
-        policy: Timeouts,
-        typing: Typing,
-        feed: Feed,
-        tools: Tools,
-        follow_ups: FollowUps,
-        tool_catalogue: ToolCatalogue,
-        cards: Cards,
+        preparation: TurnPreparation,
+        listener: AgentListener,
+        ending: TurnEnding,
     ) -> None:
         self._store = store
-        self._connectors = connectors
         self._rooms = rooms
         self._agents = agents
-        self._requests = requests
-        self._publisher = publisher
-        self._renderer = showing
-        self._clock = clock
-        self._policy = policy
-        self._typing = typing
-        self._feed = feed
-        self._tools = tools
-        self._follow_ups = follow_ups
-        self._tool_catalogue = tool_catalogue
-        self._cards = cards
+        self._preparation = preparation
+        self._listener = listener
+        self._ending = ending
 
     async def run(self, stored: StoredTurn, inputs: Inputs) -> Sequence[NewTurn]:
-        """Answer it, or say why not; `inputs` are what is said to the agent meanwhile. The turns
-        that the answer calls: they are queued with it."""
-        room = self._rooms.by_id.get(stored.room)
+        """Ask the agent, and keep its answer, or the reason why there is none. Returns the turns
+        that the answer calls, which are queued with it. Raises StoreError."""
         agent = self._agents.get(stored.agent)
-        trigger = await self._store.message(stored.origin or stored.trigger)
-        if room is None or agent is None or trigger is None:
+        context = await self._context(stored)
+        if agent is None or context is None:
             error = "the room or the agent is no longer configured"
             await self._store.set_turn(stored.id, "failed", error=error)
             return ()
         await self._store.set_turn(stored.id, "running")
-        tools = await self._tools.of(room, stored.agent)
-        await self._tool_catalogue.note(room, stored.agent, tools)
-        patience = TurnDeadlines(self._policy.turn_idle, self._policy.turn_total)
-        answer = Answer(
-            answer_id(stored),
-            stored.agent,
-            self._clock.time(),
-            shows_tools=room.options.show_tools != "off",
-        )
-        work = Work(
-            stored,
-            room,
-            trigger,
-            turn=await self._requests.turn(stored, room, trigger, tools),
-            inputs=inputs,
-            answer=answer,
-            stream=Stream(self._renderer, answer, partial(inputs.stop, None)),
-            calls=self._tools.calls(tools, stored, room, trigger, inputs, patience),
-            mending=CardRepair(self._cards, inputs, stored.agent),
-            patience=patience,
-            began=self._clock.monotonic(),
-        )
-        answer.note(agent_state(work.turn.conversation.metadata, stored.agent))
+        running = await self._preparation.prepare(context, inputs)
         try:
-            failure = await self._outcome(agent, work)
+            failure = await self._listener.listen(agent, running)
         finally:
-            await work.calls.close()
-        for not_made in await work.calls.over(answer.parts):
-            answer.take(not_made)
-        return await self._finish(work, failure)
+            if running.calls.any_made:
+                await running.calls.close()
+        return await self._ending.finish(running, failure)
 
-    async def _outcome(self, agent: Agent, work: Work) -> TurnFailed | None:
-        """Until it ends or is stopped; being stopped is no failure."""
-        listening = asyncio.create_task(self._listen(agent, work), name=f"turn {work.turn.id}")
-        stopping = asyncio.create_task(self._stop(listening, work.inputs))
-        typing = asyncio.create_task(self._show_typing(work))
+    async def interrupt(self, stored: StoredTurn) -> None:
+        """End a turn that a stop of the bridge cut off and that may not run again by itself: its
+        answer, where it had begun, says so. Raises StoreError."""
+        await self._ending.interrupt(stored, await self._context(stored))
+
+    async def _context(self, stored: StoredTurn) -> TurnContext | None:
+        room = self._rooms.by_id.get(stored.room)
+        origin = await self._store.message(stored.origin or stored.trigger)
+        return None if room is None or origin is None else TurnContext(stored, room, origin)
+
+
+class TurnPreparation:
+    """Puts together what the agent is asked, and what its turn works with."""
+
+    def __init__(
+        self,
+        history: History,
+        tools: Tools,
+        catalogue: ToolCatalogue,
+        cards: Cards,
+        clock: Clock,
+        timeouts: Timeouts,
+    ) -> None:
+        self._history = history
+        self._tools = tools
+        self._catalogue = catalogue
+        self._cards = cards
+        self._clock = clock
+        self._timeouts = timeouts
+
+    async def prepare(self, context: TurnContext, inputs: Inputs) -> RunningTurn:
+        """Return the turn, ready for its agent. Raises StoreError."""
+        agent = context.turn.agent
+        offered = await self._catalogue.offered(context.room, agent)
+        deadlines = Deadlines(self._timeouts.turn_idle, self._timeouts.turn_total)
+        calls = self._tools.calls(offered, context, inputs, deadlines)
+        turn = await self._history.turn(context, offered)
+        answer = Answer(
+            context.turn.answer_id, agent, self._clock.time(),
+            shows_tools=context.room.options.show_tools != "off",
+        )  # fmt: skip
+        answer.note(agent_state(turn.conversation.metadata, agent))
+        return RunningTurn(
+            context, turn, inputs, answer, calls, CardRepair(self._cards, inputs, agent), deadlines,
+            self._clock.monotonic(),
+        )  # fmt: skip
+
+
+class AgentListener:
+    """Reads the events of an agent until it ends, is stopped or fails."""
+
+    def __init__(
+        self,
+        store: TurnStore,
+        publisher: AnswerPublisher,
+        presenter: AnswerPresenter,
+        clock: Clock,
+        timeouts: Timeouts,
+    ) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._presenter = presenter
+        self._clock = clock
+        self._timeouts = timeouts
+
+    async def listen(self, agent: Agent, running: RunningTurn) -> TurnFailed | None:
+        """Return the failure of an agent that did not finish; to be stopped is no failure."""
+        listening = asyncio.create_task(
+            self._read_events(agent, running), name=f"turn {running.turn.id}"
+        )
+        stopping = asyncio.create_task(self._stop(listening, running.inputs))
+        typing = asyncio.create_task(self._presenter.show_typing(running))
         try:
             await asyncio.wait({listening})
-            if (left := work.mending.over()) is not None:
-                work.answer.take(left)
-            if work.inputs.stop_wanted.is_set():
-                work.answer.stop()
+            if (fault := running.card_repair.over()) is not None:
+                running.answer.take(fault)
+            if running.inputs.stop_wanted.is_set():
+                running.answer.stop()
                 return None
             return listening.result()
         finally:
@@ -174,155 +206,209 @@ class TurnRunner:
             stopping.cancel()
             typing.cancel()
             await asyncio.gather(listening, stopping, typing, return_exceptions=True)
-            await work.stream.close()
+            if running.stream is not None:
+                await running.stream.close()
 
-    async def _show_typing(self, work: Work) -> None:
-        """Until there is something to read, people see that it works on it."""
-        shown, late = AgentWork(work.turn.agent, work.trigger.root), False
+    async def _stop(self, listening: asyncio.Task[TurnFailed | None], inputs: Inputs) -> None:
+        """Wait for the wish to stop; for a moment after it the agent may end by itself."""
+        await inputs.stop_wanted.wait()
+        await self._clock.sleep(self._timeouts.stop_grace)
+        listening.cancel()
+
+    async def _read_events(self, agent: Agent, running: RunningTurn) -> TurnFailed | None:
         try:
-            while not work.answer.visible:
-                words = work.answer.doing
-                await self._typing.show(work.room.listeners(), shown, words)
-                late = work.answer.visible  # it may have come after the first words
-                await self._changes(work.answer, words)
+            async with (
+                running.deadlines.in_all(),
+                aclosing(agent.run(running.turn, running.inputs)) as events,
+            ):
+                while (event := await running.deadlines.next(events)) is not None:
+                    if isinstance(event, TurnDone):
+                        return None
+                    if isinstance(event, TurnFailed):
+                        return event
+                    await self._take(running, event)
+        except TimeoutError:
+            return TurnFailed(reason=f"it said nothing for {self._timeouts.turn_idle:g} s")
+        except Exception as error:
+            log.exception("agent_crashed", agent=running.turn.agent, turn=running.turn.id)
+            return TurnFailed(reason=public_fault(error))
         finally:
-            if late or not work.answer.visible:
-                await self._typing.over(shown)
+            await self._presenter.stop_opening(running)
+        return TurnFailed(reason="it ended without TurnDone or TurnFailed")
 
-    async def _changes(self, answer: Answer, words: str) -> None:
-        """Until it is to be shown again, or other words are."""
-        until = self._clock.monotonic() + self._policy.typing_again
+    async def _take(self, running: RunningTurn, event: AgentEvent) -> None:
+        """Take one event that does not end the turn into the answer."""
+        repaired = running.card_repair.take(event, self._clock.time())
+        if repaired is None:
+            await asyncio.sleep(0)  # the agent reads in its inputs what is wrong with its card
+            return
+        event = repaired
+        if isinstance(event, MessageChanged):
+            await self._publisher.change(running.turn, event)
+            return
+        if isinstance(event, ToolCalled) and not running.calls.runs(event.part):
+            await self._store.set_turn(running.turn.id, "running", tool_called=True)
+        if isinstance(event, ToolCalled | ApprovalWanted):
+            running.calls.take(event)
+        if isinstance(event, PartGiven):
+            event = await self._publisher.with_kept_files(event)
+        running.answer.take(event)
+        if (hand_over := running.calls.hand_over(event)) is not None:
+            running.answer.take(hand_over)
+        self._presenter.answer_grew(running)
+
+
+class AnswerPresenter:
+    """Shows an answer while its agent works: typing signs first, then its words as they grow."""
+
+    def __init__(
+        self,
+        publisher: AnswerPublisher,
+        renderer: StreamRenderer,
+        typing: Typing,
+        feed: Feed,
+        clock: Clock,
+        timeouts: Timeouts,
+    ) -> None:
+        self._publisher = publisher
+        self._renderer = renderer
+        self._typing = typing
+        self._feed = feed
+        self._clock = clock
+        self._timeouts = timeouts
+
+    async def show_typing(self, running: RunningTurn) -> None:
+        """Show that the agent works, until there is something to read."""
+        answer, room, is_late = running.answer, running.context.room, False
+        work = AgentWork(running.turn.agent, running.context.origin.root)
+        try:
+            while not answer.visible:
+                words = answer.doing
+                await self._typing.show(room.listeners(), work, words)
+                is_late = answer.visible  # the sign may have come after the first words
+                await self._until_changed(answer, words)
+        finally:
+            if is_late or not answer.visible:
+                await self._typing.over(work)
+
+    async def _until_changed(self, answer: Answer, words: str) -> None:
+        """Wait until the sign is to be shown again, or with other words."""
+        until = self._clock.monotonic() + self._timeouts.typing_again
         while (left := until - self._clock.monotonic()) > 0:
             await self._clock.sleep(min(left, _LOOK))
             if answer.visible or answer.doing != words:
                 return
 
-    async def _stop(self, listening: asyncio.Task[TurnFailed | None], inputs: Inputs) -> None:
-        """When it shall stop: for a moment the agent may end by itself."""
-        await inputs.stop_wanted.wait()
-        await self._clock.sleep(self._policy.stop_grace)
-        listening.cancel()
+    def answer_grew(self, running: RunningTurn) -> None:
+        """Show the answer as it is now. Raises what went wrong when its first words were shown."""
+        if running.first_shown is None and running.answer.visible:
+            running.first_shown = self._clock.monotonic() - running.began
+        self._feed.grows(running.context.room.id, running.answer)
+        if running.opening is None:
+            if running.answer.visible:
+                running.opening = asyncio.create_task(self._open(running))
+        elif running.opening.done():
+            running.opening.result()
+            if running.stream is not None:
+                running.stream.grew()
 
-    async def _listen(self, agent: Agent, work: Work) -> TurnFailed | None:
-        """Take what the agent says, show it as it grows; a failure if it did not finish."""
-        try:
-            async with (
-                work.patience.in_all(),
-                aclosing(agent.run(work.turn, work.inputs)) as said,
-            ):
-                while (event := await work.patience.next(said)) is not None:
-                    if isinstance(event, TurnDone):
-                        return None
-                    if isinstance(event, TurnFailed):
-                        return event
-                    await self._hear(work, event)
-        except TimeoutError:
-            return TurnFailed(reason=f"it said nothing for {self._policy.turn_idle:g} s")
-        except Exception as error:
-            log.exception("agent_crashed", agent=work.turn.agent, turn=work.turn.id)
-            return TurnFailed(reason=_told(error))
-        finally:
-            if work.showing is not None:
-                work.showing.cancel()
-                await asyncio.gather(work.showing, return_exceptions=True)
-        return TurnFailed(reason="it ended without TurnDone or TurnFailed")
+    async def stop_opening(self, running: RunningTurn) -> None:
+        """Show no first words any more: the whole answer follows."""
+        if running.opening is not None:
+            running.opening.cancel()
+            await asyncio.gather(running.opening, return_exceptions=True)
 
-    async def _hear(self, work: Work, event: AgentEvent) -> None:
-        """One thing that it says before it ends."""
-        whole = work.mending.take(event, self._clock.time())
-        if whole is None:
-            await asyncio.sleep(0)  # the agent's reader of inputs takes what it is told
-            return
-        event = whole
-        if isinstance(event, MessageChanged):
-            await self._publisher.change(work.turn, event)
-            self._feed.woke()
-            return
-        if isinstance(event, ToolCalled) and not work.calls.runs(event.part):
-            await self._store.set_turn(work.turn.id, "running", tool_called=True)
-        if isinstance(event, ToolCalled | ApprovalWanted):
-            work.calls.take(event)
-        work.answer.take(await self._publisher.heard(event))
-        if (handed := work.calls.hand_over(event)) is not None:
-            work.answer.take(handed)
-        if work.first is None and work.answer.visible:
-            work.first = self._clock.monotonic() - work.began
-        self._feed.grows(work.room.id, work.answer)
-        if work.showing is None:
-            if work.answer.visible:
-                work.showing = asyncio.create_task(self._show_soon(work))
-        elif work.showing.done():
-            work.showing.result()
-            work.stream.grew()
-
-    async def _show_soon(self, work: Work) -> None:
+    async def _open(self, running: RunningTurn) -> None:
         """Gather the first words for a moment, then show them, whether or not more have come."""
-        await self._clock.sleep(self._policy.stream_open)
-        first, state = work.answer.message(), work.calls.state
-        posts = await self._publisher.begin(
-            work.turn.id, work.room, work.trigger, work.answer, state
-        )
-        work.stream.open(posts)
-        if work.answer.message() != first or work.answer.steps:
-            work.stream.grew()
+        await self._clock.sleep(self._timeouts.stream_open)
+        first = running.answer.message()
+        posts = await self._publisher.begin(running.context, running.answer, running.calls.state)
+        stopped = partial(running.inputs.stop, None)
+        running.stream = Stream(self._renderer, running.answer, stopped)
+        running.stream.open(posts)
+        if running.answer.message() != first or running.answer.steps:
+            running.stream.grew()
 
-    async def _finish(self, work: Work, failure: TurnFailed | None) -> Sequence[NewTurn]:
-        stored, answer = work.stored, work.answer
+
+class _EndingStore(ReadingStore, MessageStore, TurnStore, Protocol):
+    """What `TurnEnding` needs of the store."""
+
+
+class TurnEnding:
+    """Keeps answers that are complete, and notes how their turns ended."""
+
+    def __init__(
+        self,
+        store: _EndingStore,
+        publisher: AnswerPublisher,
+        history: History,
+        tools: Tools,
+        follow_ups: FollowUps,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._publisher = publisher
+        self._history = history
+        self._tools = tools
+        self._follow_ups = follow_ups
+        self._clock = clock
+
+    async def finish(self, running: RunningTurn, failure: TurnFailed | None) -> Sequence[NewTurn]:
+        """Keep the answer, and note that the turn is over. Returns the turns that the answer calls.
+        Raises StoreError."""
+        context, answer = running.context, running.answer
+        if running.calls.any_made:
+            for not_made in await running.calls.over(answer.parts):
+                answer.take(not_made)
         if failure:
-            question = MessageId(work.trigger.message.message_id) if failure.retry else None
+            question = MessageId(context.origin.message.message_id) if failure.retry else None
             answer.fail(failure.reason, question)
         called: Sequence[NewTurn] = ()
         if answer.said:
-            answer.note(await self._requests.noted(work.turn, work.room))
-            answer.time(work.first, self._clock.monotonic() - work.began)
-            called = await self._keep(work, failed=failure is not None)
-        self._feed.ended(work.room.id, answer.id)
+            position = await self._store.position(context.room.conversation)
+            answer.note(known_upto(position, running.turn.conversation))
+            answer.time(running.first_shown, self._clock.monotonic() - running.began)
+            called = await self._keep(running, failed=failure is not None)
+        self._publisher.ended(context, answer)
         await self._store.set_turn(
-            stored.id,
+            context.turn.id,
             "failed" if failure else "done",
             answer=answer.id if answer.said else None,
             error=failure.reason if failure else "",
         )
-        metrics.TURNS.labels(stored.agent, "failed" if failure else "done").inc()
+        metrics.TURNS.labels(context.turn.agent, "failed" if failure else "done").inc()
         return called
 
-    async def _keep(self, work: Work, *, failed: bool) -> Sequence[NewTurn]:
-        """The answer and what it calls, at once. One that was stopped or broke off calls nobody."""
-        keep = partial(self._publisher.keep, work.room, work.trigger, work.answer)
-        if failed or work.inputs.stop_wanted.is_set():
+    async def _keep(self, running: RunningTurn, *, failed: bool) -> Sequence[NewTurn]:
+        """Keep the answer and the turns that it calls in one transaction. An answer that was
+        stopped or broke off calls nobody."""
+        keep = partial(self._publisher.keep, running.context, running.answer)
+        if failed or running.inputs.stop_wanted.is_set():
             await keep("interrupted" if failed else "complete")
             return ()
-        said = work.answer.message()
-        async with self._follow_ups.by(work.room, work.stored, said, work.trigger) as called:
+        async with self._follow_ups.of(running.context, running.answer.message()) as called:
             await keep("complete", called)
         return called
 
-    async def interrupt(self, turn: StoredTurn) -> None:
-        """It was cut off by a stop and may not run again by itself: say so where it had begun."""
+    async def interrupt(self, turn: StoredTurn, context: TurnContext | None) -> None:
+        """End a turn that does not go on after a stop; `asked` is None where its room or its
+        question is gone. Raises StoreError."""
         reason = "it was interrupted by a restart"
-        begun = await self._store.message(answer_id(turn))
-        answer = Answer(answer_id(turn), turn.agent, self._clock.time())
+        begun = await self._store.message(turn.answer_id)
+        answer = Answer(turn.answer_id, turn.agent, self._clock.time())
         if begun is not None:
             answer.resume(begun.message)
         for not_made in await self._tools.interrupted(turn, answer.parts):
             answer.take(not_made)
-        room = self._rooms.by_id.get(turn.room)
         trigger = await self._store.message(turn.trigger)
-        if room and trigger:
-            origin = await self._store.message(turn.origin or turn.trigger)
-            answer.note(await self._requests.kept(turn, room, origin or trigger))
+        if context is not None and trigger is not None:
+            answer.note(await self._history.agent_state(context))
             answer.fail(reason, MessageId(trigger.message.message_id))
-            await self._publisher.keep(room, trigger, answer, "interrupted")
+            context = TurnContext(turn, context.room, trigger)
+            await self._publisher.keep(context, answer, "interrupted")
             metrics.TURNS.labels(turn.agent, "failed").inc()
+        else:
+            context = None
         await self._store.set_turn(
-            turn.id, "interrupted", answer=answer_id(turn) if room and trigger else None,
-            error=reason,
-        )  # fmt: skip
-
-
-def _told(error: Exception) -> str:
-    """What the room is told. Errors of ours are written for people; another's may show addresses,
-    paths or keys: those are for the log."""
-    if isinstance(error, BridgeError):
-        return error.public
-    return f"{type(error).__name__}; see the log"
+            turn.id, "interrupted", answer=None if context is None else turn.answer_id, error=reason
+        )

@@ -22,7 +22,14 @@ from bridge.ports.clock import Clock
 from bridge.ports.store.agents import AgentStore
 from bridge.ports.store.people import PeopleStore
 from bridge.ports.store.turns import TurnStore
-from bridge.router.rooms.answer_conditions import ANYWHERE, NOWHERE, Asking, Rank, collide, rank_of
+from bridge.router.rooms.answer_conditions import (
+    ANYWHERE,
+    NOWHERE,
+    Rank,
+    RoutedMessage,
+    collide,
+    rank_of,
+)
 from bridge.router.rooms.rooms import AgentMembership, Room
 from bridge.router.turns.access import AgentAccess
 from bridge.router.turns.handovers import HandOvers
@@ -50,28 +57,27 @@ class AgentSelection:
     async def of(
         self, room: Room, event: MessagePosted, new: NewMessage
     ) -> Sequence[AgentMembership]:
-        """The agents that answer, of those that admit the author. Where a person has taken over,
-        none does."""
-        wanted = await self._wanted(room, event, new)
-        if not wanted:
+        """Return the agents that answer the message, of those that admit its author; none where a
+        person has taken over. An author whom an addressed agent does not admit is told so. Raises
+        StoreError."""
+        addressed = await self._addressed(room, event, new)
+        if not addressed:
             return ()
         admitted: list[AgentMembership] = []
         channel = event.place.channel
         member = room.member(channel)
         text, _ = message_text(event.message)
-        for membership in wanted:
+        for membership in addressed:
             if not await self.access.refuses(membership, room, new.author.id, channel):
                 admitted.append(membership)
             elif member and (event.addresses_us or is_addressed(membership, text, new)):
                 await self.access.tell(membership, room, member, new.author.id, new.id)
         return admitted
 
-    async def _wanted(
+    async def _addressed(
         self, room: Room, event: MessagePosted, new: NewMessage
     ) -> Sequence[AgentMembership]:
         """The agents that the message is for."""
-        if not room.agents:
-            return ()
         text, _ = message_text(event.message)
         handover = self.handovers.at(room.id, new)
         if handover is not None and handover.agent is None:
@@ -82,8 +88,8 @@ class AgentSelection:
             return await self._may_call(named, room, event)
         if event.author.bot:
             return ()
-        asking = await self._asking(room, event, new, text)
-        chosen = await self._chosen(room, event, new, asking)
+        routed = await self._routed_message(room, event, new, text)
+        chosen = await self._chosen(room, event, new, routed)
         if chosen and handover is not None:
             holder = next(
                 (membership for membership in room.agents if membership.agent == handover.agent),
@@ -109,13 +115,13 @@ class AgentSelection:
         return hearing[: max(left, 0)]
 
     async def _chosen(
-        self, room: Room, event: MessagePosted, new: NewMessage, asking: Asking
+        self, room: Room, event: MessagePosted, new: NewMessage, routed: RoutedMessage
     ) -> Sequence[AgentMembership]:
         """Those that listen and whose routes fit: the best, and all that sit beside."""
         root = new.root or new.id
         ranks: list[tuple[Rank, AgentMembership]] = []
         for membership in room.agents:
-            rank = rank_of(membership.routes, asking)
+            rank = rank_of(membership.routes, routed)
             if rank == NOWHERE:
                 continue
             listens = membership.listen == "threads"
@@ -138,28 +144,32 @@ class AgentSelection:
             membership for _, membership in ranks if membership is first or membership in always
         ]
 
-    async def _asking(self, room: Room, event: MessagePosted, new: NewMessage, text: str) -> Asking:
+    async def _routed_message(
+        self, room: Room, event: MessagePosted, new: NewMessage, text: str
+    ) -> RoutedMessage:
         member = room.member(event.place.channel)
-        who = {new.author.id, new.author.name}
+        author_names = {new.author.id, new.author.name}
         if any(route.people for membership in room.agents for route in membership.routes):
-            who |= {account.actor for account in await self.store.accounts_of(new.author.id)}
+            author_names |= {
+                account.actor for account in await self.store.accounts_of(new.author.id)
+            }
         name = member.name if member else ""
-        return Asking(event.place.channel, name, who, new.root is not None, text)
+        return RoutedMessage(event.place.channel, name, author_names, new.root is not None, text)
 
 
 def is_addressed(membership: AgentMembership, text: str, new: NewMessage) -> bool:
-    """Whether the text names the agent, or the message answers the agent's own words."""
-    return is_named(membership.agent, text) or said_by(new.reply_to) == membership.agent
+    """Whether the text names the agent, or the message replies to the agent."""
+    return is_named(membership.agent, text) or agent_of_answer(new.reply_to) == membership.agent
 
 
-def said_by(message: MessageId | None) -> str | None:
-    """The agent whose answer has this id; None for messages of others."""
+def agent_of_answer(message: MessageId | None) -> str | None:
+    """Return the agent whose answer has this id; None for other messages."""
     kind, *rest = split_key(message or "")
     return rest[0] if kind == "agent" and len(rest) == 2 else None
 
 
 def wants_stop(membership: AgentMembership, event: MessagePosted) -> bool:
-    """Whether the text is no question, but asks the agent to stop."""
+    """Whether the text asks the agent to stop, and is no question."""
     text, _ = message_text(event.message)
     words = re.sub(rf"@{re.escape(membership.agent)}\b", " ", text, flags=re.IGNORECASE)
     return words.strip(" \n\t,.:!").casefold() in _STOP
@@ -171,15 +181,16 @@ def is_named(agent: str, text: str) -> bool:
 
 
 def ambiguities(memberships: Sequence[AgentMembership]) -> list[tuple[int, int, str]]:
-    """Pairs of agents of which neither goes before the other, and why."""
-    found: list[tuple[int, int, str]] = []
+    """Return the pairs of agents of which neither goes before the other, by their indexes, with the
+    reason."""
+    pairs: list[tuple[int, int, str]] = []
     for at, first in enumerate(memberships):
         for at_second, second in enumerate(memberships[at + 1 :], at + 1):
             if first.agent == second.agent:
-                found.append((at, at_second, "they are the same agent"))
+                pairs.append((at, at_second, "they are the same agent"))
             elif not (first.beside or second.beside) and (why := _collision(first, second)):
-                found.append((at, at_second, why))
-    return found
+                pairs.append((at, at_second, why))
+    return pairs
 
 
 def _collision(first: AgentMembership, second: AgentMembership) -> str:
@@ -187,8 +198,8 @@ def _collision(first: AgentMembership, second: AgentMembership) -> str:
         # A mention that names nobody is for the first of them.
         return "both answer always" if first.listen == second.listen == "always" else ""
     for at, route in enumerate(first.routes):
-        for at_second, another in enumerate(second.routes):
-            if collide(route, another):
+        for at_second, other_route in enumerate(second.routes):
+            if collide(route, other_route):
                 return f"route {at} of the one and route {at_second} of the other may fit the same"
     plain = [membership for membership in (first, second) if not membership.routes]
     routed = second if plain and plain[0] is first else first

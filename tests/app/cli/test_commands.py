@@ -271,7 +271,7 @@ async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
 
     told = await rig.cli("people", "ban", said)
     assert told.stdout == f"{said} is banned from all rooms\n"
-    (barred,) = rig.bridge.router.parts.rooms.bans.barred()
+    (barred,) = rig.bridge.router.parts.rooms.bans.bans()
     assert (barred.actor, barred.why, barred.room) == (said, "banned", None)
     await rig.local.say("slack", "general", "unheard")
     await rig.local.say("slack", "general", "of another", person=1)
@@ -285,7 +285,7 @@ async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
     assert found == ["of another", "heard"]
 
     await rig.cli("people", "ban", said, "--room", "general")
-    assert [one.room for one in rig.bridge.router.parts.rooms.bans.barred()] == ["general"]
+    assert [one.room for one in rig.bridge.router.parts.rooms.bans.bans()] == ["general"]
     await rig.cli("people", "unban", said, "--room", "general")
     wrong = await rig.cli("people", "ban", said, "--room", "nowhere")
     assert (wrong.exit_code, "There is no room 'nowhere'" in wrong.stderr) == (2, True)

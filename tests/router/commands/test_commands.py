@@ -49,9 +49,9 @@ async def test_everybody_may_ask_and_is_answered_in_that_channel_alone(trio: Tri
     rig, sales, billing = trio
     async with ruled(rig):
         assert "bridged to" in await give(rig, sales, "status")
-        told = await give(rig, sales, "help")
-        assert "optout" in told
-        assert "pause" not in told
+        notices = await give(rig, sales, "help")
+        assert "optout" in notices
+        assert "pause" not in notices
 
     assert billing.texts("b") == billing.texts("c") == []
     assert await rig.store.conversations() == []
@@ -95,9 +95,7 @@ async def test_a_person_is_banned_and_unbanned_by_mention(trio: Trio) -> None:
     rig, sales, billing = trio
     async with ruled(rig, "fake:*") as router:
         assert "banned" in await give(rig, sales, f"ban {BOB}")
-        assert [one.actor for one in router.parts.rooms.bans.barred()] == [
-            ActorId("fake:sales:bob")
-        ]
+        assert [one.actor for one in router.parts.rooms.bans.bans()] == [ActorId("fake:sales:bob")]
         await sales.say("s", "no", author="bob")
         assert "bob" in await give(rig, sales, "banned")
         await give(rig, sales, f"unban {BOB}")
@@ -114,7 +112,7 @@ async def test_a_command_works_by_its_former_name_and_names_the_new_one(trio: Tr
         listed = await give(rig, sales, "blocked")
         unbanned = await give(rig, sales, f"unblock {BOB}")
 
-        assert router.parts.rooms.bans.barred() == []
+        assert router.parts.rooms.bans.bans() == []
     assert ('"block" is now called "ban".' in banned, "is banned from" in banned) == (True, True)
     assert '"blocked" is now called "banned".' in listed
     assert '"unblock" is now called "unban".' in unbanned
@@ -137,22 +135,22 @@ async def test_a_person_is_banned_by_a_displayed_name_and_nobody_by_an_unknown_o
         assert "'slak:T0:U1' is nobody here" in told
         told = await give(rig, sales, "ban Ann")
         assert "could be any of: fake:billing:one, fake:sales:two" in told
-        assert router.parts.rooms.bans.barred() == []
+        assert router.parts.rooms.bans.bans() == []
 
         assert "fake:billing:one is banned" in await give(rig, sales, "ban Ann (billing)")
         assert "fake:billing:mallory is banned" in await give(rig, sales, "ban @Mal Lory")
         assert await give(rig, sales, "ban the road for a while, please") == ""
         assert "not banned any more" in await give(rig, sales, "unban @mal lory")
-        assert [one.actor for one in router.parts.rooms.bans.barred()] == ["fake:billing:one"]
+        assert [one.actor for one in router.parts.rooms.bans.bans()] == ["fake:billing:one"]
 
 
 async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
     rig, sales, _ = trio
-    asked: list[str] = []
+    calls: list[str] = []
 
     class Told:
         async def link(self, room: RoomId, account: str, channel: str, by: ActorId) -> str:
-            asked.append(f"{account} {channel}")
+            calls.append(f"{account} {channel}")
             return "It is linked."
 
         async def unlink(self, room: RoomId, member: Member, by: ActorId) -> str:
@@ -165,7 +163,7 @@ async def test_a_channel_is_linked_by_its_mention(trio: Trio) -> None:
         elsewhere = "[#random](uacs:channel/other:T0:C1)"
         assert await give(rig, sales, f"link sales {elsewhere}") == "It is linked."
 
-    assert asked == ["sales 19:x@thread", "sales #random"]
+    assert calls == ["sales 19:x@thread", "sales #random"]
 
 
 async def test_who_opted_out_is_so_under_accounts_that_are_linked_later(trio: Trio) -> None:
@@ -226,8 +224,8 @@ async def test_people_link_their_accounts_by_a_code_that_is_whispered(trio: Trio
     features = {**sales.capabilities.features, "whispers": Level.FULL}
     sales.capabilities = sales.capabilities.model_copy(update={"features": features})
     async with ruled(rig):
-        told = await give(rig, sales, "me")
-        code = told.rpartition(" ")[2]
+        notices = await give(rig, sales, "me")
+        code = notices.rpartition(" ")[2]
         assert "not good any more" in await give(rig, billing, "me 0000-0000", author="eve")
         assert "one person" in await give(rig, billing, f"me {code}", author="annie")
         assert "not good any more" in await give(rig, billing, f"me {code}", author="eve")
@@ -239,16 +237,16 @@ async def test_people_link_their_accounts_by_a_code_that_is_whispered(trio: Trio
 
 def posts_of(fake: FakeConnector) -> list[PostMessage]:
     """What it is asked to post, from now on."""
-    asked: list[PostMessage] = []
+    calls: list[PostMessage] = []
     encode = fake.encode
 
-    def kept(delivery: Delivery) -> Encoded:
+    def encoded(delivery: Delivery) -> Encoded:
         if isinstance(delivery.operation, PostMessage):
-            asked.append(delivery.operation)
+            calls.append(delivery.operation)
         return encode(delivery)
 
-    fake.encode = kept  # type: ignore[method-assign]
-    return asked
+    fake.encode = encoded  # type: ignore[method-assign]
+    return calls
 
 
 async def test_a_slash_command_is_whispered_where_that_can_be(trio: Trio) -> None:
@@ -271,7 +269,9 @@ async def test_a_slash_command_is_whispered_where_that_can_be(trio: Trio) -> Non
     assert "bridged to" in status
     assert refused == "Only admins of this bridge may do that. You are fake:sales:eve"
     assert "paused" in paused
-    assert [one.to for one in to_sales] == [f"fake:sales:{who}" for who in ("ann", "eve", "ann")]
+    assert [to_sale.to for to_sale in to_sales] == [
+        f"fake:sales:{who}" for who in ("ann", "eve", "ann")
+    ]
     assert [one.to for one in to_board] == [None]
 
 
@@ -283,19 +283,19 @@ async def test_a_slash_command_that_is_none_is_answered_too(trio: Trio, text: st
         await rig.clock.let_work()
         assert not router.parts.rooms.bans.paused(RoomId("all"))
 
-    told = "".join(sales.texts("s"))
-    assert text.split()[0] in told
-    assert "/bridge help" in told
+    notices = "".join(sales.texts("s"))
+    assert text.split()[0] in notices
+    assert "/bridge help" in notices
     assert billing.texts("b") == []
 
 
 async def test_an_answer_names_the_command_that_waits_for_it(trio: Trio) -> None:
     rig, sales, _ = trio
-    asked = posts_of(sales)
+    calls = posts_of(sales)
     async with ruled(rig):
         await sales.happen(CommandGiven, "s", command="/bridge", answers="77")
         await rig.clock.let_work()
 
-    (post,) = asked
+    (post,) = calls
     assert (post.to, post.answers) == ("fake:sales:ann", "77")
     assert "optout" in "".join(sales.texts("s"))

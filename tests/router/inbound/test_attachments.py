@@ -79,7 +79,7 @@ class FakeFetcher:
         return
 
 
-async def told(clock: FakeClock, fetcher: FakeFetcher) -> Message:
+async def archived_pictures(clock: FakeClock, fetcher: FakeFetcher) -> Message:
     """What the archive has after one post with two pictures."""
     sales, billing = FakeWithFiles("sales", clock), FakeConnector("billing", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
@@ -96,18 +96,18 @@ async def test_a_file_of_the_platform_is_fetched_with_its_token_and_an_open_one_
 ) -> None:
     fetcher = FakeFetcher()
 
-    message = await told(clock, fetcher)
+    message = await archived_pictures(clock, fetcher)
 
     assert fetcher.asked == [(PRIVATE, Bearer("secret", ("files.fake.example",)))]
     assert _sources(message) == [{"file_id": BLOB.file_id}, {"url": OPEN}]
-    kept = read_bridge_metadata(message)[0].kept
-    assert {key: (one.file_id, one.size) for key, one in kept.items()} == {
+    kept_files = read_bridge_metadata(message)[0].kept
+    assert {key: (one.file_id, one.size) for key, one in kept_files.items()} == {
         PRIVATE: (BLOB.file_id, 7)
     }
 
 
 async def test_a_message_whose_file_is_gone_goes_on_without_it(clock: FakeClock) -> None:
-    message = await told(clock, fetcher := FakeFetcher(FileGone("no such file")))
+    message = await archived_pictures(clock, fetcher := FakeFetcher(FileGone("no such file")))
 
     assert _sources(message) == [{"url": PRIVATE}, {"url": OPEN}]
     assert len(fetcher.asked) == 1
@@ -139,7 +139,7 @@ class Gallery:
         """Where the picture of the first message is."""
         return _sources((await self.archived())[0])[0]
 
-    def shown(self) -> list[tuple[str, bool]]:
+    def standing(self) -> list[tuple[str, bool]]:
         """First words in the other channel, and whether the picture stands there with them."""
         texts: dict[str | None, str] = {}
         for post in self.billing.channels["b"]:  # one message, in as many as it needs
@@ -160,11 +160,11 @@ async def test_a_message_waits_a_moment_for_its_file_and_the_next_one_for_it(
         await gallery.sales.say("s", "look")
         await gallery.sales.say("s", "no pictures")
         await gallery.clock.advance(3)
-        assert gallery.shown() == []
+        assert gallery.standing() == []
         gallery.fetcher.error = None
         await gallery.clock.advance(6)
 
-    assert gallery.shown() == [("look", True), ("no", False)]
+    assert gallery.standing() == [("look", True), ("no", False)]
     assert await gallery.picture() == KEPT
 
 
@@ -176,14 +176,14 @@ async def test_a_message_goes_on_without_its_file_and_has_it_when_it_can_be_had(
         await gallery.sales.say("s", "look")
         await gallery.sales.say("s", "no pictures")
         await gallery.clock.advance(12)
-        assert gallery.shown() == [("look", False), ("no", False)]
+        assert gallery.standing() == [("look", False), ("no", False)]
         assert await gallery.picture() == WANTED
         assert router.operations.files_awaited == 1
         gallery.fetcher.error = None
         await gallery.clock.advance(60)
         assert router.operations.files_awaited == 0
 
-    assert gallery.shown() == [("look", True), ("no", False)]
+    assert gallery.standing() == [("look", True), ("no", False)]
     assert await gallery.picture() == KEPT
     states = [read_bridge_metadata(one)[0].state for one in await gallery.archived()]
     assert states == [None, None], "nobody edited it"
@@ -194,18 +194,18 @@ async def test_a_file_that_is_awaited_is_awaited_after_a_restart(gallery: Galler
     async with gallery.rig.run():
         await gallery.sales.say("s", "look")
         await gallery.clock.advance(12)
-        assert gallery.shown() == [("look", False)]
+        assert gallery.standing() == [("look", False)]
     gallery.fetcher.error = None
     async with gallery.rig.run():
         await gallery.clock.advance(60)
 
-    assert gallery.shown() == [("look", True)]
+    assert gallery.standing() == [("look", True)]
     assert await gallery.picture() == KEPT
     assert await gallery.rig.store.waiting_rows() == []
 
 
 async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
-    gallery.rig.policy = Timeouts(files_awaited=600.0)
+    gallery.rig.timeouts = Timeouts(files_awaited=600.0)
     gallery.fetcher.error = NOT_NOW
     async with gallery.rig.run() as router:
         await gallery.sales.say("s", "look")
@@ -214,7 +214,7 @@ async def test_a_file_is_awaited_for_a_day(gallery: Gallery) -> None:
         await gallery.clock.advance(200)
         assert router.operations.files_awaited == 0
 
-    assert gallery.shown() == [("look", False)]
+    assert gallery.standing() == [("look", False)]
     assert len(gallery.fetcher.asked) < 30
     assert await gallery.rig.store.waiting_rows() == []
 
@@ -230,7 +230,7 @@ async def test_a_host_that_asks_for_time_is_not_asked_before(gallery: Gallery) -
         assert len(gallery.fetcher.asked) == asked
         await gallery.clock.advance(100)
 
-    assert gallery.shown() == [("look", True)]
+    assert gallery.standing() == [("look", True)]
 
 
 async def test_a_file_that_comes_after_its_message_was_deleted_is_shown_nowhere(
@@ -244,7 +244,7 @@ async def test_a_file_that_comes_after_its_message_was_deleted_is_shown_nowhere(
         gallery.fetcher.error = None
         await gallery.clock.advance(60)
 
-    assert gallery.shown() == []
+    assert gallery.standing() == []
 
 
 async def test_a_file_that_an_edit_took_away_does_not_come_back(gallery: Gallery) -> None:
@@ -270,11 +270,11 @@ async def test_an_edit_of_the_words_is_not_undone_by_the_file_that_comes_later(
         await gallery.clock.advance(12)
         gallery.fetcher.error = None
         await gallery.clock.advance(120)
-        assert gallery.shown() == [("see", True)]
+        assert gallery.standing() == [("see", True)]
         await gallery.sales.edit("s", first, "behold")
         await gallery.clock.advance(12)
 
-    assert gallery.shown() == [("behold", True)]
+    assert gallery.standing() == [("behold", True)]
     assert await gallery.picture() == KEPT
 
 
@@ -286,7 +286,7 @@ async def test_an_edit_of_the_words_keeps_the_file_that_we_have(gallery: Gallery
         await gallery.sales.edit("s", first, "see")
         await gallery.clock.let_work()
 
-    assert gallery.shown() == [("see", True)]
+    assert gallery.standing() == [("see", True)]
     assert await gallery.picture() == KEPT
     assert len(gallery.fetcher.asked) == 1
 
@@ -337,9 +337,9 @@ async def test_parts_that_nobody_can_show_are_kept_as_files_of_their_json(clock:
     message = await archived(clock, FakeWithParts("sales", clock), blobs)
 
     assert [part.type for part in message.content] == ["text", "structured_data", "hologram"]
-    kept = read_bridge_metadata(message)[0].kept
+    kept_files = read_bridge_metadata(message)[0].kept
     files: dict[str, JsonValue] = {}
-    for place, one in kept.items():
+    for place, one in kept_files.items():
         async with blobs.open(one.file_id) as chunks:
             content = b"".join([chunk async for chunk in chunks])
         assert (one.media_type, one.size) == ("application/json", len(content))

@@ -13,7 +13,7 @@ from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector, FakeWithHistory
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ async def test_an_edit_changes_every_copy_and_the_archive(trio: Trio) -> None:
         await rig.clock.let_work()
 
     assert billing.texts("b") == billing.texts("c") == ["hello", "world"]
-    known = (await rig.store.conversation(rig.rooms[0].conversation)).messages
-    assert [read_bridge_metadata(one)[0].state for one in known] == ["edited", None]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["hello", "world"]
+    messages = (await rig.store.conversation(rig.rooms[0].conversation)).messages
+    assert [read_bridge_metadata(one)[0].state for one in messages] == ["edited", None]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["hello", "world"]
 
 
 async def test_a_longer_edit_makes_more_copies_and_a_shorter_one_keeps_order(trio: Trio) -> None:
@@ -63,7 +63,7 @@ async def test_a_deletion_takes_every_copy_away_and_out_of_the_archive(trio: Tri
         await rig.clock.let_work()
 
     assert billing.texts("b") == billing.texts("c") == ["stays"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["stays"]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["stays"]
 
 
 async def test_many_deletions_at_once_are_each_carried(trio: Trio) -> None:
@@ -166,7 +166,7 @@ async def test_changes_of_unknown_messages_and_of_our_copies_are_kept_and_go_now
 
     assert billing.texts("c") == ["hello"]
     assert sales.texts("s") == ["hello"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["hello"]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["hello"]
 
 
 async def test_an_edit_that_says_the_same_sends_nothing(trio: Trio) -> None:

@@ -25,7 +25,7 @@ from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 Duo = tuple[RouterRig, FakeConnector, FakeConnector]
 
@@ -38,7 +38,7 @@ def duo(clock: FakeClock) -> Duo:
     return rig, sales, billing
 
 
-def telling(rig: RouterRig, *tells: Tells) -> None:
+def with_tells(rig: RouterRig, *tells: Tells) -> None:
     options = RoomOptions(tells=frozenset(tells))
     rig.rooms = [replace(room, options=options) for room in rig.rooms]
 
@@ -76,7 +76,7 @@ async def test_who_comes_and_goes_is_said_in_rooms_that_want_it(duo: Duo) -> Non
         await rig.clock.let_work()
     assert billing.texts("b") == []
 
-    telling(rig, "joins")
+    with_tells(rig, "joins")
     async with rig.run():
         await sales.happen(MemberJoined, "s", person=dan, by="dan")
         await sales.happen(MemberLeft, "s", by="dan")
@@ -101,8 +101,8 @@ async def test_a_result_answers_its_poll_in_the_polls_order_and_is_said_once(duo
         "Lunch? Pizza, Soup, Salad",
         "The poll has ended:\n\n- Pizza: 1\n- **Soup: 4**\n- \\*Salad\\*: 0",
     ]
-    told = message_id_of(sales.channel("s"), f"poll ended {poll}")
-    (post,) = await rig.store.posts_of(told)
+    notice_id_ = message_id_of(sales.channel("s"), f"poll ended {poll}")
+    (post,) = await rig.store.posts_of(notice_id_)
     assert post.reply_to == message_id_of(sales.channel("s"), poll)
 
 
@@ -115,7 +115,7 @@ async def test_it_is_archived_as_words_of_the_system_and_calls_no_agent(duo: Duo
         await rig.clock.let_work()
 
     room = rig.rooms[0].conversation
-    assert await said(rig.store, room) == ["The topic is now: **ask @echo**"]
+    assert await texts_in(rig.store, room) == ["The topic is now: **ask @echo**"]
     (message,) = (await rig.store.conversation(room)).messages
     assert (message.actor.role, message.actor.name) == ("system", "Bridge")
     assert (await rig.store.status()).turns == {}
@@ -164,8 +164,8 @@ async def test_an_answer_to_the_whole_channel_is_in_both_places_where_a_platform
 
     first = message_id_of(sales.channel("s"), root)
     posts = await rig.store.posts_of(message_id_of(sales.channel("s"), "000002"))
-    told = {post.account: (post.root, post.reply_to, post.broadcast) for post in posts}
-    assert told == {"billing": (None, first, False), "able": (first, None, True)}
+    notice_id_ = {post.account: (post.root, post.reply_to, post.broadcast) for post in posts}
+    assert notice_id_ == {"billing": (None, first, False), "able": (first, None, True)}
     assert [post.thread is None for post in billing.channels["b"]] == [True, True, False]
     assert [post.thread is None for post in able.channels["a"]] == [True, False, False]
 
@@ -193,9 +193,9 @@ async def test_a_whisper_is_kept_for_whom_it_was_said_to_and_shown_in_no_room(du
         await rig.clock.let_work()
 
     assert billing.texts("b") == ["to all"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["to all"]
-    kept = await rig.store.message(message_id_of(sales.channel("s"), "000001"))
-    assert kept is not None
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["to all"]
+    whisper = await rig.store.message(message_id_of(sales.channel("s"), "000001"))
+    assert whisper is not None
 
 
 async def test_what_nobody_understands_is_kept_as_it_came(duo: Duo) -> None:

@@ -27,7 +27,7 @@ class Judged:
     takes_feedback = True
 
     def __init__(self) -> None:
-        self.heard: list[Feedback] = []
+        self.taken: list[Feedback] = []
         self.faults: list[BridgeError] = []
 
     async def run(
@@ -39,7 +39,7 @@ class Judged:
     async def take_feedback(self, feedback: Feedback) -> None:
         if self.faults:
             raise self.faults.pop(0)
-        self.heard.append(feedback)
+        self.taken.append(feedback)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def judge(rig: RouterRig, copy: str, sense: str, author: str = "ann") -> N
     await rig.clock.advance(5)
 
 
-async def kept(rig: RouterRig, message: MessageId) -> list[str]:
+async def feedback_of(rig: RouterRig, message: MessageId) -> list[str]:
     stored = await rig.store.message(message)
     assert stored
     return [one.sense for one in read_bridge_metadata(stored.message)[0].feedback]
@@ -99,10 +99,10 @@ async def test_an_agent_hears_each_word_of_a_person_and_the_answer_keeps_the_lat
         await judge(rig, copy, "bad")
         await judge(rig, copy, "good", "bob")
 
-        assert await kept(rig, message) == ["bad", "good"]
-    heard = [(one.sense, one.actor.rpartition(":")[2], one.comment) for one in agent(rig).heard]
-    assert heard == [("good", "ann", "so"), ("bad", "ann", "so"), ("good", "bob", "so")]
-    assert {(one.message, one.room) for one in agent(rig).heard} == {(message, "plaza")}
+        assert await feedback_of(rig, message) == ["bad", "good"]
+    taken = [(one.sense, one.actor.rpartition(":")[2], one.comment) for one in agent(rig).taken]
+    assert taken == [("good", "ann", "so"), ("bad", "ann", "so"), ("good", "bob", "so")]
+    assert {(one.message, one.room) for one in agent(rig).taken} == {(message, "plaza")}
 
 
 async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(rig: RouterRig) -> None:
@@ -110,13 +110,13 @@ async def test_what_an_agent_cannot_take_now_comes_again_over_a_restart_too(rig:
     async with rig.run():
         copy, _ = await answered(rig)
         await judge(rig, copy, "bad")
-    assert agent(rig).heard == []
+    assert agent(rig).taken == []
 
     agent(rig).faults = [Unavailable("it sleeps")]
     async with rig.run():
         await rig.clock.advance(5)
 
-    assert [one.sense for one in agent(rig).heard] == ["bad"]
+    assert [one.sense for one in agent(rig).taken] == ["bad"]
     assert await rig.store.undelivered_feedback() == []
 
 
@@ -126,8 +126,8 @@ async def test_what_an_agent_refuses_is_kept_and_not_told_again(rig: RouterRig) 
         copy, message = await answered(rig)
         await judge(rig, copy, "bad")
 
-        assert await kept(rig, message) == ["bad"]
-    assert agent(rig).heard == []
+        assert await feedback_of(rig, message) == ["bad"]
+    assert agent(rig).taken == []
     assert await rig.store.undelivered_feedback() == []
 
 
@@ -149,8 +149,8 @@ async def test_feedback_that_the_room_does_not_want_counts_for_nothing(
         copy, message = await answered(rig)
         await judge(rig, copy, "bad")
 
-        assert await kept(rig, message) == []
-    assert agent(rig).heard == []
+        assert await feedback_of(rig, message) == []
+    assert agent(rig).taken == []
 
 
 async def test_feedback_on_what_a_person_said_counts_for_nothing(rig: RouterRig) -> None:
@@ -163,4 +163,4 @@ async def test_feedback_on_what_a_person_said_counts_for_nothing(rig: RouterRig)
         assert message
         await judge(rig, copy, "bad")
 
-        assert await kept(rig, message) == []
+        assert await feedback_of(rig, message) == []

@@ -11,7 +11,7 @@ from bridge.router import RoomOptions
 from tests.router.conftest import RouterRig
 from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_changes import trio
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 __all__ = ["trio"]  # a fixture
 Trio = tuple[RouterRig, FakeConnector, FakeConnector]
@@ -160,7 +160,7 @@ async def test_a_member_who_makes_bots_say_too_much_pauses_nothing(trio: Trio) -
         await rig.clock.let_work()
         assert not router.parts.rooms.bans.paused(ROOM)
 
-    assert [one for one in billing.texts("b") if one.startswith("tick")] == [
+    assert [text for text in billing.texts("b") if text.startswith("tick")] == [
         f"tick {n}" for n in range(5)
     ]
     assert billing.texts("b").count("!tick") == 9
@@ -201,7 +201,7 @@ async def test_who_is_blocked_is_not_admitted_until_unblocked_also_after_a_resta
         await rig.clock.let_work()
 
     assert billing.texts("b") == ["of others", "back"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["of others", "back"]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["of others", "back"]
 
 
 async def test_blocking_one_account_blocks_the_person(trio: Trio) -> None:

@@ -12,7 +12,7 @@ from bridge.router.rooms.options import Moderation
 from tests.router.conftest import RouterRig
 from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_changes import trio
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 __all__ = ["trio"]  # a fixture
 Trio = tuple[RouterRig, FakeConnector, FakeConnector]
@@ -49,7 +49,7 @@ async def test_a_moderators_deletion_goes_as_far_as_the_room_wants(
     assert billing.texts("b") == ["stays"]
     assert billing.texts("c") == elsewhere
     assert sales.texts("s") == original
-    assert await said(rig.store, rig.rooms[0].conversation) == kept
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == kept
     assert await rig.store.dead_letters() == []
 
 
@@ -65,7 +65,7 @@ async def test_where_we_may_not_delete_the_original_its_channel_is_told(trio: Tr
     assert first == "hello"
     assert "".join(note).startswith("A moderator deleted this message")
     assert billing.texts("b") == billing.texts("c") == []
-    assert await said(rig.store, rig.rooms[0].conversation) == []
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == []
 
 
 async def test_our_own_deletions_coming_back_moderate_nothing(trio: Trio) -> None:
@@ -132,12 +132,12 @@ async def test_a_moderators_pin_goes_as_far_as_the_room_wants(
         copy = billing.channels["b"][0]
         await billing.pin("b", copy.id)
         await rig.clock.let_work()
-        (other,), (said,) = billing.channels["c"], sales.channels["s"]
-        assert (other.pinned, said.pinned) == (elsewhere, original)
+        (other,), (texts_in,) = billing.channels["c"], sales.channels["s"]
+        assert (other.pinned, texts_in.pinned) == (elsewhere, original)
         await billing.pin("b", copy.id, pinned=False)
         await rig.clock.let_work()
 
-    assert (copy.pinned, other.pinned, said.pinned) == (False, False, False)
+    assert (copy.pinned, other.pinned, texts_in.pinned) == (False, False, False)
     assert len(billing.marked) == 2 * elsewhere
     assert len(sales.marked) == 2 * original
 
@@ -145,9 +145,9 @@ async def test_a_moderators_pin_goes_as_far_as_the_room_wants(
 async def test_a_pin_of_the_original_is_on_every_copy_whatever_the_moderation(trio: Trio) -> None:
     rig, sales, billing = moderated(trio, "off")
     async with rig.run():
-        said = await sales.say("s", "hello")
+        texts_in = await sales.say("s", "hello")
         await rig.clock.let_work()
-        await sales.pin("s", said)
+        await sales.pin("s", texts_in)
         await rig.clock.let_work()
         await billing.pin("b", billing.channels["b"][0].id, pinned=False)  # there alone
         await rig.clock.let_work()
@@ -166,4 +166,4 @@ async def test_nobody_puts_words_into_the_mouth_of_a_copys_author(trio: Trio) ->
         await rig.clock.let_work()
 
     assert sales.texts("s") == billing.texts("c") == ["hello"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["hello"]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["hello"]

@@ -16,11 +16,11 @@ from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector
 from tests.router.inbound.test_orphans import deleted, edited
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 
 @dataclass(frozen=True)
-class Happened:
+class Change:
     """One event of a channel's history; `at` is its place in it."""
 
     kind: Literal["post", "edit", "delete"]
@@ -30,9 +30,9 @@ class Happened:
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[Happened]:
+def histories(draw: st.DrawFn) -> list[Change]:
     """What people did, in its order: each message is posted, edited some times, and may go."""
-    found: list[Happened] = []
+    changes: list[Change] = []
     alive: list[str] = []
     for at in range(1, draw(st.integers(2, 14))):
         kind = draw(st.sampled_from(("post", "edit", "edit", "delete"))) if alive else "post"
@@ -40,52 +40,52 @@ def histories(draw: st.DrawFn) -> list[Happened]:
         if kind == "post":
             message = f"9{at:05}"
             alive.append(message)
-            found.append(Happened("post", message, f"{message} {text}", at))
+            changes.append(Change("post", message, f"{message} {text}", at))
         elif kind == "edit":
             message = draw(st.sampled_from(alive))
-            found.append(Happened("edit", message, f"{message} {text}", at))
+            changes.append(Change("edit", message, f"{message} {text}", at))
         else:
             message = draw(st.sampled_from(alive))
             alive.remove(message)
-            found.append(Happened("delete", message, "", at))
-    return found
+            changes.append(Change("delete", message, "", at))
+    return changes
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> tuple[list[Happened], list[tuple[Happened, float]]]:
+def stories(draw: st.DrawFn) -> tuple[list[Change], list[tuple[Change, float]]]:
     """A history, and how it is heard: in any order, some of it twice, with pauses between."""
     history = draw(histories())
-    heard = draw(st.permutations(history + draw(st.lists(st.sampled_from(history), max_size=4))))
+    played = draw(st.permutations(history + draw(st.lists(st.sampled_from(history), max_size=4))))
     pauses = st.sampled_from((0.0, 0.0, 0.5, 20.0, 40.0))
-    return history, [(one, draw(pauses)) for one in heard]
+    return history, [(one, draw(pauses)) for one in played]
 
 
-def in_the_end(history: list[Happened]) -> dict[str, str]:
+def in_the_end(history: list[Change]) -> dict[str, str]:
     state: dict[str, str] = {}
-    for one in history:
-        if one.kind == "delete":
-            state.pop(one.message, None)
+    for change in history:
+        if change.kind == "delete":
+            state.pop(change.message, None)
         else:
-            state[one.message] = one.text
+            state[change.message] = change.text
     return state
 
 
 @settings(max_examples=150)
 @given(stories())
 def test_the_final_state_does_not_depend_on_how_events_arrive(
-    story: tuple[list[Happened], list[tuple[Happened, float]]],
+    story: tuple[list[Change], list[tuple[Change, float]]],
 ) -> None:
     asyncio.run(_play(*story))
 
 
-async def _play(history: list[Happened], heard: list[tuple[Happened, float]]) -> None:
+async def _play(history: list[Change], played: list[tuple[Change, float]]) -> None:
     clock = FakeClock()
     sales, billing, web = (FakeConnector(name, clock) for name in ("sales", "billing", "web"))
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing, web))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"), (web, "w", "both"))
     start = clock.now
     async with rig.run() as router:
-        for number, (one, pause) in enumerate(heard):
+        for number, (one, pause) in enumerate(played):
             raw = _raw(sales, one, start)
             if number % 3 == 2:  # a repeat under another key, as another way of hearing has
                 raw = raw.model_copy(update={"dedupe_key": f"again {number}"})
@@ -98,32 +98,32 @@ async def _play(history: list[Happened], heard: list[tuple[Happened, float]]) ->
     expected = in_the_end(history)
     for side, channel in ((billing, "b"), (web, "w")):
         assert await _shown(rig, sales, side, channel, history) == expected
-    archived = await said(rig.store, rig.rooms[0].conversation)
+    archived = await texts_in(rig.store, rig.rooms[0].conversation)
     assert sorted(archived) == sorted(expected.values())
 
 
 async def _shown(
-    rig: RouterRig, sales: FakeConnector, side: FakeConnector, channel: str, history: list[Happened]
+    rig: RouterRig, sales: FakeConnector, side: FakeConnector, channel: str, history: list[Change]
 ) -> dict[str, str]:
     """Each message whole, wherever its parts stand; nothing else may stand there."""
     texts = {post.id: post.text for post in side.channels[channel]}
-    found: dict[str, str] = {}
-    for message in dict.fromkeys(one.message for one in history):
+    changes: dict[str, str] = {}
+    for message in dict.fromkeys(change.message for change in history):
         own_id = message_id_of(sales.channel("s"), message)
         copies = await rig.store.copies(own_id, side.channel(channel))
         if copies:
-            found[message] = "".join(texts.pop(copy.native_id) for copy in copies)
+            changes[message] = "".join(texts.pop(copy.native_id) for copy in copies)
     assert texts == {}
-    return found
+    return changes
 
 
-def _raw(sales: FakeConnector, one: Happened, start: float) -> Raw:
-    if one.kind == "edit":
-        return edited(sales, one.message, one.text, start + one.at)
-    if one.kind == "delete":
-        return deleted(sales, one.message, at=start + one.at)
-    payload = {"id": one.message, "author": "ann", "text": one.text, "thread": None}
+def _raw(sales: FakeConnector, change: Change, start: float) -> Raw:
+    if change.kind == "edit":
+        return edited(sales, change.message, change.text, start + change.at)
+    if change.kind == "delete":
+        return deleted(sales, change.message, at=start + change.at)
+    payload = {"id": change.message, "author": "ann", "text": change.text, "thread": None}
     return Raw(
-        account=sales.account, kind="post", dedupe_key=one.message, order_key=one.message,
+        account=sales.account, kind="post", dedupe_key=change.message, order_key=change.message,
         channel=sales.channel("s"), payload=orjson.dumps(payload),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector, FakeWithHistory
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 
 class FakeThatFetches(FakeWithHistory):
@@ -160,7 +160,7 @@ async def test_a_post_that_comes_after_its_deletion_is_never_shown(clock: FakeCl
             await clock.let_work()
 
     assert [text for _, _, text in billing.sent] == []
-    assert await said(store, rig.rooms[0].conversation) == []
+    assert await texts_in(store, rig.rooms[0].conversation) == []
 
 
 async def test_an_edit_that_is_undone_wins_over_the_one_before_it(pair: Pair) -> None:

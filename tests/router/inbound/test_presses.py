@@ -97,7 +97,7 @@ def fakes(rig: RouterRig) -> tuple[PressedFake, PressedFake]:
     return sales, billing
 
 
-async def shown(rig: RouterRig) -> tuple[str, str]:
+async def card_of(rig: RouterRig) -> tuple[str, str]:
     """The card's copy on the billing, and its canonical message."""
     sales, billing = fakes(rig)
     await sales.say("s", "please deploy")
@@ -110,7 +110,7 @@ async def shown(rig: RouterRig) -> tuple[str, str]:
 
 async def test_a_press_reaches_the_agent_with_its_own_id_and_value(rig: RouterRig) -> None:
     async with rig.run():
-        copy, message = await shown(rig)
+        copy, message = await card_of(rig)
         token = action_token(KEY, message, "/content/0/data/nodes/1")
         await fakes(rig)[1].press("b", copy, token)
         await rig.clock.advance(5)
@@ -128,7 +128,7 @@ async def test_a_press_reaches_the_agent_with_its_own_id_and_value(rig: RouterRi
 
 async def test_what_a_card_says_stands_beside_it_for_readers_of_text(rig: RouterRig) -> None:
     async with rig.run():
-        await shown(rig)
+        await card_of(rig)
 
     conversation = await rig.store.conversation(rig.rooms[0].conversation)
     card, *fallback = conversation.messages[1].content
@@ -141,7 +141,7 @@ async def test_what_a_card_says_stands_beside_it_for_readers_of_text(rig: Router
 
 async def test_a_press_is_remembered_and_shown_in_no_channel(rig: RouterRig) -> None:
     async with rig.run():
-        copy, message = await shown(rig)
+        copy, message = await card_of(rig)
         token = action_token(KEY, message, "/content/0/data/nodes/1")
         await fakes(rig)[1].press("b", copy, token)
         await rig.clock.advance(5)
@@ -157,7 +157,7 @@ async def test_a_press_is_remembered_and_shown_in_no_channel(rig: RouterRig) -> 
 @pytest.mark.parametrize("token", ["", "x" * 22, "ünfug"])
 async def test_a_forged_token_presses_nothing(rig: RouterRig, token: str) -> None:
     async with rig.run():
-        copy, _ = await shown(rig)
+        copy, _ = await card_of(rig)
         await fakes(rig)[1].press("b", copy, token)
         await rig.clock.advance(5)
 
@@ -168,7 +168,7 @@ async def test_a_forged_token_presses_nothing(rig: RouterRig, token: str) -> Non
 
 async def test_a_press_on_what_a_person_said_or_nobody_knows_goes_nowhere(rig: RouterRig) -> None:
     async with rig.run():
-        copy, message = await shown(rig)
+        copy, message = await card_of(rig)
         said = fakes(rig)[0].channels["s"][0].id
         token = action_token(KEY, message, "/content/0/data/nodes/1")
         await fakes(rig)[0].press("s", said, token)

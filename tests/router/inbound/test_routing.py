@@ -24,7 +24,7 @@ def connector(rig: RouterRig, name: str) -> FakeConnector:
     return rig.connectors[AccountId(name)]
 
 
-async def said(store: Store, room: UUID) -> list[str]:
+async def texts_in(store: Store, room: UUID) -> list[str]:
     conversation = await store.conversation(room)
     return [p.text for m in conversation.messages for p in m.content if isinstance(p, TextPart)]
 
@@ -38,7 +38,7 @@ async def test_a_post_appears_in_every_other_channel_under_its_authors_name(rig:
         (post,) = connector(rig, name).channels[channel]
         assert (post.author, post.text, post.thread) == ("Ann of sales", "hello", None)
     assert connector(rig, "sales").texts("s") == ["hello"]
-    assert await said(rig.store, UUID(int=1)) == ["hello"]
+    assert await texts_in(rig.store, UUID(int=1)) == ["hello"]
 
 
 async def test_order_is_kept_in_each_channel(rig: RouterRig) -> None:
@@ -50,7 +50,7 @@ async def test_order_is_kept_in_each_channel(rig: RouterRig) -> None:
 
     assert connector(rig, "billing").texts("b") == texts
     assert connector(rig, "web").texts("w") == texts
-    assert await said(rig.store, UUID(int=1)) == texts
+    assert await texts_in(rig.store, UUID(int=1)) == texts
 
 
 async def test_the_same_message_from_two_deliveries_is_carried_once(rig: RouterRig) -> None:
@@ -66,24 +66,28 @@ async def test_the_same_message_from_two_deliveries_is_carried_once(rig: RouterR
 
 
 class SlowToAnswer(SqliteStore):
-    """Keeps at once, and says so a moment later."""
+    """Keeps a payload at once, and returns when the test has taken note of it (`kept`)."""
+
+    kept: asyncio.Event
 
     async def accept(self, raw: Raw, *, advance: bool) -> InboxRow | None:
         row = await super().accept(raw, advance=advance)
+        self.kept.set()
         await asyncio.sleep(0)
         return row
 
 
 async def test_what_is_kept_while_its_socket_breaks_is_worked_on(clock: FakeClock) -> None:
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
-    rig = RouterRig(clock, SlowToAnswer.in_memory(clock), (sales, billing))
+    store = SlowToAnswer.in_memory(clock)
+    store.kept = asyncio.Event()
+    rig = RouterRig(clock, store, (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
 
     async with rig.run() as router:
         raw = sales.raw("s", "once")
         bringing = asyncio.ensure_future(router.inbox.accept(raw))
-        while not await rig.store.waiting_rows():  # noqa: ASYNC110 - until it is kept
-            await asyncio.sleep(0)
+        await store.kept.wait()
         bringing.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await bringing
@@ -197,7 +201,7 @@ async def test_a_channel_in_two_rooms_shows_a_message_once_and_both_rooms_rememb
 
     assert (two.texts("b"), two.texts("c")) == (["to both"], ["to both"])
     for room in (1, 2):
-        assert await said(rig.store, UUID(int=room)) == ["to both"]
+        assert await texts_in(rig.store, UUID(int=room)) == ["to both"]
 
 
 async def test_an_answer_in_a_thread_stands_under_the_copy_of_its_root(rig: RouterRig) -> None:

@@ -109,11 +109,11 @@ async def test_a_form_that_is_not_filled_in_is_sent_back_with_the_inputs_own_wor
 ) -> None:
     form = Form(clock, codec, schema_id, data)
 
-    told = await form.send(why)
+    notices = await form.send(why)
 
     assert form.agent.pressed == []
-    assert "was not sent" in told
-    assert WORDS in told
+    assert "was not sent" in notices
+    assert WORDS in notices
     assert len(form.sales.texts("s")) == 2  # the question and the card
 
 
@@ -144,10 +144,10 @@ async def test_each_rule_of_an_input_is_checked(
 ) -> None:
     form = Form(clock, slack, OWN, CARD)
 
-    told = await form.send(why, many)
+    notices = await form.send(why, many)
 
     assert form.agent.pressed == []
-    assert words in told
+    assert words in notices
 
 
 async def test_an_input_that_was_not_shown_holds_nobody_up(clock: FakeClock) -> None:
@@ -168,11 +168,11 @@ async def test_it_is_told_to_the_presser_alone_where_that_can_be(
     features = {**form.billing.capabilities.features, "whispers": whispers}
     form.billing.capabilities = form.billing.capabilities.model_copy(update={"features": features})
     form.billing.answers = answers
-    asked = posts_of(form.billing)
+    before = posts_of(form.billing)
 
-    told = await form.send("")
+    notices = await form.send("")
 
-    assert (asked[-1].to, asked[-1].answers) == ("fake:billing:ann" if alone else None, answers)
-    assert told.startswith("This was not sent" if alone else "**ann**: This was not sent")
+    assert (before[-1].to, before[-1].answers) == ("fake:billing:ann" if alone else None, answers)
+    assert notices.startswith("This was not sent" if alone else "**ann**: This was not sent")
     conversation = await form.rig.store.conversation(form.rig.rooms[0].conversation)
     assert len(conversation.messages) == 2

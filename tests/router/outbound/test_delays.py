@@ -88,7 +88,7 @@ async def test_a_channel_that_leaves_its_room_is_not_late_there_for_ever(
 async def test_nobody_is_told_of_a_short_delay(rig: RouterRig) -> None:
     sales, billing, web = boards(rig)
     billing.before_send = limited
-    rig.policy = replace(rig.policy, late_after=700.0)
+    rig.timeouts = replace(rig.timeouts, late_after=700.0)
     async with rig.run():
         await sales.say("s", "hello")
         await rig.clock.advance(590)

@@ -139,17 +139,17 @@ async def test_a_mark_is_put_once_and_taken_away_when_it_arrived(pair: Pair) -> 
     async with rig.run() as router:
         await undelivered(rig, sales)
         assert sales.channels["s"][0].emoji() == {MARK}
-        told = router.parts.outbound.failures
-        await told.retry_in(rig.rooms[0], sales.channel("s"))
+        failures = router.parts.outbound.failures
+        await failures.retry_in(rig.rooms[0], sales.channel("s"))
         await rig.clock.let_work()
         assert sales.marked == [("add_reaction", MARK)]
-        ((_, why),) = await told.lost_in(rig.rooms[0], sales.channel("s"))
+        ((_, why),) = await failures.undelivered_in(rig.rooms[0], sales.channel("s"))
         assert why == "“news”: This did not reach Fake b: not yet"
-        assert await told.lost_in(rig.rooms[0], billing.channel("b")) == []
+        assert await failures.undelivered_in(rig.rooms[0], billing.channel("b")) == []
         billing.before_send = None
-        assert await told.retry_in(rig.rooms[0], sales.channel("s")) == 1
+        assert await failures.retry_in(rig.rooms[0], sales.channel("s")) == 1
         await rig.clock.let_work()
-        assert await told.lost_in(rig.rooms[0], sales.channel("s")) == []
+        assert await failures.undelivered_in(rig.rooms[0], sales.channel("s")) == []
 
     assert sales.texts("s") == ["news"]
     assert sales.channels["s"][0].emoji() == set()

@@ -45,7 +45,7 @@ def pair(clock: FakeClock) -> Pair:
     return rig, sales, billing
 
 
-def said(connector: FakeConnector, channel: str) -> str:
+def texts_of(connector: FakeConnector, channel: str) -> str:
     return "".join(connector.texts(channel))
 
 
@@ -56,8 +56,8 @@ async def test_a_channel_that_joins_is_told_once_who_reads_the_others(pair: Pair
         async with rig.run():
             await rig.clock.let_work()
 
-    assert said(billing, "b").count("is bridged to Fake s") == 1
-    assert said(billing, "b").count("⚠️ Fake s is also read by 2 guests.") == 1
+    assert texts_of(billing, "b").count("is bridged to Fake s") == 1
+    assert texts_of(billing, "b").count("⚠️ Fake s is also read by 2 guests.") == 1
     assert sales.texts("s") == []
 
 
@@ -68,9 +68,9 @@ async def test_the_others_are_told_once_that_outsiders_read_from_now_on(pair: Pa
         async with rig.run():
             await rig.clock.let_work()
 
-    told = "⚠️ Fake b joined this room: what is said here is also read by people of other"
-    assert said(sales, "s") == f"{told} organisations and 1 guest."
-    assert "⚠️" not in said(billing, "b")
+    notice = "⚠️ Fake b joined this room: what is said here is also read by people of other"
+    assert texts_of(sales, "s") == f"{notice} organisations and 1 guest."
+    assert "⚠️" not in texts_of(billing, "b")
 
 
 async def test_what_cannot_be_asked_is_not_warned_of(pair: Pair) -> None:
@@ -79,8 +79,8 @@ async def test_what_cannot_be_asked_is_not_warned_of(pair: Pair) -> None:
     async with rig.run():
         await rig.clock.let_work()
 
-    assert "is bridged to" in said(billing, "b")
-    assert "⚠️" not in said(billing, "b")
+    assert "is bridged to" in texts_of(billing, "b")
+    assert "⚠️" not in texts_of(billing, "b")
     assert sales.texts("s") == []
 
 

@@ -48,7 +48,7 @@ def fail_always(error: Exception) -> Harm:
     return harm
 
 
-def two(
+def pair(
     clock: FakeClock, kind: type[FakeConnector] = FakeConnector
 ) -> tuple[RouterRig, FakeConnector, FakeConnector]:
     sales, billing = kind("sales", clock), kind("billing", clock)
@@ -64,7 +64,7 @@ def two(
 async def test_what_can_be_tried_again_is_and_order_is_kept(
     clock: FakeClock, error: PlatformError
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.before_send = fail_once(error)
 
     async with rig.run():
@@ -76,7 +76,7 @@ async def test_what_can_be_tried_again_is_and_order_is_kept(
 
 
 async def test_what_is_refused_goes_to_dead_letters_and_the_lane_goes_on(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.before_send = fail_once(Refused("Channel 'b' is read-only; ask its owner"))
 
     async with rig.run() as router:
@@ -95,7 +95,7 @@ async def test_what_is_refused_goes_to_dead_letters_and_the_lane_goes_on(clock: 
 
 
 async def test_a_lane_that_failed_for_long_goes_on_within_a_minute(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     away = True
 
     def harm(call: Call) -> None:
@@ -117,7 +117,7 @@ async def test_a_lane_that_failed_for_long_goes_on_within_a_minute(clock: FakeCl
 async def test_a_letter_of_a_message_that_was_deleted_since_is_replayed_for_nobody(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.before_send = fail_once(Refused("Channel 'b' is read-only; ask its owner"))
 
     async with rig.run() as router:
@@ -150,7 +150,7 @@ class FakeInWords(FakeConnector):
 async def test_what_is_refused_in_its_form_is_said_in_words_and_that_is_told(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock, FakeInWords)
+    rig, sales, billing = pair(clock, FakeInWords)
 
     def harm(call: Call) -> None:
         if "one" in str(call.body["text"]):
@@ -168,7 +168,7 @@ async def test_what_is_refused_in_its_form_is_said_in_words_and_that_is_told(
 
 
 async def test_an_answer_whose_thread_is_gone_begins_it_anew(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     gone = {"b": ""}
 
     def harm(call: Call) -> None:
@@ -219,7 +219,7 @@ async def test_an_answer_that_changes_while_its_thread_is_found_gone_begins_it_a
 async def test_where_the_channel_itself_is_gone_an_answer_is_a_dead_letter(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
 
     async with rig.run():
         root = await sales.say("s", "root")
@@ -229,11 +229,13 @@ async def test_where_the_channel_itself_is_gone_an_answer_is_a_dead_letter(
         await clock.advance(5)
 
     letters = await rig.store.dead_letters()
-    assert [(one.error, one.excerpt) for one in letters] == [("no such channel", "answer")] * 2
+    assert [(letter.error, letter.excerpt) for letter in letters] == [
+        ("no such channel", "answer")
+    ] * 2
 
 
 async def test_words_that_are_refused_too_go_to_dead_letters(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock, FakeInWords)
+    rig, sales, billing = pair(clock, FakeInWords)
 
     def harm(call: Call) -> None:
         if "one" in str(call.body["text"]).lower():
@@ -270,21 +272,25 @@ async def test_files_may_take_their_time(
 ) -> None:
     # Deadlines of calls go by the clock of the loop.
     monkeypatch.setattr(asyncio.get_running_loop(), "time", clock.monotonic)
-    rig, sales, billing = two(clock, FakeWithFile)
-    rig.policy = replace(rig.policy, send_deadline=5, upload_pace=pace)
+    rig, sales, billing = pair(clock, FakeWithFile)
+    rig.timeouts = replace(rig.timeouts, send_deadline=5, upload_pace=pace)
 
     async with rig.run():
         await sales.say("s", "one")
         for _ in range(4):
             await clock.advance(10)
 
-    letters = [one.state for one in await rig.store.dead_letters() if one.excerpt == "one"]
+    letters = [
+        dead_letter.state
+        for dead_letter in await rig.store.dead_letters()
+        if dead_letter.excerpt == "one"
+    ]
     assert letters == ([] if arrive else ["unproved"] * 2)
     assert billing.texts("b") == (["one"] if arrive else [])
 
 
 async def test_a_lost_answer_is_looked_for_and_never_sent_twice(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
     billing.after_send = fail_once(Unsettled("the connection broke"))
 
     async with rig.run():
@@ -296,7 +302,7 @@ async def test_a_lost_answer_is_looked_for_and_never_sent_twice(clock: FakeClock
 
 
 async def test_a_post_that_never_arrived_is_sent_again(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
     billing.before_send = fail_once(Unsettled("the connection broke"))
 
     async with rig.run():
@@ -313,7 +319,7 @@ async def test_a_post_that_never_arrived_is_sent_again(clock: FakeClock) -> None
 async def test_a_part_that_an_edit_adds_stands_once_when_its_answer_is_lost(
     clock: FakeClock, arrived: bool, by_words: bool, crash: bool
 ) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
     assert isinstance(billing, FakeWithHistory)
     billing.knows_by_words = by_words
     lost = fail_once(Unsettled("the connection broke"))
@@ -340,7 +346,7 @@ async def test_a_part_that_an_edit_adds_stands_once_when_its_answer_is_lost(
 async def test_where_nobody_can_look_a_part_that_an_edit_adds_is_not_doubled(
     clock: FakeClock, kind: str, arrived: bool
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     lost = fail_once(Unsettled("the connection broke"))
 
     def harm(call: Call) -> None:
@@ -363,7 +369,7 @@ async def test_where_nobody_can_look_a_part_that_an_edit_adds_is_not_doubled(
 async def test_where_nobody_can_look_a_doubtful_post_is_unproved_and_never_resent(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.after_send = fail_once(Unsettled("the connection broke"))
 
     async with rig.run():
@@ -377,7 +383,7 @@ async def test_where_nobody_can_look_a_doubtful_post_is_unproved_and_never_resen
 
 
 async def test_a_process_that_died_while_sending_settles_first(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
     stuck = asyncio.Event()
 
     async def hang_after_arrival(call: Call) -> None:
@@ -401,7 +407,7 @@ async def test_a_process_that_died_while_sending_settles_first(clock: FakeClock)
 async def test_a_post_to_a_free_lane_is_begun_when_it_is_admitted_and_sent_once(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
     states: list[tuple[str, int]] = []
 
     async def look(call: Call) -> None:
@@ -424,8 +430,7 @@ async def test_what_waits_from_before_a_start_goes_before_what_is_said_while_it_
 ) -> None:
     class Slow(SqliteStore):
         async def dead_letters(self) -> Sequence[DeadLetter]:
-            for _ in range(100):
-                await asyncio.sleep(0)
+            await clock.let_work()
             return await super().dead_letters()
 
     sales, billing = FakeConnector("sales", clock), FakeWithHistory("billing", clock)
@@ -471,7 +476,7 @@ async def test_a_lane_that_is_told_to_wait_delays_no_other(clock: FakeClock) -> 
     times = {}
     for faulty in (False, True):
         clock = FakeClock()
-        rig, sales, billing = two(clock)
+        rig, sales, billing = pair(clock)
 
         def told_to_wait(call: Call) -> None:
             if call.channel.channel == "c":
@@ -491,7 +496,7 @@ async def test_a_lane_that_hangs_delays_no_other(clock: FakeClock) -> None:
     times = {}
     for faulty in (False, True):
         clock = FakeClock()
-        rig, sales, billing = two(clock)
+        rig, sales, billing = pair(clock)
 
         async def hang(call: Call) -> None:
             if call.channel.channel == "c":
@@ -508,7 +513,7 @@ async def test_a_lane_that_hangs_delays_no_other(clock: FakeClock) -> None:
 
 
 async def test_long_texts_stand_in_pieces_in_order(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     long = "".join(f"{n:04d}" for n in range(100))
 
     async with rig.run():
@@ -521,7 +526,7 @@ async def test_long_texts_stand_in_pieces_in_order(clock: FakeClock) -> None:
 
 
 async def test_a_long_text_that_broke_in_the_middle_goes_on_there(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     long = "".join(f"{n:04d}" for n in range(100))
     failures = [2]
 
@@ -541,7 +546,7 @@ async def test_a_long_text_that_broke_in_the_middle_goes_on_there(clock: FakeClo
 async def test_an_account_that_left_the_configuration_leaves_dead_letters(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.before_send = lambda _call: (_ for _ in ()).throw(Unavailable("gone"))
     async with rig.run():
         await sales.say("s", "one")
@@ -561,7 +566,7 @@ def _post_of(call: Call) -> Post:
 
 
 async def test_a_message_that_cannot_be_encoded_does_not_block_its_lane(clock: FakeClock) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     encode = billing.encode
 
     def trips_over_two(delivery: Delivery) -> Encoded:
@@ -585,7 +590,7 @@ async def test_a_message_that_cannot_be_encoded_does_not_block_its_lane(clock: F
 async def test_a_connector_that_breaks_in_unheard_of_ways_does_not_block_its_lane(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
 
     def breaks_on_two(call: Call) -> None:
         if call.body["text"] == "two":
@@ -604,7 +609,7 @@ async def test_a_connector_that_breaks_in_unheard_of_ways_does_not_block_its_lan
 async def test_a_store_that_fails_while_an_operation_is_given_up_does_not_end_its_lane(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig, sales, billing = two(clock, FakeWithHistory)
+    rig, sales, billing = pair(clock, FakeWithHistory)
     settle = rig.store.settle
 
     def breaks_on_two(call: Call) -> None:
@@ -633,7 +638,7 @@ async def test_a_store_that_fails_while_an_operation_is_given_up_does_not_end_it
 async def test_a_token_that_was_refused_for_a_moment_holds_nobody_up_for_long(
     clock: FakeClock,
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.before_send = fail_once(AuthFailed("the token is being renewed"))
 
     async with rig.run():
@@ -646,7 +651,7 @@ async def test_a_token_that_was_refused_for_a_moment_holds_nobody_up_for_long(
 async def test_a_post_that_is_deleted_just_before_it_is_sent_is_no_failure(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig, sales, billing = two(clock)
+    rig, sales, billing = pair(clock)
     billing.before_send = fail_once(RateLimited("slow down", retry_after=5))
     begin = rig.store.begin
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bridge.router.outbound.notices import notice_id
 from tests.router.conftest import RouterRig
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 GAP = notice_id("gap", "sales", "1")
 
@@ -28,7 +28,7 @@ async def test_a_notice_is_shown_in_the_channels_it_is_for_and_remembered(rig: R
         await rig.clock.let_work()
 
     assert texts(rig) == [["12 messages are missing"], ["12 messages are missing"], []]
-    assert await said(rig.store, room.conversation) == ["12 messages are missing"]
+    assert await texts_in(rig.store, room.conversation) == ["12 messages are missing"]
 
 
 async def test_a_notice_said_again_stands_once_also_after_a_restart(rig: RouterRig) -> None:

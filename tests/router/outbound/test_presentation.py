@@ -60,22 +60,22 @@ def context() -> PresentationContext:
     return PresentationContext(store, {}, rooms, references, clock, public_url)
 
 
-def texts(shown: Delivery) -> list[str]:
-    return [part.text for part in shown.message.content if isinstance(part, TextPart)]
+def texts(dressed: Delivery) -> list[str]:
+    return [part.text for part in dressed.message.content if isinstance(part, TextPart)]
 
 
 async def test_each_step_dresses_what_the_one_before_it_returned_and_no_loss_is_dropped() -> None:
-    async def add(given: Delivery, word: str) -> Dressed:
-        text = TextPart(text=f"{texts(given)[0]} {word}")
-        message = given.message.model_copy(update={"content": (text,)})
+    async def add(delivery: Delivery, word: str) -> Dressed:
+        text = TextPart(text=f"{texts(delivery)[0]} {word}")
+        message = delivery.message.model_copy(update={"content": (text,)})
         loss = Loss(path="", kind=word, what=word, shown_as="")
-        return Dressed(given.model_copy(update={"message": message}), (loss,))
+        return Dressed(delivery.model_copy(update={"message": message}), (loss,))
 
-    async def first(given: Delivery, _: PresentationContext) -> Dressed:
-        return await add(given, "first")
+    async def first(delivery: Delivery, _: PresentationContext) -> Dressed:
+        return await add(delivery, "first")
 
-    async def second(given: Delivery, _: PresentationContext) -> Dressed:
-        return await add(given, "second")
+    async def second(delivery: Delivery, _: PresentationContext) -> Dressed:
+        return await add(delivery, "second")
 
     dressed = await present(delivery(TextPart(text="words")), context(), (first, second))
 
@@ -95,37 +95,37 @@ async def test_a_message_that_no_step_concerns_is_the_same_object_after_all_of_t
 def test_files_as_links_lead_to_where_anybody_may_fetch_them() -> None:
     details = BridgeMetadata(parts={"1": PartDetails(name="cat.png")})
 
-    shown, losses = as_shown(
+    dressed, losses = as_shown(
         delivery(TextPart(text="look"), PICTURE, REPORT, additions=details),
         MemberOptions(files="link"), now=0.0,
         url_of=lambda asset: f"https://b.example/{asset.name}" if isinstance(asset, Asset) else "",
     )  # fmt: skip
 
-    assert texts(shown) == [
+    assert texts(dressed) == [
         "look",
         r"[\[image: cat.png\]](https://b.example/cat.png)",
         r"[\[file: text/csv\]](https://a.example/report.csv)",
     ]
-    assert len(shown.message.content) == 3
+    assert len(dressed.message.content) == 3
     assert [(loss.path, loss.shown_as) for loss in losses] == [
         ("/content/1", "a link"), ("/content/2", "a link"),
     ]  # fmt: skip
 
 
 def test_a_kept_file_that_nobody_can_fetch_is_named() -> None:
-    shown, _ = as_shown(delivery(PICTURE), MemberOptions(files="link"), now=0.0)
+    dressed, _ = as_shown(delivery(PICTURE), MemberOptions(files="link"), now=0.0)
 
-    assert texts(shown) == [r"\[image: image/png\]"]
+    assert texts(dressed) == [r"\[image: image/png\]"]
 
 
 def test_without_files_nothing_of_them_is_told_but_their_kind() -> None:
     details = BridgeMetadata(parts={"0": PartDetails(name="secret.csv")})
 
-    shown, losses = as_shown(
+    dressed, losses = as_shown(
         delivery(REPORT, additions=details), MemberOptions(files="off"), now=0.0
     )
 
-    assert texts(shown) == [r"\[file\]"]
+    assert texts(dressed) == [r"\[file\]"]
     assert [loss.kind for loss in losses] == ["files_option"]
 
 
@@ -134,13 +134,13 @@ def test_a_payload_that_holds_replaced_words_is_shown_as_its_words() -> None:
     additions = BridgeMetadata(fallbacks={"0": (1,)})
     options = MemberOptions(replace=(Replacement(pattern_of("falcon"), "project"),))
 
-    shown, _ = as_shown(
+    dressed, _ = as_shown(
         delivery(card, TextPart(text="falcon"), additions=additions), options, now=0.0
     )
     other, _ = as_shown(delivery(card, TextPart(text="owl"), additions=additions), options, now=0.0)
 
-    assert [part.type for part in shown.message.content] == ["text"]
-    assert texts(shown) == ["project"]
+    assert [part.type for part in dressed.message.content] == ["text"]
+    assert texts(dressed) == ["project"]
     assert [part.type for part in other.message.content] == ["structured_data", "text"]
 
 
@@ -148,13 +148,13 @@ def test_the_time_of_a_late_message_stands_before_its_parts_and_moves_what_names
     card = StructuredDataPart(schema_id="application/x", data={})
     additions = BridgeMetadata(fallbacks={"0": (1,)})
 
-    shown, _ = as_shown(
+    dressed, _ = as_shown(
         delivery(card, TextPart(text="words"), additions=additions),
         MemberOptions(max_delay=60), now=2e9,
     )  # fmt: skip
 
-    assert [part.type for part in shown.message.content] == ["text", "structured_data", "text"]
-    assert shown.message.metadata is not None
-    noted = shown.message.metadata["uacs_bridge"]
+    assert [part.type for part in dressed.message.content] == ["text", "structured_data", "text"]
+    assert dressed.message.metadata is not None
+    noted = dressed.message.metadata["uacs_bridge"]
     assert isinstance(noted, dict)
     assert noted["fallbacks"] == {"1": [2]}

@@ -148,7 +148,7 @@ async def test_when_retry_for_is_over_even_the_last_post_of_a_channel_is_given_u
     clock: FakeClock, error: BridgeError
 ) -> None:
     rig, sales, billing = channel_of(clock)
-    rig.policy = Timeouts(retry_for=2 * HOUR)
+    rig.timeouts = Timeouts(retry_for=2 * HOUR)
     billing.before_send = fail_always(error)
 
     async with rig.run():
@@ -165,7 +165,7 @@ async def test_what_fails_for_the_whole_account_is_waited_for_in_order_until_ret
     clock: FakeClock, error: BridgeError
 ) -> None:
     rig, sales, billing = channel_of(clock)
-    rig.policy = Timeouts(retry_for=2 * HOUR)
+    rig.timeouts = Timeouts(retry_for=2 * HOUR)
     billing.before_send = refusing("poison", error=error)
 
     async with rig.run():
@@ -410,7 +410,7 @@ async def test_a_post_that_never_came_is_sent_again_when_it_can_come_no_more(
     rig, sales, billing = channel_of(clock, Slow)
     assert isinstance(billing, Slow)
     billing.takes_after, billing.before_send = 10_000.0, billing.late
-    rig.policy = Timeouts(settle_grace=1.0, settle_late=45.0)
+    rig.timeouts = Timeouts(settle_grace=1.0, settle_late=45.0)
 
     async with rig.run():
         await sales.say("s", "lost")

@@ -79,11 +79,11 @@ def rig_of(clock: FakeClock, script: Script, *connectors: FakeConnector) -> Rout
     rig = RouterRig(clock, SqliteStore.in_memory(clock), connectors)
     rig.agents = {"helper": Scripted("helper", script)}
     rig.memberships = (AgentMembership("helper", "mentions"),)
-    rig.room("all", *((one, one.account[0], "both") for one in connectors))
+    rig.room("all", *((connector, connector.account[0], "both") for connector in connectors))
     return rig
 
 
-def said(clock: FakeClock, *pieces: str, pause: float = 1.0) -> Script:
+def script_of(clock: FakeClock, *pieces: str, pause: float = 1.0) -> Script:
     async def script(_turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         for piece in pieces:
             yield TextDelta(text=piece)
@@ -99,7 +99,7 @@ def in_words(text: str) -> list[str]:
 
 async def test_a_long_answer_rolls_over_to_further_posts_while_it_grows(clock: FakeClock) -> None:
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
-    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales, billing)
+    rig = rig_of(clock, script_of(clock, *in_words(LONG), pause=0.2), sales, billing)
 
     async with rig.run():
         await sales.say("s", "@helper tell me all")
@@ -118,7 +118,7 @@ async def test_where_an_edit_is_another_message_an_answer_is_said_once_when_it_i
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
     features = {**billing.capabilities.features, "edit": Level.PARTIAL}
     billing.capabilities = billing.capabilities.model_copy(update={"features": features})
-    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales, billing)
+    rig = rig_of(clock, script_of(clock, *in_words(LONG), pause=0.2), sales, billing)
 
     async with rig.run():
         await sales.say("s", "@helper tell me all")
@@ -134,7 +134,7 @@ async def test_an_account_that_is_taken_away_while_an_answer_grows_hurts_no_othe
     clock: FakeClock,
 ) -> None:
     sales, billing = FakeConnector("sales", clock), FakeConnector("billing", clock)
-    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales, billing)
+    rig = rig_of(clock, script_of(clock, *in_words(LONG), pause=0.2), sales, billing)
 
     async with rig.run():
         await sales.say("s", "@helper tell me all")
@@ -152,7 +152,7 @@ async def test_an_account_that_is_taken_away_while_an_answer_grows_hurts_no_othe
 
 async def test_parts_that_are_whole_are_not_edited_again(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
-    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales)
+    rig = rig_of(clock, script_of(clock, *in_words(LONG), pause=0.2), sales)
 
     async with rig.run():
         await sales.say("s", "@helper tell me all")
@@ -165,7 +165,7 @@ async def test_parts_that_are_whole_are_not_edited_again(clock: FakeClock) -> No
 async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
     pieces = ("See **the ", "docs** at [our", " page](https://a.exam", "ple/start) and ", "more.")
-    rig = rig_of(clock, said(clock, *pieces), sales)
+    rig = rig_of(clock, script_of(clock, *pieces), sales)
 
     async with rig.run():
         await sales.say("s", "@helper where?")
@@ -182,10 +182,10 @@ async def test_nothing_half_written_is_shown(clock: FakeClock) -> None:
 async def test_what_a_channel_replaces_is_never_shown_half_written(clock: FakeClock) -> None:
     sales, billing = FakeConnector("sales", clock), FakeStreams("billing", clock)
     pieces = ("We call it Fal", "con, and ", "the falcons", " fly over ", "falcon", " house.")
-    rig = rig_of(clock, said(clock, *pieces), sales, billing)
+    rig = rig_of(clock, script_of(clock, *pieces), sales, billing)
     falcon = Replacement(pattern_of(r"(?i)\bfalcon\b"), "project")
     options = MemberOptions(replace=(falcon,))
-    members = tuple(replace(one, options=options) for one in rig.rooms[0].members)
+    members = tuple(replace(member, options=options) for member in rig.rooms[0].members)
     rig.rooms = [replace(rig.rooms[0], members=members)]
 
     async with rig.run():
@@ -194,8 +194,8 @@ async def test_what_a_channel_replaces_is_never_shown_half_written(clock: FakeCl
 
     final = "We call it project, and the falcons fly over project house."
     for fake in (sales, billing):
-        shown = [text for _, _, text in fake.sent if text.startswith("We")]
-        assert all(final.startswith(text) for text in shown), shown
+        growing = [text for _, _, text in fake.sent if text.startswith("We")]
+        assert all(final.startswith(text) for text in growing), growing
         assert fake.texts(fake.account[0])[-1] == final
     assert billing.methods.count("append") > 1
 
@@ -204,7 +204,7 @@ async def test_an_answer_grows_in_the_platforms_own_stream_and_ends_as_a_message
     clock: FakeClock,
 ) -> None:
     sales = FakeStreams("sales", clock)
-    rig = rig_of(clock, said(clock, "one ", "two ", "three"), sales)
+    rig = rig_of(clock, script_of(clock, "one ", "two ", "three"), sales)
 
     async with rig.run():
         await sales.say("s", "@helper count")
@@ -217,7 +217,7 @@ async def test_an_answer_grows_in_the_platforms_own_stream_and_ends_as_a_message
 
 async def test_each_part_has_a_stream_of_its_own(clock: FakeClock) -> None:
     sales = FakeStreams("sales", clock)
-    rig = rig_of(clock, said(clock, *in_words(LONG), pause=0.2), sales)
+    rig = rig_of(clock, script_of(clock, *in_words(LONG), pause=0.2), sales)
 
     async with rig.run():
         await sales.say("s", "@helper tell me all")
@@ -232,7 +232,7 @@ async def test_each_part_has_a_stream_of_its_own(clock: FakeClock) -> None:
 async def test_a_stream_that_is_refused_is_a_post_that_is_edited(clock: FakeClock) -> None:
     sales = FakeStreams("sales", clock)
     sales.refuses = {"open": Refused("not in this channel")}
-    rig = rig_of(clock, said(clock, "one ", "two ", "three"), sales)
+    rig = rig_of(clock, script_of(clock, "one ", "two ", "three"), sales)
 
     async with rig.run():
         await sales.say("s", "@helper count")
@@ -245,7 +245,7 @@ async def test_a_stream_that_is_refused_is_a_post_that_is_edited(clock: FakeCloc
 async def test_a_step_that_is_refused_does_not_hurt_the_answer(clock: FakeClock) -> None:
     sales = FakeStreams("sales", clock)
     sales.refuses = {"append": Refused("expired")}
-    rig = rig_of(clock, said(clock, "one ", "two ", "three"), sales)
+    rig = rig_of(clock, script_of(clock, "one ", "two ", "three"), sales)
 
     async with rig.run():
         await sales.say("s", "@helper count")
@@ -257,7 +257,7 @@ async def test_a_step_that_is_refused_does_not_hurt_the_answer(clock: FakeClock)
 async def test_the_platforms_own_stop_button_stops_the_agent(clock: FakeClock) -> None:
     sales = FakeStreams("sales", clock)
     sales.refuses = {"append": StreamStopped("somebody pressed stop")}
-    rig = rig_of(clock, said(clock, *["word "] * 50), sales)
+    rig = rig_of(clock, script_of(clock, *["word "] * 50), sales)
 
     async with rig.run():
         await sales.say("s", "@helper count")
@@ -291,7 +291,7 @@ async def test_an_answer_that_was_whole_before_its_post_went_out_is_no_stream(
 ) -> None:
     sales = FakeStreams("sales", clock, budgets={"channel": (Rate(count=1, seconds=30),)})
     other = FakeConnector("other", clock)
-    rig = rig_of(clock, said(clock, "one ", "two ", "**three"), sales, other)
+    rig = rig_of(clock, script_of(clock, "one ", "two ", "**three"), sales, other)
 
     async with rig.run():
         await other.say("o", "busy")
@@ -306,7 +306,7 @@ async def test_an_answer_that_was_whole_before_its_post_went_out_is_no_stream(
 async def test_an_answer_leaves_room_for_its_end(clock: FakeClock) -> None:
     budget = {"channel": (Rate(count=6, seconds=60),)}
     sales = FakeConnector("sales", clock, budgets=budget)
-    rig = rig_of(clock, said(clock, *["word "] * 12), sales)
+    rig = rig_of(clock, script_of(clock, *["word "] * 12), sales)
 
     async with rig.run():
         await sales.say("s", "@helper count")
@@ -318,7 +318,7 @@ async def test_an_answer_leaves_room_for_its_end(clock: FakeClock) -> None:
 
 async def test_a_stream_that_a_crash_left_open_ends_as_one_message(clock: FakeClock) -> None:
     sales = FakeConnector("sales", clock)
-    rig = rig_of(clock, said(clock, *["word "] * 12), sales)
+    rig = rig_of(clock, script_of(clock, *["word "] * 12), sales)
 
     async with rig.run():
         await sales.say("s", "@helper count")

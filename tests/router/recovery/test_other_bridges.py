@@ -42,7 +42,7 @@ class Pair:
             await router.inbox.accept(self.foreign(**what))  # type: ignore[arg-type]
             await self.clock.advance(1)
 
-    def said(self) -> list[str]:
+    def texts(self) -> list[str]:
         """What we sent to the billing, without notices."""
         return [
             post.text
@@ -62,12 +62,12 @@ async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_res
     async with pair.rig.run() as router:
         await pair.sales.say("s", "one")
         await pair.clock.advance(1)
-        assert pair.said() == ["one"]
+        assert pair.texts() == ["one"]
 
         await pair.hear(router, 1, other="their store")
         await pair.sales.say("s", "two")
         await pair.clock.advance(60)
-        assert pair.said() == ["one"]
+        assert pair.texts() == ["one"]
         assert "their store" in router.parts.recovery.other_bridges.note(pair.billing.account)
         assert "account resume billing" in router.parts.recovery.other_bridges.note(
             pair.billing.account
@@ -75,7 +75,7 @@ async def test_a_new_post_of_another_store_stops_what_we_send_until_somebody_res
 
         assert await router.parts.recovery.other_bridges.resume(pair.billing.account)
         await pair.clock.advance(1)
-        assert pair.said() == ["one", "two"]
+        assert pair.texts() == ["one", "two"]
         assert not await router.parts.recovery.other_bridges.resume(pair.billing.account)
 
 
@@ -155,7 +155,7 @@ async def test_our_own_posts_are_no_evidence_whatever_becomes_of_their_answers(p
         await pair.clock.advance(120)
         assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
 
-    assert pair.said() == [f"text {number}" for number in range(6)]
+    assert pair.texts() == [f"text {number}" for number in range(6)]
 
 
 async def test_posts_from_before_our_start_are_no_evidence(pair: Pair) -> None:
@@ -182,13 +182,13 @@ async def test_a_restart_forgets_neither_the_stop_nor_what_waits(pair: Pair) -> 
     async with pair.rig.run() as router:
         await pair.clock.advance(60)
         assert router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
-        assert pair.said() == []
+        assert pair.texts() == []
 
     assert await resume_sending(pair.rig.store, pair.billing.account)
     assert not await resume_sending(pair.rig.store, pair.billing.account)
     async with pair.rig.run():
         await pair.clock.advance(5)
-    assert pair.said() == ["waits"]
+    assert pair.texts() == ["waits"]
 
 
 async def test_a_restart_with_its_own_store_is_not_another_bridge(pair: Pair) -> None:
@@ -197,7 +197,7 @@ async def test_a_restart_with_its_own_store_is_not_another_bridge(pair: Pair) ->
             await pair.sales.say("s", f"text {number}")
             await pair.clock.advance(1)
             assert not router.parts.recovery.other_bridges.is_stopped(pair.billing.account)
-    assert len(pair.said()) == 5
+    assert len(pair.texts()) == 5
 
 
 async def test_the_id_of_a_store_is_made_once(clock: FakeClock) -> None:

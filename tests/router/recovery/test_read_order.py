@@ -165,7 +165,7 @@ async def test_a_platform_that_does_not_answer_holds_live_events_for_a_while_onl
     name = CHANNELS[0]
     async with pairs.rig.run():
         await pairs.sales.say(name, "live")
-        await pairs.clock.advance(pairs.rig.policy.longest_live_wait - 1)
+        await pairs.clock.advance(pairs.rig.timeouts.longest_live_wait - 1)
         assert pairs.billing.texts(name) == ["before"]
         await pairs.clock.advance(2)
         assert pairs.billing.texts(name) == ["before", "live"]
@@ -213,7 +213,7 @@ async def test_live_events_wait_less_for_the_limits_after_a_clean_stop_a_moment_
         await pairs.sales.say(CHANNELS[0], "live")
         await pairs.clock.advance(1)
 
-    patience = getattr(pairs.rig.policy, wanted)
+    patience = getattr(pairs.rig.timeouts, wanted)
     assert (CHANNELS[0], patience) in pairs.sales.reads
 
 
@@ -228,7 +228,7 @@ async def test_a_channel_that_was_not_read_before_a_clean_stop_counts_as_after_a
         await pairs.sales.say(CHANNELS[0], "live")
         await pairs.clock.advance(1)
 
-    assert (CHANNELS[0], pairs.rig.policy.live_patience) in pairs.sales.reads
+    assert (CHANNELS[0], pairs.rig.timeouts.live_patience) in pairs.sales.reads
 
 
 async def test_how_far_the_reading_is_can_be_told(pairs: ChannelPairs) -> None:

@@ -36,12 +36,12 @@ class FakeReadBack(FakeThatFetches):
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
         self.pages += 1
-        shown = [
+        standing_texts = [
             self._standing(post.id, post.text, own=post.operation is not None)
             for post in self.channels[channel.channel]
             if post.id not in self.hidden and not self.blind and post.id <= upto
         ]
-        yield Stretch(None, "000000", upto, tuple(shown))
+        yield Stretch(None, "000000", upto, tuple(standing_texts))
 
     def _standing(self, native_id: str, text: str, *, own: bool) -> Standing:
         post, at = posted(self, native_id, text), self.edits.get(native_id)
@@ -81,8 +81,8 @@ class FakeReadBack(FakeThatFetches):
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
         return deleted(self, native_id, at=at)
 
-    def order_key(self, native_id: str) -> str:
-        return f"{int(native_id):06d}"  # as platforms' ids, which have a form
+    def order_key(self, native_id: str) -> str | None:
+        return native_id if native_id.isdecimal() else None
 
     def silently(self, native_id: str, text: str | None) -> None:
         """A person changes a post, or takes it away, and nobody tells us."""
@@ -106,17 +106,17 @@ def pair(clock: FakeClock) -> tuple[RouterRig, FakeReadBack, FakeConnector]:
 Pair = tuple[RouterRig, FakeReadBack, FakeConnector]
 
 
-async def said(rig: RouterRig, sales: FakeReadBack, *texts: str) -> list[str]:
+async def post_all(rig: RouterRig, sales: FakeReadBack, *texts: str) -> list[str]:
     await rig.clock.advance(5)
-    found = [await sales.say("s", text) for text in texts]
+    post_ids = [await sales.say("s", text) for text in texts]
     await rig.clock.advance(5)
-    return found
+    return post_ids
 
 
 async def test_edits_deletions_and_posts_that_nobody_told_us_of_are_found(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        one, two, _ = await said(rig, sales, "one", "two", "three")
+        one, two, _ = await post_all(rig, sales, "one", "two", "three")
         sales.silently(one, "one, mended")
         sales.silently(two, None)
         sales.raw("s", "never told")
@@ -135,7 +135,7 @@ async def test_what_the_bridge_told_of_the_channel_is_not_looked_for_on_its_plat
 ) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        _, two = await said(rig, sales, "one", "two")
+        _, two = await post_all(rig, sales, "one", "two")
         await sales.happen(TopicChanged, "s", topic="Plans")
         await rig.clock.advance(5)
         sales.silently(two, None)
@@ -149,7 +149,7 @@ async def test_what_the_bridge_told_of_the_channel_is_not_looked_for_on_its_plat
 async def test_what_was_found_once_is_found_once(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        (one,) = await said(rig, sales, "one")
+        (one,) = await post_all(rig, sales, "one")
         sales.silently(one, "mended")
         for _ in range(3):
             router.inbox.session_began(sales.account)
@@ -164,7 +164,7 @@ async def test_what_was_found_once_is_found_once(pair: Pair) -> None:
 async def test_a_post_that_history_does_not_show_is_not_gone(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        one, _ = await said(rig, sales, "one", "two")
+        one, _ = await post_all(rig, sales, "one", "two")
         sales.hidden = frozenset({one})
         router.inbox.session_began(sales.account)
         await rig.clock.advance(30)
@@ -175,7 +175,7 @@ async def test_a_post_that_history_does_not_show_is_not_gone(pair: Pair) -> None
 async def test_a_history_that_may_not_be_read_any_more_deletes_nothing(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        await said(rig, sales, "one", "two")
+        await post_all(rig, sales, "one", "two")
         sales.blind = True
         router.inbox.session_began(sales.account)
         await rig.clock.advance(30)
@@ -187,7 +187,7 @@ async def test_what_was_said_before_we_came_is_left_alone(pair: Pair) -> None:
     rig, sales, billing = pair
     sales.raw("s", "said before we came")
     async with rig.run() as router:
-        await said(rig, sales, "one")
+        await post_all(rig, sales, "one")
         router.inbox.session_began(sales.account)
         await rig.clock.advance(30)
 
@@ -197,7 +197,7 @@ async def test_what_was_said_before_we_came_is_left_alone(pair: Pair) -> None:
 async def test_a_deletion_that_is_told_and_found_takes_its_copies_once(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        one, _ = await said(rig, sales, "one", "two")
+        one, _ = await post_all(rig, sales, "one", "two")
         sales.silently(one, None)
         router.inbox.session_began(sales.account)
         await router.inbox.accept(deleted(sales, one, at=rig.clock.now))
@@ -225,7 +225,7 @@ async def test_a_gap_that_cannot_be_read_is_said_once_in_its_rooms(clock: FakeCl
             await clock.advance(1)
 
     (gap,) = {text for text in (*billing.texts("b"), *sales.texts("s")) if "could not" in text}
-    assert gap.startswith("What was said on Fake between 22:1")
+    assert gap.startswith("Messages on Fake between 22:1")
     assert gap.endswith("UTC could not be read.")
 
 
@@ -236,25 +236,25 @@ async def test_posts_beyond_the_budget_are_counted_and_said_to_be_missing(
     store = SqliteStore.in_memory(clock)
     for most in (100, 2):
         rig = RouterRig(clock, store, (sales, billing))
-        rig.policy = type(rig.policy)(settle_grace=1.0, drain=0.5, most_posts=most)
+        rig.timeouts = type(rig.timeouts)(settle_grace=1.0, drain=0.5, most_posts=most)
         rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
         async with rig.run():
             await clock.advance(10)
         for number in range(5):
             sales.raw("s", f"post {number}")
 
-    shown = billing.texts("b")
-    assert [text for text in shown if "post" in text] == ["post 3", "post 4"]
-    assert [text for text in shown if "could not" in text] == [
+    standing_texts = billing.texts("b")
+    assert [text for text in standing_texts if "post" in text] == ["post 3", "post 4"]
+    assert [text for text in standing_texts if "could not" in text] == [
         "3 messages on Fake at 22:13 UTC could not be recovered."
     ]
 
 
 async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: Pair) -> None:
     rig, sales, billing = pair
-    rig.policy = replace(rig.policy, look_back_requests=1)
+    rig.timeouts = replace(rig.timeouts, look_back_requests=1)
     async with rig.run() as router:
-        one, _ = await said(rig, sales, "one", "two")
+        one, _ = await post_all(rig, sales, "one", "two")
         sales.silently(one, "one, mended")
         for _ in range(2):
             rig.clock.now += 600
@@ -268,7 +268,7 @@ async def test_a_look_back_that_its_budget_ends_is_said_once_in_the_room(pair: P
 
 async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pair: Pair) -> None:
     rig, sales, billing = pair
-    failures = iter([Unavailable("not now")] * (rig.policy.catch_up_tries + 1))
+    failures = iter([Unavailable("not now")] * (rig.timeouts.catch_up_tries + 1))
     whole = sales.stretches
 
     async def broken(*asked: Any) -> AsyncGenerator[Stretch, None]:
@@ -279,7 +279,7 @@ async def test_a_channel_in_trouble_is_looked_back_on_again_behind_the_others(pa
 
     sales.stretches = broken  # type: ignore[method-assign]
     async with rig.run() as router:
-        one, _ = await said(rig, sales, "one", "two")
+        one, _ = await post_all(rig, sales, "one", "two")
         sales.silently(one, "one, mended")
         router.inbox.session_began(sales.account)
         await rig.clock.advance(120)
@@ -297,7 +297,7 @@ async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
             yield raw
 
     async with rig.run() as router:
-        await said(rig, sales, "one")
+        await post_all(rig, sales, "one")
         sales.read_after = broken  # type: ignore[method-assign]
         router.inbox.session_began(sales.account)
         await rig.clock.advance(30)
@@ -308,7 +308,7 @@ async def test_an_unreadable_post_is_said_to_be_missing(pair: Pair) -> None:
 async def test_reactions_to_posts_that_nobody_told_us_of_are_found_with_them(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        await said(rig, sales, "one")
+        await post_all(rig, sales, "one")
         missed = sales.raw("s", "never told").dedupe_key
         sales.post("s", missed).reactions.add(("👍", "bob"))
         await sales.say("s", "last")
@@ -323,7 +323,7 @@ async def test_reactions_to_posts_that_nobody_told_us_of_are_found_with_them(pai
 async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        await said(rig, sales, "one")
+        await post_all(rig, sales, "one")
         late, gone = sales.raw("s", "told late"), sales.raw("s", "deleted meanwhile")
         sales.silently(gone.dedupe_key, None)
         sales.hidden = frozenset({late.dedupe_key})
@@ -352,7 +352,7 @@ async def test_a_post_that_is_told_after_it_was_deleted_is_not_shown(pair: Pair)
 async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pair: Pair) -> None:
     rig, sales, billing = pair
     async with rig.run() as router:
-        one, _ = await said(rig, sales, "one", "two")
+        one, _ = await post_all(rig, sales, "one", "two")
         router.inbox.session_began(sales.account)
         await rig.clock.advance(10)
         bob, long_ago = actor_id_of("fake", "sales", "bob"), rig.clock.now - 300
@@ -371,7 +371,7 @@ async def test_a_reaction_that_is_told_after_it_was_taken_back_does_not_stay(pai
 async def test_how_far_the_comparing_is_can_be_told(pair: Pair) -> None:
     rig, sales, _ = pair
     async with rig.run() as router:
-        await said(rig, sales, "one")
+        await post_all(rig, sales, "one")
         router.inbox.session_began(sales.account)
         await rig.clock.advance(1)
         progress = router.operations.progress(sales.account)

@@ -123,8 +123,8 @@ async def test_what_waits_for_somebody_is_not_sent_once_they_want_nothing_any_mo
         await garden.clock.let_work()
 
     assert billing.alone("bob") == [copy.text] == ["the roses are red"]
-    told = [text for text in sales.alone("ann") if "want no direct messages any more" in text]
-    assert len(told) == 1
+    notices = [text for text in sales.alone("ann") if "accepts no direct messages any more" in text]
+    assert len(notices) == 1
     assert await garden.rig.store.dead_letters() == []
     assert await garden.rig.store.head(billing.channel("alone with bob").lane) is None
 
@@ -173,20 +173,20 @@ async def test_edits_deletions_and_reactions_reach_the_other_one_alone(garden: G
 
 
 @pytest.mark.parametrize(
-    ("wanting", "told"),
+    ("wanting", "notices"),
     [
         (("bob",), 'Say "dm on" first'),
         (("ann",), "Nobody of that name wants direct messages"),
         ((), 'Say "dm on" first'),
     ],
 )
-async def test_both_must_want_it(garden: Garden, wanting: tuple[str, ...], told: str) -> None:
+async def test_both_must_want_it(garden: Garden, wanting: tuple[str, ...], notices: str) -> None:
     async with garden.rig.run():
         await garden.meet(*wanting)
         await garden.sales.command("dm Bob hello", "ann")
         await garden.clock.let_work()
 
-    assert told in garden.answers(garden.sales)
+    assert notices in garden.answers(garden.sales)
     assert garden.billing.alone("bob") == garden.sales.alone("ann") == []
 
 

@@ -19,7 +19,7 @@ def names(rig: RouterRig, account: str, channel: str) -> list[str]:
     return [post.author for post in posts if post.operation]
 
 
-async def said(rig: RouterRig, *words: tuple[str, str, str, str]) -> None:
+async def post_from(rig: RouterRig, *words: tuple[str, str, str, str]) -> None:
     """(account, channel, author, nickname), one after the other."""
     async with rig.run():
         for account, channel, author, nick in words:
@@ -30,7 +30,7 @@ async def said(rig: RouterRig, *words: tuple[str, str, str, str]) -> None:
 
 
 async def test_two_people_with_the_same_nickname_are_told_apart(rig: RouterRig) -> None:
-    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"),
+    await post_from(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"),
                ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))  # fmt: skip
 
     assert names(rig, "web", "w") == ["Ann", "Ann (billing)", "Ann (sales)", "Ann (billing)"]
@@ -38,7 +38,7 @@ async def test_two_people_with_the_same_nickname_are_told_apart(rig: RouterRig) 
 
 
 async def test_two_of_one_workspace_are_told_apart_by_a_number(rig: RouterRig) -> None:
-    await said(rig, ("sales", "s", "u1", "Ann"), ("sales", "s", "u2", "ann"),
+    await post_from(rig, ("sales", "s", "u1", "Ann"), ("sales", "s", "u2", "ann"),
                ("sales", "s", "u1", "Ann"))  # fmt: skip
 
     assert names(rig, "web", "w") == ["Ann", "ann (Fake 2)", "Ann"]
@@ -46,15 +46,17 @@ async def test_two_of_one_workspace_are_told_apart_by_a_number(rig: RouterRig) -
 
 async def test_names_are_kept_over_a_restart_and_whoever_comes_and_goes(rig: RouterRig) -> None:
     first = (("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
-    await said(rig, *first)
-    await said(rig, ("billing", "b", "u2", "Anna"), *first[:1], ("web", "w", "u3", "Ann"), *first)
+    await post_from(rig, *first)
+    await post_from(
+        rig, ("billing", "b", "u2", "Anna"), *first[:1], ("web", "w", "u3", "Ann"), *first
+    )
 
     assert names(rig, "web", "w")[2:] == ["Anna", "Ann (sales)", "Ann (sales)", "Ann (billing)"]
 
 
 @pytest.mark.parametrize("nick", ["\u0410nn", "A\u200bnn", "ANN", "\uff21nn ", "A\u0301nn"])
 async def test_a_name_that_only_looks_the_same_is_the_same(rig: RouterRig, nick: str) -> None:
-    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", nick))
+    await post_from(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", nick))
 
     assert names(rig, "web", "w")[1].endswith(" (billing)")
 
@@ -65,7 +67,7 @@ async def test_nobody_takes_the_name_of_an_agent_or_the_bridge_or_a_mark(
 ) -> None:
     rig.rooms = [replace(rig.rooms[0], agents=(AgentMembership("echo"),))]
 
-    await said(rig, ("sales", "s", "u1", nick))
+    await post_from(rig, ("sales", "s", "u1", nick))
 
     assert names(rig, "web", "w")[0].endswith(" (Fake)")
 
@@ -76,7 +78,7 @@ async def test_nobody_takes_the_name_that_our_bot_has_on_another_platform(
 ) -> None:
     rig.connectors[AccountId("web")].own_name = "Relay Bot"
 
-    await said(rig, ("sales", "s", "u1", nick))
+    await post_from(rig, ("sales", "s", "u1", nick))
 
     assert names(rig, "web", "w") == [f"{nick} (Fake)"]
 
@@ -85,7 +87,7 @@ async def test_nobody_takes_the_name_of_somebody_known_in_the_destination(rig: R
     boss = Person(id=actor_id_of("fake", "web", "boss"), name="The Boss")
     await rig.store.save_person(boss)
 
-    await said(rig, ("sales", "s", "u1", "The B\u043ess"), ("web", "w", "boss", "The Boss"))
+    await post_from(rig, ("sales", "s", "u1", "The B\u043ess"), ("web", "w", "boss", "The Boss"))
 
     assert names(rig, "billing", "b")[0] == "The B\u043ess (Fake)"
 
@@ -109,7 +111,7 @@ async def test_linked_accounts_bear_one_name(rig: RouterRig) -> None:
     one, other = (actor_id_of("fake", w, u) for w, u in (("sales", "u1"), ("billing", "u2")))
     await rig.store.link_people(one, other, "command")
 
-    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
+    await post_from(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
 
     assert names(rig, "web", "w") == ["Ann", "Ann"]
 
@@ -122,7 +124,7 @@ async def test_a_channel_may_want_names_in_a_form_of_its_own(rig: RouterRig) -> 
     ]
     rig.rooms = [replace(rig.rooms[0], members=tuple(members))]
 
-    await said(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
+    await post_from(rig, ("sales", "s", "u1", "Ann"), ("billing", "b", "u2", "Ann"))
 
     assert names(rig, "web", "w") == ["Ann [sales]", "Ann [billing]"]
     assert names(rig, "sales", "s") == ["Ann (billing)"]
@@ -131,11 +133,11 @@ async def test_a_channel_may_want_names_in_a_form_of_its_own(rig: RouterRig) -> 
 async def test_a_known_name_costs_no_look_into_the_store(
     clock: FakeClock, rig: RouterRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = DisplayNames(SqliteStore.in_memory(clock))
+    names = DisplayNames(SqliteStore.in_memory(clock))
     ann = Person(id=actor_id_of("fake", "sales", "u1"), name="A")
-    assert await known.shown(rig.rooms[0], ann) == "A"
+    assert await names.name_in(rig.rooms[0], ann) == "A"
 
-    monkeypatch.setattr(known, "_store", None)
+    monkeypatch.setattr(names, "_store", None)
 
-    assert await known.shown(rig.rooms[0], ann) == "A"
+    assert await names.name_in(rig.rooms[0], ann) == "A"
     assert rig.rooms[0].id == RoomId("all")

@@ -30,14 +30,14 @@ class FakeWithAddresses(FakeConnector):
     def __init__(self, account: str, clock: FakeClock, addresses: dict[ActorId, str]) -> None:
         super().__init__(account, clock)
         self.addresses = addresses
-        self.asked = 0
+        self.lookups = 0
         self.down = False
 
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), emails=self)
 
     async def email(self, actor: ActorId) -> str | None:
-        self.asked += 1
+        self.lookups += 1
         if self.down:
             raise Unavailable("down")
         return self.addresses.get(actor)
@@ -106,8 +106,8 @@ async def test_the_person_stands_beside_the_author_whose_id_never_changes(rig: R
         await rig.clock.let_work()
 
     messages = (await rig.store.conversation(rig.rooms[0].conversation)).messages
-    assert [read_bridge_metadata(one)[0].person for one in messages] == [None, person, None]
-    assert [one.actor.id for one in messages[:2]] == [ANN, ANN]
+    assert [read_bridge_metadata(message)[0].person for message in messages] == [None, person, None]
+    assert [message.actor.id for message in messages[:2]] == [ANN, ANN]
     stored = await rig.store.message(MessageId(messages[1].message_id))
     assert stored is not None
     assert stored.state == "edited"
@@ -125,7 +125,7 @@ async def by_email(clock: FakeClock, key: bytes | None) -> tuple[Linking, FakeWi
 
 async def see(linking: Linking, clock: FakeClock, *actors: ActorId, bot: bool = False) -> None:
     for actor in actors:
-        linking.seen(AccountId("sales"), Person(id=actor, name="x", bot=bot))
+        linking.person_seen(AccountId("sales"), Person(id=actor, name="x", bot=bot))
     await clock.let_work()
     assert linking.idle
 
@@ -137,7 +137,7 @@ async def test_accounts_with_one_address_are_linked_where_that_is_wanted(clock: 
 
     assert await linking.person_of(ANN) == await linking.person_of(ALSO_ANN) is not None
     assert await linking.person_of(BOB) is None
-    assert connector.asked == 3
+    assert connector.lookups == 3
 
 
 async def test_nobody_is_asked_for_addresses_unless_it_is_wanted(clock: FakeClock) -> None:
@@ -146,7 +146,7 @@ async def test_nobody_is_asked_for_addresses_unless_it_is_wanted(clock: FakeCloc
     wanted, other = await by_email(clock, b"key")
     await see(wanted, clock, ANN, bot=True)
 
-    assert connector.asked == other.asked == 0
+    assert connector.lookups == other.lookups == 0
 
 
 async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
@@ -166,7 +166,7 @@ async def test_whom_somebody_unlinked_stays_so(clock: FakeClock) -> None:
 async def test_an_address_that_could_not_be_had_is_asked_for_again(clock: FakeClock) -> None:
     linking, connector = await by_email(clock, b"key")
     connector.down = True
-    linking.seen(AccountId("sales"), Person(id=ANN, name="x"))
+    linking.person_seen(AccountId("sales"), Person(id=ANN, name="x"))
     await clock.advance(1)
     connector.down = False
     await clock.advance(30)

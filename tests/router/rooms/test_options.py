@@ -16,7 +16,7 @@ from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector
-from tests.router.inbound.test_routing import said
+from tests.router.inbound.test_routing import texts_in
 
 Trio = tuple[RouterRig, FakeConnector, FakeConnector]
 
@@ -29,7 +29,7 @@ def trio(clock: FakeClock) -> Trio:
     return rig, sales, billing
 
 
-def wanted(rig: RouterRig, room: dict[str, Any], **members: dict[str, Any]) -> None:
+def with_options(rig: RouterRig, room: dict[str, Any], **members: dict[str, Any]) -> None:
     """Give the first room these options as the configuration would; `members` by channel."""
     old = rig.rooms[0]
     settings = RoomSettings.model_validate(
@@ -70,7 +70,7 @@ async def test_only_what_the_sieve_means_comes_in(
     trio: Trio, room: dict[str, Any], passes: list[str]
 ) -> None:
     rig, sales, billing = trio
-    wanted(rig, room)
+    with_options(rig, room)
     async with rig.run():
         first = await sales.say("s", "hi")
         await sales.say("s", "CI: ok", author="ci", bot=True)
@@ -80,16 +80,16 @@ async def test_only_what_the_sieve_means_comes_in(
 
     assert billing.texts("b") == billing.texts("c") == passes
     if passes:
-        assert await said(rig.store, rig.rooms[0].conversation) == passes
+        assert await texts_in(rig.store, rig.rooms[0].conversation) == passes
 
 
 class FakeWithoutNames(FakeConnector):
     """Its payloads have ids alone; names are looked up."""
 
-    asked = 0
+    lookups = 0
 
     async def person(self, actor: ActorId) -> Person | None:
-        self.asked += 1
+        self.lookups += 1
         return Person(id=actor, name={"u7": "Ann Lee"}.get(split_key(actor)[-1], "Somebody"))
 
 
@@ -100,7 +100,7 @@ async def test_authors_are_known_by_their_names_also_where_payloads_have_none(
     sales, billing = FakeWithoutNames("sales", clock), FakeConnector("billing", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales, billing))
     rig.room("all", (sales, "s", "both"), (billing, "b", "both"))
-    wanted(rig, {at_room: [{"authors": ["Ann*"]}]})
+    with_options(rig, {at_room: [{"authors": ["Ann*"]}]})
     async with rig.run():
         of_ann = await sales.say("s", "from Ann", author="u7", name="u7")
         of_u8 = await sales.say("s", "from u8", author="u8", name="u8")
@@ -109,19 +109,19 @@ async def test_authors_are_known_by_their_names_also_where_payloads_have_none(
         await sales.edit("s", of_u8, "of u8")
         await rig.clock.let_work()
         assert billing.texts("b") == passes
-        assert sales.asked == 2
+        assert sales.lookups == 2
         await sales.delete("s", of_ann)
         await sales.delete("s", of_u8)
         await rig.clock.let_work()
-        known = [person.name for person in await rig.store.people_named("Ann Lee")]
+        names = [person.name for person in await rig.store.people_named("Ann Lee")]
 
     assert billing.texts("b") == []
-    assert known == (["Ann Lee"] if at_room == "include" else [])
+    assert names == (["Ann Lee"] if at_room == "include" else [])
 
 
 async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
     rig, sales, billing = trio
-    wanted(rig, {}, b={"exclude": [{"matching": "lunch"}]})
+    with_options(rig, {}, b={"exclude": [{"matching": "lunch"}]})
     async with rig.run():
         await sales.say("s", "lunch at one")
         await sales.say("s", "work")
@@ -136,7 +136,7 @@ async def test_a_members_sieve_holds_in_both_directions(trio: Trio) -> None:
 
 async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
     rig, sales, billing = trio
-    wanted(rig, {"exclude": [{"kinds": ["deletions"]}, {"matching": "bad word"}]})
+    with_options(rig, {"exclude": [{"kinds": ["deletions"]}, {"matching": "bad word"}]})
     async with rig.run():
         first = await sales.say("s", "hello")
         await rig.clock.let_work()
@@ -153,7 +153,7 @@ async def test_edits_and_deletions_pass_the_same_sieve(trio: Trio) -> None:
 
 async def test_an_edit_is_shown_only_where_the_channel_wants_what_it_says_now(trio: Trio) -> None:
     rig, sales, billing = trio
-    wanted(
+    with_options(
         rig,
         {},
         b={"exclude": [{"matching": "lunch"}, {"kinds": ["edits"], "authors": ["fake:sales:bob"]}]},
@@ -178,7 +178,7 @@ async def test_an_edit_that_one_room_does_not_let_in_is_not_shown_there(trio: Tr
     rig.rooms.append(replace(rig.rooms[0], id=RoomId("other"), conversation=uuid4()))
     one, other = rig.rooms
     rig.rooms[0] = replace(one, members=tuple(m for m in one.members if m.channel.channel != "c"))
-    wanted(rig, {"exclude": [{"matching": "lunch"}]})
+    with_options(rig, {"exclude": [{"matching": "lunch"}]})
     rig.rooms[1] = replace(
         other, members=tuple(m for m in other.members if m.channel.channel != "b")
     )
@@ -197,7 +197,7 @@ async def test_what_waits_for_a_channel_that_left_the_room_is_not_shown_there(
 ) -> None:
     """Nothing of the room's options would hold any more; a deletion is made all the same."""
     rig, sales, billing = trio
-    wanted(rig, {"replace": [{"find": "falcon", "put": "project"}]})
+    with_options(rig, {"replace": [{"find": "falcon", "put": "project"}]})
 
     def down(_: object) -> None:
         raise Unavailable("down")
@@ -211,8 +211,8 @@ async def test_what_waits_for_a_channel_that_left_the_room_is_not_shown_there(
         await rig.clock.advance(5)
         room = rig.rooms[0]
         rest = tuple(m for m in room.members if m.channel.channel != "b")
-        heard = tuple(replace(m, flow="in") for m in room.members)
-        members = {"channel": rest, "room": (), "heard only": heard}[gone]
+        members = tuple(replace(m, flow="in") for m in room.members)
+        members = {"channel": rest, "room": (), "heard only": members}[gone]
         router.reconfigure.change_rooms([replace(room, members=members)] if members else [])
         billing.before_send = None
         await rig.clock.advance(300)
@@ -237,7 +237,7 @@ async def test_an_edit_that_keeps_a_message_private_takes_it_back_from_the_other
     trio: Trio, edit: str
 ) -> None:
     rig, sales, billing = trio
-    wanted(rig, {})
+    with_options(rig, {})
     async with rig.run():
         first = await sales.say("s", "work")
         await rig.clock.let_work()
@@ -245,14 +245,14 @@ async def test_an_edit_that_keeps_a_message_private_takes_it_back_from_the_other
         await rig.clock.let_work()
 
     assert billing.texts("b") == billing.texts("c") == []
-    assert await said(rig.store, rig.rooms[0].conversation) == []
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == []
 
 
 async def test_a_message_that_its_author_keeps_private_is_neither_carried_nor_kept(
     trio: Trio,
 ) -> None:
     rig, sales, billing = trio
-    wanted(rig, {"private": ["!private", "nobridge"]})
+    with_options(rig, {"private": ["!private", "nobridge"]})
     async with rig.run():
         await sales.say("s", "!Private: among us")
         await sales.say("s", "NoBridge this stays")
@@ -261,14 +261,14 @@ async def test_a_message_that_its_author_keeps_private_is_neither_carried_nor_ke
         await rig.clock.let_work()
 
     assert billing.texts("b") == ["for all, not !private"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["for all, not !private"]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["for all, not !private"]
 
 
 async def test_words_and_names_are_replaced_where_they_are_shown_and_kept_as_they_were_said(
     trio: Trio,
 ) -> None:
     rig, sales, billing = trio
-    wanted(
+    with_options(
         rig,
         {"replace": [{"find": "falcon", "put": "project"}]},
         b={"replace": [{"find": "ject", "put": "[x]"}], "rename": [{"find": " of .*", "put": ""}]},
@@ -282,12 +282,12 @@ async def test_words_and_names_are_replaced_where_they_are_shown_and_kept_as_the
     assert billing.texts("b") == [r"pro\[x\] lands"]
     assert billing.texts("c") == ["project lands"]
     assert [billing.channels[name][0].author for name in "bc"] == ["Ann", "Ann of sales"]
-    assert await said(rig.store, rig.rooms[0].conversation) == ["falcon lands"]
+    assert await texts_in(rig.store, rig.rooms[0].conversation) == ["falcon lands"]
 
 
 async def test_a_flat_channel_shows_threads_as_replies(trio: Trio) -> None:
     rig, sales, billing = trio
-    wanted(rig, {}, b={"threads": "flat"})
+    with_options(rig, {}, b={"threads": "flat"})
     async with rig.run():
         first = await sales.say("s", "root")
         await sales.say("s", "below", thread=first)
@@ -304,8 +304,8 @@ async def test_a_flat_channel_shows_threads_as_replies(trio: Trio) -> None:
 
 async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio: Trio) -> None:
     rig, sales, billing = trio
-    wanted(rig, {"max_delay": 60}, c={"late": "refuse"})
-    rig.policy = replace(rig.policy, late_after=1e9)  # no notice of it
+    with_options(rig, {"max_delay": 60}, c={"late": "refuse"})
+    rig.timeouts = replace(rig.timeouts, late_after=1e9)  # no notice of it
 
     def down(_: object) -> None:
         raise Unavailable("down")
@@ -332,7 +332,7 @@ async def test_a_late_post_is_shown_with_its_time_or_becomes_a_dead_letter(trio:
 
 async def test_a_post_that_was_late_when_it_came_in_is_refused_at_once(trio: Trio) -> None:
     rig, sales, billing = trio
-    wanted(rig, {"max_delay": 60, "late": "refuse"})
+    with_options(rig, {"max_delay": 60, "late": "refuse"})
     async with rig.run() as router:
         raw = sales.raw("s", "of yesterday", at=rig.clock.time() - 86_400)
         await router.inbox.accept(raw)

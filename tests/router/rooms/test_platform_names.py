@@ -15,8 +15,8 @@ from tests.router.rooms.test_direct_messages import Garden
 
 
 def labelled(rig: RouterRig) -> None:
-    for one in rig.connectors.values():
-        one.capabilities = one.capabilities.model_copy(update={"label": "FaKe"})
+    for connector in rig.connectors.values():
+        connector.capabilities = connector.capabilities.model_copy(update={"label": "FaKe"})
 
 
 def test_without_a_label_a_platform_has_its_id_with_a_capital_letter(rig: RouterRig) -> None:

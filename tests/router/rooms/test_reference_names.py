@@ -38,7 +38,7 @@ class Directory(FakeConnector):
 
     def __init__(self, account: str, clock: FakeClock) -> None:
         super().__init__(account, clock)
-        self.asked: list[str] = []
+        self.lookups: list[str] = []
 
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), channels=self, group_names=self)
@@ -50,15 +50,15 @@ class Directory(FakeConnector):
         return None
 
     async def person(self, actor: ActorId) -> Person | None:
-        self.asked.append(actor)
+        self.lookups.append(actor)
         return Person(id=actor, name="Ann") if actor.endswith("U1") else None
 
     async def name(self, channel: ChannelRef) -> str | None:
-        self.asked.append(channel.channel)
+        self.lookups.append(channel.channel)
         return "quiet" if channel.channel == "C9" else None
 
     async def by_id(self, workspaces: object) -> dict[str, str]:
-        self.asked.append("groups")
+        self.lookups.append("groups")
         return {"G7": "ops"}
 
 
@@ -78,9 +78,9 @@ def names(sales: Directory, clock: FakeClock, rig: RouterRig) -> ReferenceNames:
         [Room(rig.rooms[0].id, rig.rooms[0].conversation,
               (Member(SALES, sales.channel("s"), name="general"),))]
     )  # fmt: skip
-    known: dict[AccountId, Any] = {SALES: sales}
-    people = People(SqliteStore.in_memory(clock), known, clock)
-    return ReferenceNames(people, known, rooms, NO_CARDS, clock)
+    connectors: dict[AccountId, Any] = {SALES: sales}
+    people = People(SqliteStore.in_memory(clock), connectors, clock)
+    return ReferenceNames(people, connectors, rooms, NO_CARDS, clock)
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ async def test_people_channels_and_groups_in_a_text_have_names(
             "[@ops](uacs:group/fake:sales:G7), [#general](uacs:channel/fake:sales:s), "
             "[#its own](uacs:channel/fake:sales:C8), `[@U1](uacs:actor/x)`"
         )
-    assert sorted(sales.asked) == ["C8", "C9", "fake:sales:U1", "groups"]
+    assert sorted(sales.lookups) == ["C8", "C9", "fake:sales:U1", "groups"]
 
 
 async def test_a_topic_names_whom_and_what_it_mentions_and_notifies_nobody(rig: RouterRig) -> None:
@@ -169,10 +169,10 @@ async def test_what_nobody_knows_keeps_its_id_and_is_asked_for_once_a_minute(
 
     for _ in range(3):
         assert await names.named(SALES, said) == said
-    assert sales.asked == ["C1"]
+    assert sales.lookups == ["C1"]
     await clock.advance(61)
     await names.named(SALES, said)
-    assert sales.asked == ["C1", "C1"]
+    assert sales.lookups == ["C1", "C1"]
 
 
 async def test_what_is_posted_edited_and_answered_shows_names(rig: RouterRig) -> None:

@@ -90,7 +90,10 @@ async def test_an_agent_reads_what_was_said_since_it_joined(
     known = ["since", "again"] if history == "from_joining" else [
         "before", "since", "between", "again"
     ]  # fmt: skip
-    assert [words(one) for one in turn.conversation.messages] == [*known, "@helper what was said?"]
+    assert [words(message) for message in turn.conversation.messages] == [
+        *known,
+        "@helper what was said?",
+    ]
 
 
 @pytest.mark.parametrize("history", ["from_joining", "shared"])

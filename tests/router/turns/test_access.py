@@ -66,8 +66,8 @@ async def test_who_is_not_admitted_is_told_once(clock: FakeClock) -> None:
         await club.say("@front hello?", author="bob")
         await club.say("something else", author="bob")
 
-    told = [text for text in club.sales.texts("s") if "does not answer everybody" in text]
-    assert len(told) == 1
+    notices = [text for text in club.sales.texts("s") if "does not answer everybody" in text]
+    assert len(notices) == 1
     assert club.answered() == {"front": 0}
 
 
@@ -121,14 +121,14 @@ class Grouped(PressedFake):
     def __init__(self, name: str, clock: FakeClock) -> None:
         super().__init__(name, clock)
         self.groups: dict[ActorId, frozenset[str]] = {}
-        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.lookups: list[tuple[str, tuple[str, ...]]] = []
         self.silent = False
 
     def own_abilities(self) -> Abilities:
         return replace(super().own_abilities(), groups=self)
 
     async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-        self.asked.append((actor, tuple(wanted)))
+        self.lookups.append((actor, tuple(wanted)))
         if self.silent:
             raise Unavailable("the platform is away")
         return self.groups.get(actor, frozenset())
@@ -165,7 +165,7 @@ async def test_lists_name_guests_and_groups(
         for one in ("ann", "bob", "carl"):
             await club.say(f"I am {one}", author=one)
 
-    assert club.agents["front"].asked == [f"I am {one}" for one in answered]
+    assert club.agents["front"].questions == [f"I am {one}" for one in answered]
 
 
 async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
@@ -174,11 +174,11 @@ async def test_groups_are_asked_for_where_a_list_names_them_and_once_a_minute(
     club = GroupedClub(clock, AgentMembership("front", "always", allow=(ANN, HELPERS)))
     async with club.rig.run():
         await club.say("hello")  # by her id
-        assert club.people.asked == []
+        assert club.people.lookups == []
         await club.say("hello", author="bob")
         await club.say("hello", author="bob")
-        assert set(club.people.asked) == {(BOB, (HELPERS,))}
-        first = len(club.people.asked)
+        assert set(club.people.lookups) == {(BOB, (HELPERS,))}
+        first = len(club.people.lookups)
         club.people.groups = {BOB: frozenset([HELPERS])}
         await clock.advance(61)
         await club.say("hello", author="bob")
@@ -200,7 +200,7 @@ async def test_where_nobody_can_say_who_they_are_they_do_not_reach_it(
         club.people.silent = False
         await club.say("hello again")
 
-    assert club.agents["front"].asked == ["hello again"]
+    assert club.agents["front"].questions == ["hello again"]
 
 
 async def test_the_groups_of_all_accounts_of_a_person_count(clock: FakeClock) -> None:
@@ -261,7 +261,7 @@ async def test_nobody_reaches_an_agent_directly_without_a_code(clock: FakeClock)
     async with desk.rig.run():  # after a restart, too
         await desk.say("and now?")
 
-    assert desk.agent.asked == ["hello again", "and now?"]
+    assert desk.agent.questions == ["hello again", "and now?"]
 
 
 async def test_a_code_is_not_archived_and_good_once(clock: FakeClock) -> None:
@@ -272,7 +272,7 @@ async def test_a_code_is_not_archived_and_good_once(clock: FakeClock) -> None:
         await desk.say(code, author="bob")
         await desk.say("hello", author="bob")
 
-    assert desk.agent.asked == []
+    assert desk.agent.questions == []
     conversation = await desk.store.conversation(desk.rig.rooms[0].conversation)
     assert code not in str(conversation.messages)
 
@@ -283,7 +283,7 @@ async def test_a_code_for_another_agent_opens_nothing(clock: FakeClock) -> None:
         await desk.say(await desk.code("another"))
         await desk.say("hello")
 
-    assert desk.agent.asked == []
+    assert desk.agent.questions == []
 
 
 async def test_codes_are_not_guessed(clock: FakeClock) -> None:
@@ -297,7 +297,7 @@ async def test_codes_are_not_guessed(clock: FakeClock) -> None:
         await desk.say(await desk.code())
         await desk.say("hello")
 
-    assert desk.agent.asked == ["hello"]
+    assert desk.agent.questions == ["hello"]
 
 
 async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> None:
@@ -308,7 +308,7 @@ async def test_who_is_unpaired_is_not_answered_any_more(clock: FakeClock) -> Non
         assert await router.parts.turns.access.unpair(ANN, None)
         await desk.say("hello?")
 
-    assert desk.agent.asked == ["hello"]
+    assert desk.agent.questions == ["hello"]
 
 
 async def test_an_allowed_person_needs_no_code(clock: FakeClock) -> None:
@@ -319,4 +319,4 @@ async def test_an_allowed_person_needs_no_code(clock: FakeClock) -> None:
     async with desk.rig.run():
         await desk.say("hello")
 
-    assert desk.agent.asked == ["hello"]
+    assert desk.agent.questions == ["hello"]

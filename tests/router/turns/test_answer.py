@@ -67,15 +67,15 @@ def plaza(
 ) -> tuple[RouterRig, FakeConnector]:
     sales = FakeConnector("sales", clock)
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales,))
-    rig.agents = {one.name: one for one in agents}
-    rig.memberships = tuple(AgentMembership(one.name, **membership) for one in agents)
+    rig.agents = {agent.name: agent for agent in agents}
+    rig.memberships = tuple(AgentMembership(agent.name, **membership) for agent in agents)
     rig.room("plaza", (sales, "s", "both"))
     return rig, sales
 
 
 async def answers(store: Store, rig: RouterRig, agent: str) -> list[Message]:
     conversation = await store.conversation(rig.rooms[0].conversation)
-    return [one for one in conversation.messages if one.actor.id == f"agent:{agent}"]
+    return [message for message in conversation.messages if message.actor.id == f"agent:{agent}"]
 
 
 async def test_an_answer_tells_how_long_it_took_and_what_judged_it(clock: FakeClock) -> None:
@@ -96,7 +96,7 @@ async def test_an_answer_tells_how_long_it_took_and_what_judged_it(clock: FakeCl
     assert metadata["record"] == {"api": "x"}
 
 
-def known(turn: Turn, agent: str) -> Any:
+def agent_state(turn: Turn, agent: str) -> Any:
     metadata: Any = turn.conversation.metadata
     return metadata.get("agents", {}).get(agent)
 
@@ -105,8 +105,8 @@ async def test_what_an_agent_keeps_is_shown_to_it_alone_in_all_later_turns(
     clock: FakeClock,
 ) -> None:
     def counts(number: int) -> list[AgentEvent | float]:
-        kept: Any = {"turns": number, "first": "yes"} if number == 1 else {"turns": number}
-        return [TextDelta(text="Yes."), StateKept(state=kept)]
+        state: Any = {"turns": number, "first": "yes"} if number == 1 else {"turns": number}
+        return [TextDelta(text="Yes."), StateKept(state=state)]
 
     bot = Scripted("bot", clock, counts)
     other = Scripted("other", clock, lambda _: [TextDelta(text="No.")])
@@ -119,10 +119,10 @@ async def test_what_an_agent_keeps_is_shown_to_it_alone_in_all_later_turns(
         await sales.say("s", "three")
         await clock.advance(5)
 
-    assert known(bot.turns[0], "bot") is None
-    assert known(bot.turns[1], "bot") == {"turns": 1, "first": "yes"}
-    assert known(bot.turns[2], "bot") == {"turns": 2, "first": "yes"}
-    assert all(known(turn, "bot") is None for turn in other.turns)
+    assert agent_state(bot.turns[0], "bot") is None
+    assert agent_state(bot.turns[1], "bot") == {"turns": 1, "first": "yes"}
+    assert agent_state(bot.turns[2], "bot") == {"turns": 2, "first": "yes"}
+    assert all(agent_state(turn, "bot") is None for turn in other.turns)
     seen = [m.metadata for turn in other.turns for m in turn.conversation.messages]
     assert any(m.actor.id == "agent:bot" for m in other.turns[2].conversation.messages)
     assert "turns" not in str(seen)
@@ -144,15 +144,15 @@ async def test_an_answer_that_is_deleted_takes_along_what_was_kept_with_it(
         await sales.say("s", "three")
         await clock.advance(5)
 
-    assert known(bot.turns[2], "bot") == {"n": 1}
+    assert agent_state(bot.turns[2], "bot") == {"n": 1}
 
 
 async def test_a_key_is_taken_away_by_null_and_another_session_has_its_own_state(
     clock: FakeClock,
 ) -> None:
     def script(number: int) -> list[AgentEvent | float]:
-        kept: Any = {"a": 1, "b": 2} if number == 1 else {"a": None}
-        return [TextDelta(text="Yes."), StateKept(state=kept)]
+        state: Any = {"a": 1, "b": 2} if number == 1 else {"a": None}
+        return [TextDelta(text="Yes."), StateKept(state=state)]
 
     bot = Scripted("bot", clock, script)
     rig, sales = plaza(clock, bot, listen="always", session="person")
@@ -161,7 +161,12 @@ async def test_a_key_is_taken_away_by_null_and_another_session_has_its_own_state
             await sales.say("s", "Hi", author=who)
             await clock.advance(5)
 
-    assert [known(turn, "bot") for turn in bot.turns] == [None, {"a": 1, "b": 2}, None, {"b": 2}]
+    assert [agent_state(turn, "bot") for turn in bot.turns] == [
+        None,
+        {"a": 1, "b": 2},
+        None,
+        {"b": 2},
+    ]
 
 
 async def test_an_agent_cannot_keep_more_than_its_share(clock: FakeClock) -> None:
@@ -221,7 +226,7 @@ async def test_what_is_kept_outlives_a_turn_that_was_cut_off(clock: FakeClock) -
 
     said = [m.content for m in await answers(rig.store, rig, "bot")]
     assert "interrupted by a restart" in str(said[1])
-    assert known(bot.turns[-1], "bot") == {"n": 1}
+    assert agent_state(bot.turns[-1], "bot") == {"n": 1}
 
 
 async def test_a_question_that_waited_knows_what_was_answered_meanwhile(clock: FakeClock) -> None:

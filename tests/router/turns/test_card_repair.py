@@ -45,7 +45,7 @@ class Mends:
     def __init__(self, *cards: AgentEvent) -> None:
         self.name = "bot"
         self.cards = cards
-        self.told: list[Message] = []
+        self.inputs_read: list[Message] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
@@ -55,9 +55,9 @@ class Mends:
         first, *rest = self.cards
         yield first
         for one in rest:
-            given = await anext(inputs)
-            assert isinstance(given, MessageGiven)
-            self.told.append(given.message)
+            value = await anext(inputs)
+            assert isinstance(value, MessageGiven)
+            self.inputs_read.append(value.message)
             yield one
         yield TurnDone()
 
@@ -73,7 +73,7 @@ async def _answer(clock: FakeClock, agent: Mends, cards: Cards = NO_CARDS) -> Me
         await sales.say("s", "@bot?", addresses_us=True)
         await clock.advance(10)
         conversation = await rig.store.conversation(rig.rooms[0].conversation)
-    (answer,) = [one for one in conversation.messages if one.actor.id == "agent:bot"]
+    (answer,) = [message for message in conversation.messages if message.actor.id == "agent:bot"]
     return answer
 
 
@@ -85,11 +85,11 @@ async def test_a_card_with_a_mistake_is_given_back_once_and_mended(clock: FakeCl
     agent = Mends(WRONG, GOOD)
     answer = await _answer(clock, agent)
 
-    (told,) = agent.told
-    words = message_text(told)[0]
+    (repair_request,) = agent.inputs_read
+    words = message_text(repair_request)[0]
     assert "/nodes/1" in words
     assert "hologram" in words
-    assert told.actor.role == "system"
+    assert repair_request.actor.role == "system"
     (shown,) = _cards(answer)
     assert shown == GOOD.model_dump()["part"]["data"]
     assert "cannot be shown" not in message_text(answer)[0]
@@ -128,8 +128,8 @@ async def test_a_native_card_with_a_mistake_is_given_back_once_and_mended(
     agent = Mends(wrong, right)
     answer = await _answer(clock, agent, Cards.over([codec], bytes(32)))
 
-    (told,) = agent.told
-    assert place in message_text(told)[0]
+    (repair_request,) = agent.inputs_read
+    assert place in message_text(repair_request)[0]
     (shown,) = _cards(answer)
     assert shown == right.model_dump()["part"]["data"]
     assert "cannot be shown" not in message_text(answer)[0]
@@ -139,7 +139,7 @@ async def test_a_second_mistake_is_named_in_words_and_not_given_back(clock: Fake
     agent = Mends(WRONG, WRONG)
     answer = await _answer(clock, agent)
 
-    assert len(agent.told) == 1
+    assert len(agent.inputs_read) == 1
     assert _cards(answer) == []
     text = message_text(answer)[0]
     assert "A card cannot be shown here (At /nodes/1" in text
@@ -159,4 +159,4 @@ async def test_a_good_card_and_a_schema_that_nobody_knows_are_taken(clock: FakeC
     answer = await _answer(clock, agent)
 
     assert _cards(answer) == [{"a": [1]}]
-    assert agent.told == []
+    assert agent.inputs_read == []

@@ -34,7 +34,7 @@ LOBBY = Room(RoomId("lobby"), UUID(int=7), (), options=RoomOptions(history="shar
 START = 1_700_000_000.0
 
 
-def said(n: int, text: str, at: float) -> NewMessage:
+def new_message(n: int, text: str, at: float) -> NewMessage:
     fake = FakeConnector("sales", FakeClock()).channel("s")
     actor = ActorId("fake:sales:ann")
     message = Message(
@@ -48,21 +48,21 @@ def said(n: int, text: str, at: float) -> NewMessage:
 
 async def say(store: Store, *texts: str) -> list[NewMessage]:
     """One a minute."""
-    news = [said(n, text, START + 60 * n) for n, text in enumerate(texts)]
-    for new in news:
+    messages = [new_message(n, text, START + 60 * n) for n, text in enumerate(texts)]
+    for new in messages:
         await store.admit(Admission("routed", message=new, timelines=(LOBBY.timeline,)))
-    return news
+    return messages
 
 
 async def read(
-    store: Store, last: NewMessage, policy: Timeouts | None = None, **membership: Any
+    store: Store, last: NewMessage, timeouts: Timeouts | None = None, **membership: Any
 ) -> Any:
-    asked = StoredMessage(
+    question = StoredMessage(
         last.message, last.author, last.time, last.place, last.native_id, None, "complete"
     )
-    history = History(store, policy or Timeouts())
+    history = History(store, timeouts or Timeouts())
     return await history.of(
-        LOBBY, AgentMembership("bot", **membership), TurnId("t"), last.message, asked
+        LOBBY, AgentMembership("bot", **membership), TurnId("t"), last.message, question
     )
 
 
@@ -83,7 +83,7 @@ async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> No
     small = await read(store, last, history_tokens=1000)
     large = await read(store, last, history_tokens=20_000)
 
-    assert [one.split()[0] for one in words(small)] == [str(n) for n in range(291, 300)]
+    assert [word.split()[0] for word in words(small)] == [str(n) for n in range(291, 300)]
     assert about(small)["cut"]
     assert about(small)["tokens"] <= 1000
     assert len(large.messages) == 183
@@ -93,47 +93,49 @@ async def test_a_room_is_read_back_page_by_page_until_the_budget_is_full() -> No
 
 async def test_what_is_newer_than_the_question_is_not_read() -> None:
     store = SqliteStore.in_memory(FakeClock())
-    news = await say(store, *(f"m{n}" for n in range(500)))
+    messages = await say(store, *(f"m{n}" for n in range(500)))
 
-    found = await read(store, news[3])
+    conversation = await read(store, messages[3])
 
-    assert words(found) == ["m0", "m1", "m2", "m3"]
-    assert not about(found)["cut"]
-    assert about(found)["looked_at"] == 103  # a page of what came later may have its own answers
+    assert words(conversation) == ["m0", "m1", "m2", "m3"]
+    assert not about(conversation)["cut"]
+    assert (
+        about(conversation)["looked_at"] == 103
+    )  # a page of what came later may have its own answers
 
 
 async def test_edited_messages_read_as_they_are_and_deleted_ones_are_gone() -> None:
     store = SqliteStore.in_memory(FakeClock())
-    news = await say(store, "one", "two", "three", "four")
-    await store.change_message(news[1].message, "deleted")
-    edited = news[2].message.model_copy(update={"content": (TextPart(text="3"),)})
+    messages = await say(store, "one", "two", "three", "four")
+    await store.change_message(messages[1].message, "deleted")
+    edited = messages[2].message.model_copy(update={"content": (TextPart(text="3"),)})
     await store.change_message(edited, "edited")
 
-    assert words(await read(store, news[3])) == ["one", "3", "four"]
+    assert words(await read(store, messages[3])) == ["one", "3", "four"]
 
 
 @pytest.mark.parametrize(
-    ("before", "known"), [(None, 500), (0, 1), (150, 3), (60 * 250, 251), (1e9, 500)]
+    ("before", "expected"), [(None, 500), (0, 1), (150, 3), (60 * 250, 251), (1e9, 500)]
 )
-async def test_how_far_back_it_reads_is_a_setting(before: float | None, known: int) -> None:
+async def test_how_far_back_it_reads_is_a_setting(before: float | None, expected: int) -> None:
     store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *("hello" for _ in range(500)))
 
-    found = await read(store, last, before=before)
+    conversation = await read(store, last, before=before)
 
-    assert len(found.messages) == known
-    assert about(found)["cut"] == (known < 500)
+    assert len(conversation.messages) == expected
+    assert about(conversation)["cut"] == (expected < 500)
 
 
 async def test_no_more_places_are_looked_at_than_the_policy_allows() -> None:
     store = SqliteStore.in_memory(FakeClock())
     *_, last = await say(store, *("hi" for _ in range(1000)))
 
-    found = await read(store, last, Timeouts(history_page=50, history_rows=200))
+    conversation = await read(store, last, Timeouts(history_page=50, history_rows=200))
 
-    assert len(found.messages) == 201
-    assert about(found)["looked_at"] == 200
-    assert about(found)["cut"]
+    assert len(conversation.messages) == 201
+    assert about(conversation)["looked_at"] == 200
+    assert about(conversation)["cut"]
 
 
 @pytest.fixture
@@ -170,9 +172,9 @@ async def test_a_long_room_costs_no_more_than_a_short_one(sqlite: SqliteStore) -
     costs: list[tuple[int, int]] = []
     for count in (1_000, 100_000):
         await sqlite.writer.run(lambda db, count=count: _fill(db, count))
-        found = await read(sqlite, _as(first, f"{first.id}{count}"), history_tokens=10_000)
-        assert len(found.messages) > 400
-        costs.append((about(found)["looked_at"], await sqlite.writer.run(_steps)))
+        conversation = await read(sqlite, _as(first, f"{first.id}{count}"), history_tokens=10_000)
+        assert len(conversation.messages) > 400
+        costs.append((about(conversation)["looked_at"], await sqlite.writer.run(_steps)))
 
     (rows, steps), (more_rows, more_steps) = costs
     assert rows == more_rows == 500
@@ -277,7 +279,7 @@ async def test_what_the_bridge_says_in_an_agents_place_reaches_no_model(ends: st
     await store.admit(Admission("answer", message=new, timelines=(LOBBY.timeline,)))
     await say(store, "lunch?")
     failed = MessageId(whole.message_id)
-    last = replace(said(1, "what now?", START + 60), root=failed, reply_to=failed)
+    last = replace(new_message(1, "what now?", START + 60), root=failed, reply_to=failed)
     await store.admit(Admission("routed", message=last, timelines=(LOBBY.timeline,)))
 
     read_back = await read(store, last, session="room")

@@ -20,7 +20,7 @@ class Costly(Says):
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        self.asked.append(turn.trigger)
+        self.questions.append(turn.trigger)
         yield TextDelta(text="done")
         yield UsageReported(usage={"input_tokens": 1000, "output_tokens": 500})
         yield TurnDone()
@@ -30,7 +30,7 @@ def club_with(clock: FakeClock, allowances: QuotaSettings) -> tuple[Club, Costly
     club = Club(clock, AgentMembership("front", "always"))
     agent = Costly("front")
     club.rig.agents = {"front": agent}
-    club.rig.allowances = allowances
+    club.rig.quotas = allowances
     return club, agent
 
 
@@ -55,14 +55,14 @@ async def test_a_budget_that_is_spent_says_when_it_opens(
             await club.say("hello")
     async with club.rig.run():  # a restart opens nothing
         await club.say("hello")
-        assert len(agent.asked) == 2
+        assert len(agent.questions) == 2
         told = [text for text in club.sales.texts("s") if "does not answer" in text]
         assert len(told) == 3
         assert "open again at" in told[0]
         await clock.advance(3600 + 300)
         await club.say("hello")
 
-    assert len(agent.asked) == 3
+    assert len(agent.questions) == 3
 
 
 async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
@@ -72,11 +72,11 @@ async def test_a_day_is_longer_than_an_hour(clock: FakeClock) -> None:
         await club.say("hello")
         await clock.advance(4000)
         await club.say("hello")
-        assert len(agent.asked) == 1
+        assert len(agent.questions) == 1
         await clock.advance(86_400)
         await club.say("hello")
 
-    assert len(agent.asked) == 2
+    assert len(agent.questions) == 2
 
 
 async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
@@ -88,7 +88,7 @@ async def test_each_person_has_a_budget_of_their_own(clock: FakeClock) -> None:
         await clock.advance(5)
         await club.say("hello", author="bob")
 
-    assert len(agent.asked) == 2
+    assert len(agent.questions) == 2
 
 
 async def test_an_admin_opens_a_budget_again(clock: FakeClock) -> None:
@@ -99,7 +99,7 @@ async def test_an_admin_opens_a_budget_again(clock: FakeClock) -> None:
         await router.parts.turns.quotas.forget("room:club")
         await club.say("hello")
 
-    assert len(agent.asked) == 2
+    assert len(agent.questions) == 2
 
 
 def test_what_was_read_before_is_cheaper() -> None:

@@ -43,14 +43,14 @@ class Says:
         self.name = name
         self.words = list(words) or [f"{name} speaking"]
         self.part: JsonValue = part
-        self.asked: list[str] = []
+        self.questions: list[str] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         last = turn.conversation.messages[-1].content[0]
-        self.asked.append(getattr(last, "text", ""))
-        yield TextDelta(text=self.words[min(len(self.asked), len(self.words)) - 1])
+        self.questions.append(getattr(last, "text", ""))
+        yield TextDelta(text=self.words[min(len(self.questions), len(self.words)) - 1])
         if self.part is not None:
             yield PartGiven(part=self.part)
         yield TurnDone()
@@ -78,7 +78,7 @@ class Club:
         return native
 
     def answered(self) -> dict[str, int]:
-        return {name: len(agent.asked) for name, agent in self.agents.items()}
+        return {name: len(agent.questions) for name, agent in self.agents.items()}
 
 
 def handing(data: dict[str, JsonValue]) -> JsonValue:
@@ -95,8 +95,8 @@ async def test_the_most_specific_route_answers_alone(clock: FakeClock) -> None:
         await club.say("hello")
         await club.say("where is my Invoice?")
 
-    assert club.agents["front"].asked == ["hello"]
-    assert club.agents["money"].asked == ["where is my Invoice?"]
+    assert club.agents["front"].questions == ["hello"]
+    assert club.agents["money"].questions == ["where is my Invoice?"]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ async def test_agents_call_one_another_where_the_room_lets_them(clock: FakeClock
         await club.say("hello")
         await clock.advance(10)
 
-    assert club.agents["money"].asked == ["@money, please"]
+    assert club.agents["money"].questions == ["@money, please"]
     assert "money speaking" in club.billing.texts("b")
 
 
@@ -287,17 +287,19 @@ async def test_agents_are_silent_where_a_person_took_over(clock: FakeClock) -> N
         await club.say("give-back", addresses_us=True)
         await club.say("hello again")
 
-    assert club.agents["front"].asked == ["hello again"]
+    assert club.agents["front"].questions == ["hello again"]
 
 
 async def test_the_button_gives_back(clock: FakeClock) -> None:
     club = Club(clock, FRONT)
     async with club.rig.run():
         await club.say("take-over", addresses_us=True)
-        post = next(one for one in club.sales.channels["s"] if "has taken over" in one.text)
-        known = await club.rig.store.resolve(club.sales.channel("s"), post.id)
-        assert known
-        token = action_token(KEY, known, "/content/0/data/nodes/1")
+        post = next(
+            channel for channel in club.sales.channels["s"] if "has taken over" in channel.text
+        )
+        message_id = await club.rig.store.resolve(club.sales.channel("s"), post.id)
+        assert message_id
+        token = action_token(KEY, message_id, "/content/0/data/nodes/1")
         await club.billing.press("b", club.billing.channels["b"][-1].id, token)  # no operator there
         await clock.advance(5)
         await club.say("hello")
@@ -329,7 +331,7 @@ async def test_a_thread_is_taken_over_by_itself(clock: FakeClock) -> None:
         await club.say("below", thread=root)
         await club.say("elsewhere")
 
-    assert club.agents["front"].asked == ["root", "elsewhere"]
+    assert club.agents["front"].questions == ["root", "elsewhere"]
 
 
 async def test_another_agent_answers_where_it_was_handed_over_to(clock: FakeClock) -> None:
@@ -401,15 +403,15 @@ class Hands(Says):
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        self.asked.append(turn.trigger)
+        self.questions.append(turn.trigger)
         self.offered = list((turn.conversation.metadata or {}).get("tools") or [])  # type: ignore[arg-type]
         for number, arguments in enumerate(self.calls if self.offered else ()):
             call = ToolCallPart(id=f"c{number}", name="hand_over", arguments=arguments)
             yield ToolCalled(part=call)
-            given = await anext(inputs)
-            assert isinstance(given, ToolResultGiven)
-            self.told.append((str(given.part.content), given.part.is_error is True))
-            yield ToolAnswered(part=given.part)
+            value = await anext(inputs)
+            assert isinstance(value, ToolResultGiven)
+            self.told.append((str(value.part.content), value.part.is_error is True))
+            yield ToolAnswered(part=value.part)
         yield TextDelta(text="goodbye")
         yield TurnDone()
 
@@ -433,10 +435,10 @@ async def test_a_model_hands_over_to_another_agent_by_a_tool(clock: FakeClock) -
         await club.say("and now?")
 
     assert front.told == [("money goes on when your answer has ended; end it now.", False)]
-    assert (len(front.asked), club.answered()["money"]) == (1, 2)
-    shown = club.billing.texts("b")
-    assert any("money answers in this room from now on: it is about money" in t for t in shown)
-    assert not any("hand_over" in text or "🔧" in text for text in shown)
+    assert (len(front.questions), club.answered()["money"]) == (1, 2)
+    texts = club.billing.texts("b")
+    assert any("money answers in this room from now on: it is about money" in t for t in texts)
+    assert not any("hand_over" in text or "🔧" in text for text in texts)
     (tool,) = front.offered
     assert isinstance(tool, dict)
     assert "'enum': ['money', 'person']" in str(tool["parameters"])
@@ -449,7 +451,7 @@ async def test_a_model_hands_over_to_a_person_by_a_tool(clock: FakeClock) -> Non
         await clock.advance(10)
         await club.say("@money hello?")
 
-    assert (len(front.asked), club.agents["money"].asked) == (1, [])
+    assert (len(front.questions), club.agents["money"].questions) == (1, [])
     assert any("A person (asked by front) has taken over" in t for t in club.sales.texts("s"))
 
 
@@ -485,7 +487,7 @@ async def test_agents_hand_over_no_more_often_than_they_may_call(clock: FakeCloc
 
     front = club.rig.agents["front"]
     assert isinstance(front, Hands)
-    assert len(front.asked) + len(money.asked) == 1 + 2
+    assert len(front.questions) + len(money.questions) == 1 + 2
     assert any("2 times" in text for text in club.billing.texts("b"))
 
 
@@ -501,7 +503,7 @@ async def test_a_call_of_another_agent_is_not_lost_in_a_crash(clock: FakeClock) 
 
     async def seen(turn: TurnId, state: TurnState, **more: Any) -> None:
         if state == "done" and not called:  # the answer stands; the process may end here
-            called.append(tuple(one.agent for one in await store.open_turns()))
+            called.append(tuple(open_turn.agent for open_turn in await store.open_turns()))
         await set_turn(turn, state, **more)
 
     store.set_turn = seen  # type: ignore[method-assign]  # where a crash would be

@@ -38,14 +38,14 @@ class Slow:
     def __init__(self, clock: FakeClock, *, listens: bool = False) -> None:
         self.clock = clock
         self.listens = listens
-        self.asked: list[list[str]] = []  # what each turn knew
-        self.told: list[str] = []
+        self.questions: list[list[str]] = []  # what each turn knew
+        self.steered: list[str] = []
         self.failing = ""
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
-        self.asked.append([words(message) for message in turn.conversation.messages])
+        self.questions.append([words(message) for message in turn.conversation.messages])
         yield TextDelta(text="let me ")
         await self.clock.sleep(1)
         if self.failing:
@@ -53,9 +53,9 @@ class Slow:
             return
         yield TextDelta(text="think")
         if self.listens:
-            told = await anext(inputs)
-            assert isinstance(told, Steered)
-            self.told.append(words(told.message))
+            steered_input = await anext(inputs)
+            assert isinstance(steered_input, Steered)
+            self.steered.append(words(steered_input.message))
         await self.clock.sleep(2)
         yield TurnDone()
 
@@ -83,7 +83,7 @@ class Plaza:
     @property
     def last_words(self) -> list[str]:
         """The last thing that each turn was asked."""
-        return [known[-1] for known in self.agent.asked]
+        return [expected[-1] for expected in self.agent.questions]
 
 
 async def test_questions_wait_for_one_another(clock: FakeClock) -> None:
@@ -107,7 +107,7 @@ async def test_what_waits_is_answered_as_one_where_the_seat_merges(clock: FakeCl
         await clock.advance(20)
 
     assert plaza.last_words == ["one", "three"]
-    assert "two" in plaza.agent.asked[1]
+    assert "two" in plaza.agent.questions[1]
     assert await plaza.rig.store.open_turns() == []
 
 
@@ -120,7 +120,7 @@ async def test_rapid_messages_are_one_question(clock: FakeClock) -> None:
         await clock.advance(20)
 
     assert plaza.last_words == ["why?"]
-    assert plaza.agent.asked[0] == ["my question is", "a little long:", "why?"]
+    assert plaza.agent.questions[0] == ["my question is", "a little long:", "why?"]
 
 
 async def test_a_new_question_interrupts_the_answer(clock: FakeClock) -> None:
@@ -144,8 +144,8 @@ async def test_an_agent_that_listens_is_told_while_it_works(clock: FakeClock) ->
         await plaza.sales.say("s", "but shorter")
         await clock.advance(20)
 
-    assert plaza.agent.told == ["but shorter"]
-    assert len(plaza.agent.asked) == 1
+    assert plaza.agent.steered == ["but shorter"]
+    assert len(plaza.agent.questions) == 1
     assert await plaza.rig.store.open_turns() == []
 
 
@@ -166,18 +166,18 @@ class Listener:
     name = "helper"
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.steered: list[str] = []
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]
     ) -> AsyncGenerator[AgentEvent, None]:
         del turn
-        self.told = []
-        async for given in inputs:
-            if isinstance(given, Steered) and words(given.message) == "enough":
+        self.steered = []
+        async for value in inputs:
+            if isinstance(value, Steered) and words(value.message) == "enough":
                 break
-            if isinstance(given, Steered):
-                self.told.append(header(given.message))
+            if isinstance(value, Steered):
+                self.steered.append(header(value.message))
         yield TurnDone()
 
 
@@ -200,17 +200,17 @@ async def steered(clock: FakeClock, *said: tuple[str, str, str]) -> list[str]:
             more = {"reply_to": ids[reply]} if reply else {}
             ids[text] = await plaza.sales.say("s", text, thread=ids.get(thread), **more)
             await clock.advance(1)
-        return listener.told
+        return listener.steered
 
 
 async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is_said(
     clock: FakeClock,
 ) -> None:
-    told = await steered(
+    steered_input = await steered(
         clock, ("Pizza", "Lunch?", ""), ("Really?", "Deploy?", "Monday"), ("Hi all", "", "")
     )
 
-    assert told == [
+    assert steered_input == [
         '[from "Ann of sales", in thread "Lunch?"]',
         '[from "Ann of sales", in thread "Deploy?", to "Ann of sales": "Monday"]',
         '[from "Ann of sales"]',
@@ -220,9 +220,12 @@ async def test_an_agent_at_work_is_told_in_which_thread_and_to_what_something_is
 async def test_an_agent_at_work_is_not_told_of_the_thread_that_it_works_in(
     clock: FakeClock,
 ) -> None:
-    told = await steered(clock, ("Why?", "Deploy?", ""), ("Really?", "Deploy?", "Monday"))
+    steered_input = await steered(clock, ("Why?", "Deploy?", ""), ("Really?", "Deploy?", "Monday"))
 
-    assert told == ['[from "Ann of sales"]', '[from "Ann of sales", to "Ann of sales": "Monday"]']
+    assert steered_input == [
+        '[from "Ann of sales"]',
+        '[from "Ann of sales", to "Ann of sales": "Monday"]',
+    ]
 
 
 class SlowStore(SqliteStore):
@@ -232,10 +235,10 @@ class SlowStore(SqliteStore):
     read: asyncio.Event
 
     async def message(self, message: MessageId) -> StoredMessage | None:
-        found = await super().message(message)
-        if found is not None and words(found.message) == self.slow:
+        stored = await super().message(message)
+        if stored is not None and words(stored.message) == self.slow:
             await self.read.wait()
-        return found
+        return stored
 
 
 async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_afterwards(
@@ -257,7 +260,7 @@ async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_af
 
 
 @pytest.mark.parametrize(
-    ("session", "known"),
+    ("session", "expected"),
     [
         ("room", ["root", "elsewhere", "below", "bob's"]),
         ("channel", ["root", "below", "bob's"]),
@@ -265,7 +268,7 @@ async def test_what_is_read_from_the_store_when_the_answer_has_ended_is_asked_af
     ],
 )
 async def test_an_agent_knows_what_belongs_to_its_session(
-    clock: FakeClock, session: Scope, known: list[str]
+    clock: FakeClock, session: Scope, expected: list[str]
 ) -> None:
     plaza = Plaza(clock, session=session)
     async with plaza.rig.run():
@@ -278,10 +281,10 @@ async def test_an_agent_knows_what_belongs_to_its_session(
         await plaza.sales.say("s", "bob's", author="bob")
         await clock.advance(5)
 
-    said = [text for text in plaza.agent.asked[-1] if text != "let me think"]
-    assert said == known
-    answers = len(plaza.agent.asked[-1]) - len(said)
-    assert answers == len(known) - 1  # and the answers to what it knows of
+    said = [text for text in plaza.agent.questions[-1] if text != "let me think"]
+    assert said == expected
+    answers = len(plaza.agent.questions[-1]) - len(said)
+    assert answers == len(expected) - 1  # and the answers to what it knows of
 
 
 async def test_a_thread_is_a_session_of_its_own(clock: FakeClock) -> None:
@@ -290,12 +293,12 @@ async def test_a_thread_is_a_session_of_its_own(clock: FakeClock) -> None:
         root = await plaza.sales.say("s", "root")
         await plaza.sales.say("s", "another")  # answered beside it, not after it
         await clock.advance(1.5)
-        assert len(plaza.agent.asked) == 2
+        assert len(plaza.agent.questions) == 2
         await clock.advance(5)
         await plaza.sales.say("s", "below", thread=root)
         await clock.advance(5)
 
-    assert plaza.agent.asked[-1] == ["root", "let me think", "below"]
+    assert plaza.agent.questions[-1] == ["root", "let me think", "below"]
 
 
 @pytest.mark.parametrize("wish", ["@helper stop", "Stop!", "cancel"])
@@ -307,7 +310,7 @@ async def test_a_word_stops_the_answer(clock: FakeClock, wish: str) -> None:
         await plaza.billing.say("b", wish)
         await clock.advance(20)
 
-    assert len(plaza.agent.asked) == 1
+    assert len(plaza.agent.questions) == 1
     assert plaza.sales.texts("s")[1].endswith("⏹️ stopped")
     assert await plaza.rig.store.open_turns() == []
 
@@ -354,7 +357,7 @@ async def test_a_failed_answer_has_a_button_that_asks_again_once(clock: FakeCloc
             await clock.advance(5)
 
     assert plaza.last_words[0] == "why?"
-    assert len(plaza.agent.asked) == 2
+    assert len(plaza.agent.questions) == 2
     assert plaza.sales.texts("s")[-1] == "let me think"
     assert "Try again" not in "".join(plaza.sales.texts("s"))
 

@@ -19,7 +19,7 @@ from bridge.router.rooms.options import RoomOptions
 from bridge.router.turns.history import History
 from bridge.store import SqliteStore
 from tests.router.fake_clock import FakeClock
-from tests.router.turns.test_history import LOBBY, START, said
+from tests.router.turns.test_history import LOBBY, START, new_message
 
 
 @pytest.fixture
@@ -44,7 +44,9 @@ class Plaza:
         **more: Any,
     ) -> NewMessage:
         n = len(self.said)
-        new = replace(said(n, text, START + 60 * n), root=_id(root), reply_to=_id(to), **more)
+        new = replace(
+            new_message(n, text, START + 60 * n), root=_id(root), reply_to=_id(to), **more
+        )
         self.said.append(new)
         await self.store.admit(Admission("routed", message=new, timelines=(self.room.timeline,)))
         return new
@@ -52,14 +54,14 @@ class Plaza:
     async def read(self, **membership: Any) -> list[str]:
         """The headers of what the agent is shown when it is asked the last thing."""
         last = self.said[-1]
-        asked = StoredMessage(
+        question = StoredMessage(
             last.message, last.author, last.time, last.place, last.native_id, last.root, "complete"
         )
         history = History(self.store, Timeouts())
-        shown = await history.of(
-            self.room, AgentMembership("bot", **membership), TurnId("t"), last.message, asked
+        conversation = await history.of(
+            self.room, AgentMembership("bot", **membership), TurnId("t"), last.message, question
         )
-        return [header(one) for one in shown.messages]
+        return [header(message) for message in conversation.messages]
 
 
 def _id(new: NewMessage | None) -> MessageId | None:
@@ -70,11 +72,11 @@ async def test_relations_of_what_is_kept_are_known(store: Store) -> None:
     plaza = Plaza(store)
     root = await plaza.say("Root")
     reply = await plaza.say("Reply", root=root, to=root)
-    wanted = [MessageId(root.message.message_id), MessageId(reply.message.message_id)]
+    ids = [MessageId(root.message.message_id), MessageId(reply.message.message_id)]
 
-    found = await store.relations([*wanted, MessageId("nobody said this")])
+    relations = await store.relations([*ids, MessageId("nobody said this")])
 
-    assert dict(found) == {wanted[0]: Relation(), wanted[1]: Relation(wanted[0], wanted[0])}
+    assert dict(relations) == {ids[0]: Relation(), ids[1]: Relation(ids[0], ids[0])}
 
 
 async def test_threads_and_replies_are_told_where_the_order_does_not_say_it(store: Store) -> None:
@@ -124,10 +126,10 @@ async def test_words_that_the_agent_may_not_see_are_not_told(store: Store) -> No
     await store.change_message(gone.message, "deleted")
     await plaza.say("So?")
 
-    told = " ".join(await plaza.read(session="room"))
-    assert "1234" not in told
-    assert "5678" not in told
-    assert 'in thread "#' in told
+    words = " ".join(await plaza.read(session="room"))
+    assert "1234" not in words
+    assert "5678" not in words
+    assert 'in thread "#' in words
 
 
 async def test_a_root_before_the_agents_time_is_not_quoted(store: Store) -> None:

@@ -325,7 +325,7 @@ _STEPS: Sequence[tuple[str, str]] = (
      "encoded it as native calls (`connectors/<platform>/encode.py`); losses name what the "
      "destination cannot show."),
     ("send", "Each call got permission from the rate limits (`rate_limits.py`), was marked "
-     "`sending` before its first byte went out, and was made with a deadline (`in_flight.py`) by "
+     "`sending` before its first byte went out, and was made with a deadline (`send.py`) by "
      "`connectors/<platform>/send.py`."),
     ("receipt", "The native ids of the copies: edits, threads and replies use these links."),
 )  # fmt: skip

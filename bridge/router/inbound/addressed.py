@@ -1,6 +1,8 @@
-"""Messages to our bot alone: each goes to the person whose message it answers, or is a command.
+"""Events for the bridge itself: direct messages to our bot, commands and pairing codes.
 
-Where agents answer in direct messages, too, all other messages are for them.
+A direct message goes to the person whose message it answers, or is a command. Where agents answer
+in direct messages, too, all other direct messages are for them. Commands and codes are answered,
+and not archived.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from bridge.model import CommandGiven, Event, MessagePosted, split_key
 from bridge.model.room_records import DirectEnd
 from bridge.ports.store.messages import MessageStore
 from bridge.router.commands.direct_messages import DirectCommand
-from bridge.router.commands.parser import in_lines, read_words
+from bridge.router.commands.parser import Commands, in_lines, read_words
 from bridge.router.inbound.context import Planned, Received, ended
 from bridge.router.outbound.notices import Notices, notice_id
 from bridge.router.rooms.bans import BansAndPauses
+from bridge.router.rooms.codes import pairing_code_in
 from bridge.router.rooms.direct_messages import DirectMessages
 from bridge.router.rooms.rooms import Member, Room, Rooms
+from bridge.router.turns.access import AgentAccess
 from bridge.uacs import TextPart
 
 log = structlog.get_logger()
@@ -122,10 +126,10 @@ class CarryDirectMessage:
         if answered is None:
             partners = self.directs.partners(end.actor) if alone else ()
             return partners[0] if len(partners) == 1 else None
-        known = await self.store.resolve(event.place.channel, answered)
-        for post in await self.store.posts_of(known) if known else ():
-            if found := self.directs.partner(post.room, end.actor):
-                return found
+        message_id = await self.store.resolve(event.place.channel, answered)
+        for post in await self.store.posts_of(message_id) if message_id else ():
+            if partner := self.directs.partner(post.room, end.actor):
+                return partner
         return None
 
     async def _rooms_of(self, event: Event, end: DirectEnd) -> tuple[Room, ...]:
@@ -133,10 +137,52 @@ class CarryDirectMessage:
         target = getattr(event, "target", None)
         if target is None:
             return tuple(self.directs.rooms_at(end))
-        known = await self.store.resolve(event.place.channel, target)
-        posts = await self.store.posts_of(known) if known else ()
-        found = (self.directs.find(post.room) for post in posts)
-        return tuple({room.id: room for room in found if room is not None}.values())
+        message_id = await self.store.resolve(event.place.channel, target)
+        posts = await self.store.posts_of(message_id) if message_id else ()
+        rooms = (self.directs.find(post.room) for post in posts)
+        return tuple({room.id: room for room in rooms if room is not None}.values())
+
+
+@dataclass(frozen=True)
+class AnswerSlashCommand:
+    """Carries out a slash command."""
+
+    commands: Commands
+
+    async def __call__(self, received: Received) -> Received | Planned:
+        if not isinstance(received.event, CommandGiven):
+            return received
+        return ended(await self.commands.answer_slash_command(received.event, received.key))
+
+
+@dataclass(frozen=True)
+class AnswerCommand:
+    """Carries out a command that a message gives. It stands before admission, which refuses all
+    messages where a room is paused."""
+
+    commands: Commands
+
+    async def __call__(self, received: Received) -> Received | Planned:
+        event = received.event
+        if not isinstance(event, MessagePosted) or not event.addresses_us or event.author.bot:
+            return received
+        outcome = await self.commands.answer_mention(event, received.key)
+        return ended(outcome) if outcome else received
+
+
+@dataclass(frozen=True)
+class TakePairingCode:
+    """Pairs the author of a direct message that is a pairing code with the code's agent."""
+
+    access: AgentAccess
+
+    async def __call__(self, received: Received) -> Received | Planned:
+        event = received.event
+        if not isinstance(event, MessagePosted) or event.author.bot:
+            return received
+        code = pairing_code_in(event.message)
+        outcome = None if code is None else await self.access.use_code(event, code)
+        return ended(outcome) if outcome else received
 
 
 def _by(event: MessagePosted, end: DirectEnd) -> MessagePosted:

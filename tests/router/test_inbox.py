@@ -9,7 +9,7 @@ import pytest
 from bridge.errors import StoreError
 from bridge.model import CommandGiven, Raw
 from bridge.model.inbox_records import InboxRow
-from bridge.router.inbound import intake as arrivals
+from bridge.router import inbox
 from bridge.store import SqliteStore
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
@@ -27,7 +27,7 @@ class Failing(SqliteStore):
         return await super().accept(raw, advance=advance)
 
 
-def two(
+def pair(
     clock: FakeClock, kind: type[FakeConnector] = FakeConnector
 ) -> tuple[RouterRig, Failing, FakeConnector, FakeConnector]:
     sales, billing = kind("sales", clock), kind("billing", clock)
@@ -51,7 +51,7 @@ async def hand_over(sales: FakeConnector, raw: Raw) -> bool:
 async def test_what_was_told_while_the_store_failed_stands_before_what_came_after(
     clock: FakeClock, kind: type[FakeConnector]
 ) -> None:
-    rig, store, sales, billing = two(clock, kind)
+    rig, store, sales, billing = pair(clock, kind)
     raws = [sales.raw("s", f"{number}") for number in range(101, 106)]
 
     async with rig.run():
@@ -71,16 +71,16 @@ async def test_what_was_told_while_the_store_failed_stands_before_what_came_afte
 
 
 async def test_what_is_kept_within_a_moment_is_acknowledged(clock: FakeClock) -> None:
-    rig, store, sales, billing = two(clock)
+    rig, store, sales, billing = pair(clock)
 
     async with rig.run():
         store.broken = True
-        told = asyncio.create_task(hand_over(sales, sales.raw("s", "hello")))
+        results = asyncio.create_task(hand_over(sales, sales.raw("s", "hello")))
         await clock.advance(0.5)
-        assert not told.done()
+        assert not results.done()
         store.broken = False
         await clock.advance(1)
-        assert told.result()
+        assert results.result()
 
     assert billing.texts("b") == ["hello"]
 
@@ -88,40 +88,40 @@ async def test_what_is_kept_within_a_moment_is_acknowledged(clock: FakeClock) ->
 async def test_a_failing_store_holds_its_senders_up_once_and_not_one_after_the_other(
     clock: FakeClock,
 ) -> None:
-    rig, store, sales, _ = two(clock)
+    rig, store, sales, _ = pair(clock)
 
     async with rig.run():
         store.broken = True
         for number in range(50):
-            telling = asyncio.create_task(hand_over(sales, sales.raw("s", f"{number}")))
+            sending = asyncio.create_task(hand_over(sales, sales.raw("s", f"{number}")))
             await clock.advance(2 if number == 0 else 0)
-            assert telling.result() is False
+            assert sending.result() is False
 
 
 async def test_more_than_can_be_held_is_read_back(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "_MOST", 3)
-    rig, store, sales, billing = two(clock, FakeWithHistory)
+    monkeypatch.setattr(inbox, "_MOST", 3)
+    rig, store, sales, billing = pair(clock, FakeWithHistory)
 
     async with rig.run():
         await sales.say("s", "before")
         await clock.advance(5)
         store.broken = True
         for number in range(101, 108):
-            telling = asyncio.create_task(hand_over(sales, sales.raw("s", f"{number}")))
+            sending = asyncio.create_task(hand_over(sales, sales.raw("s", f"{number}")))
             await clock.advance(2)
-            assert telling.result() is False
+            assert sending.result() is False
         store.broken = False
         await clock.advance(5)
-        telling = asyncio.create_task(hand_over(sales, sales.raw("s", "108")))
+        sending = asyncio.create_task(hand_over(sales, sales.raw("s", "108")))
         await clock.advance(10)
 
     assert billing.texts("b") == ["before", *(f"{number}" for number in range(101, 109))]
 
 
 async def test_a_command_that_failed_is_not_carried_out_later(clock: FakeClock) -> None:
-    rig, store, sales, _ = two(clock)
+    rig, store, sales, _ = pair(clock)
 
     async with rig.run():
         store.broken = True
@@ -133,14 +133,14 @@ async def test_a_command_that_failed_is_not_carried_out_later(clock: FakeClock) 
 
 
 async def test_what_is_held_when_the_bridge_stops_was_not_acknowledged(clock: FakeClock) -> None:
-    rig, store, sales, billing = two(clock)
+    rig, store, sales, billing = pair(clock)
     raw = sales.raw("s", "hello")
 
     async with rig.run():
         store.broken = True
-        telling = asyncio.create_task(hand_over(sales, raw))
+        sending = asyncio.create_task(hand_over(sales, raw))
         await clock.advance(3)
-        assert telling.result() is False
+        assert sending.result() is False
     store.broken = False
     async with rig.run():
         assert await hand_over(sales, raw)
@@ -152,15 +152,15 @@ async def test_what_is_held_when_the_bridge_stops_was_not_acknowledged(clock: Fa
 async def test_a_sender_that_offers_a_payload_again_itself_learns_that_it_is_kept(
     clock: FakeClock,
 ) -> None:
-    rig, store, sales, _ = two(clock)
+    rig, store, sales, _ = pair(clock)
     raw = sales.raw("s", "hello")
 
     async with rig.run():
         assert sales.inbox is not None
         store.broken = True
-        telling = asyncio.create_task(hand_over(sales, raw))
+        sending = asyncio.create_task(hand_over(sales, raw))
         await clock.advance(3)
-        assert telling.result() is False
+        assert sending.result() is False
         store.broken = False
         await clock.advance(3)
 
@@ -172,7 +172,7 @@ async def test_a_sender_that_offers_a_payload_again_itself_learns_that_it_is_kep
 async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
     clock: FakeClock, *, within_a_moment: bool
 ) -> None:
-    rig, store, sales, billing = two(clock)
+    rig, store, sales, billing = pair(clock)
     take = store.accept
 
     async def accept(raw: Raw, *, advance: bool) -> InboxRow | None:
@@ -186,14 +186,14 @@ async def test_a_payload_that_no_store_can_keep_does_not_stop_those_behind_it(
         raws = [sales.raw("s", f"{number}") for number in range(101, 104)]
         poison = raws[1]
         assert sales.inbox is not None
-        telling = [asyncio.create_task(sales.inbox.accept(raw)) for raw in raws]
+        sending = [asyncio.create_task(sales.inbox.accept(raw)) for raw in raws]
         await clock.advance(0.5 if within_a_moment else 6)
         store.broken = False
         await clock.advance(3)
-        told = await asyncio.gather(*telling, return_exceptions=True)
+        results = await asyncio.gather(*sending, return_exceptions=True)
         await hand_over(sales, sales.raw("s", "104"))
         await clock.advance(1)
 
     refused = ValueError if within_a_moment else StoreError
-    assert isinstance(told[1], refused)
+    assert isinstance(results[1], refused)
     assert billing.texts("b") == ["101", "103", "104"]

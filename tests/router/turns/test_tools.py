@@ -52,7 +52,7 @@ def plaza(clock: FakeClock) -> tuple[RouterRig, FakeConnector, Shed, list[Script
     rig = RouterRig(clock, SqliteStore.in_memory(clock), (sales,))
     shed = rig.tools = Shed()
     agents = [Scripted(name, clock, lambda _: []) for name in ("bot", "clerk", "plain")]
-    rig.agents = {one.name: one for one in agents}
+    rig.agents = {agent.name: agent for agent in agents}
     rig.memberships = (
         AgentMembership("bot", "always", beside=True, tools=("calendar", "tracker")),
         AgentMembership("clerk", "always", beside=True, tools=("calendar",)),
@@ -77,8 +77,8 @@ async def test_a_room_tells_which_tools_its_agents_have_and_each_agent_its_own(
         {**listed, "agents": ["bot", "clerk"]},
         {**search, "agents": ["bot"]},
     ]
-    given: list[Any] = [one.turns[-1].conversation.metadata for one in (bot, clerk, plain)]
-    assert [one.get("tools") for one in given] == [[listed, search], [listed], None]
+    metadata: list[Any] = [one.turns[-1].conversation.metadata for one in (bot, clerk, plain)]
+    assert [one.get("tools") for one in metadata] == [[listed, search], [listed], None]
 
 
 async def test_they_are_kept_up_to_date_when_a_server_changes_its_list(clock: FakeClock) -> None:

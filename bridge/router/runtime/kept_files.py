@@ -49,9 +49,9 @@ _MEDIA: TypeAdapter[ImagePart | VideoPart | AudioPart | FilePart] = TypeAdapter(
 )
 MEDIA = (ImagePart, VideoPart, AudioPart, FilePart)
 
-Kept = Mapping[str, KeptFile]
+KeptFiles = Mapping[str, KeptFile]
 """The files of a message that the blob store holds, by the key that each has in the message."""
-NO_FILES: Kept = MappingProxyType({})
+NO_FILES: KeptFiles = MappingProxyType({})
 
 
 async def with_json_files(message: Message, cards: Cards, files: Files | None) -> Message:
@@ -59,7 +59,7 @@ async def with_json_files(message: Message, cards: Cards, files: Files | None) -
     kept, the part is shown as text."""
     if files is None:
         return message
-    kept: dict[str, KeptFile] = {}
+    kept_files: dict[str, KeptFile] = {}
     for place, part in islice(cards.unknown_parts(message), _MOST):
         content = part_json(part).encode()
         try:
@@ -67,8 +67,8 @@ async def with_json_files(message: Message, cards: Cards, files: Files | None) -
         except StoreError as error:
             log.warning("part_write_failed", reason=str(error))
             continue
-        kept[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
-    return with_kept(message, kept)
+        kept_files[place] = KeptFile(file_id=blob.file_id, media_type=_JSON, size=blob.size)
+    return with_kept(message, kept_files)
 
 
 async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
@@ -83,15 +83,15 @@ async def with_kept_media(event: PartGiven, files: Files | None) -> PartGiven:
     except (FileError, StoreError, TimeoutError) as error:
         log.warning("agent_file_fetch_failed", reason=str(error) or type(error).__name__)
         return event
-    kept = KeptFile(
+    kept_file = KeptFile(
         file_id=blob.file_id,
         media_type=agreed_type(part.media_type, blob.media_type),
         size=blob.size,
     )
     key = part.source.file_id or part.source.url or ""
-    held = _held(part.model_copy(update={"source": MediaSource(file_id=key or "own")}),
-                 {key or "own": kept})  # fmt: skip
-    return event.model_copy(update={"part": json.loads(write(held)), "size": blob.size})
+    own = part.model_copy(update={"source": MediaSource(file_id=key or "own")})
+    part_with_file = _with_kept_file(own, {key or "own": kept_file})
+    return event.model_copy(update={"part": json.loads(write(part_with_file)), "size": blob.size})
 
 
 def _holds_media(part: JsonValue) -> bool:
@@ -103,26 +103,26 @@ async def _pieces(content: bytes) -> AsyncIterator[bytes]:
         yield content[start : start + _PIECE]
 
 
-def with_kept(message: Message, kept: Kept) -> Message:
+def with_kept(message: Message, files: KeptFiles) -> Message:
     """The message with these files named as the blob store holds them."""
-    if not kept:
+    if not files:
         return message
-    parts = tuple(_held(part, kept) for part in message.content)
+    parts = tuple(_with_kept_file(part, files) for part in message.content)
     additions, _ = read_bridge_metadata(message)
-    together: dict[str, object] = {"kept": {**additions.kept, **kept}}
+    together: dict[str, object] = {"kept": {**additions.kept, **files}}
     noted: BridgeMetadata = additions.model_copy(update=together)
     return with_bridge_metadata(message.model_copy(update={"content": parts}), noted)
 
 
-def _held(part: ContentPart, kept: Kept) -> ContentPart:
+def _with_kept_file(part: ContentPart, files_by_key: KeptFiles) -> ContentPart:
     """The media part with its file named as the blob store holds it; its type stays within its
     kind."""
     if not isinstance(part, MEDIA):
         return part
-    found = kept.get(part.source.file_id or part.source.url or "")
-    if found is None:
+    file = files_by_key.get(part.source.file_id or part.source.url or "")
+    if file is None:
         return part
-    changes: dict[str, object] = {"source": MediaSource(file_id=found.file_id)}
-    if part.type == "file" or found.media_type.startswith(f"{part.type}/"):
-        changes["media_type"] = found.media_type
+    changes: dict[str, object] = {"source": MediaSource(file_id=file.file_id)}
+    if part.type == "file" or file.media_type.startswith(f"{part.type}/"):
+        changes["media_type"] = file.media_type
     return part.model_copy(update=changes)
