@@ -202,8 +202,11 @@ class Route:
         return features.get("broadcast") == Level.FULL
 
     async def _turns(self, placed: Placed) -> tuple[tuple[NewTurn, ...], tuple[str, ...]]:
-        """The turns, and the sessions that the message stops in place of a turn."""
+        """The turns, and the sessions that the message stops in place of a turn. No agent answers a
+        whisper: everybody in the room would read the answer."""
         event, new = placed.event, placed.message
+        if event.audience is not None:
+            return (), ()
         turns: list[NewTurn] = []
         stops: list[str] = []
         called_by = "bot" if event.author.bot else "person"

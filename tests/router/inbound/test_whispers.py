@@ -2,8 +2,8 @@
 
 Each guard is tested by itself: `PlaceInTimelines` keeps events with an audience out, `Route` shows
 them in no channel, messages made of presses and of channel events have the audience of their event,
-and `Notices` keeps what it says `to` one person out of a timeline. The store shows no whisper to
-readers of a conversation besides (`bridge/testing/store_contract.py`).
+`Notices` keeps what it says `to` one person out of a timeline, and no agent answers a whisper. The
+store shows no whisper to readers of a conversation besides (`bridge/testing/store_contract.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ import pytest
 
 from bridge.content.cards.interactions import action_token
 from bridge.model import ActorId, Event, Raw, TopicChanged, actor_id_of
+from bridge.router import AgentMembership
 from bridge.router.outbound.notices import notice_id
 from tests.router.conftest import RouterRig
+from tests.router.fake_clock import FakeClock
 from tests.router.inbound.test_presses import KEY, PressedFake, card_of, fakes, rig
+from tests.router.turns.test_selection import Club
 
 __all__ = ["rig"]  # a fixture
 
@@ -100,3 +103,12 @@ async def test_no_other_channel_shows_a_whisper(rig: RouterRig) -> None:
 
     assert "between us" not in billing.texts("b")
     assert "to all" in billing.texts("b")
+
+
+async def test_no_agent_answers_a_whisper(clock: FakeClock) -> None:
+    club = Club(clock, AgentMembership("front", "always"))
+    async with club.rig.run():
+        await club.say("to all")
+        await club.say("between us", audience="ann")
+
+    assert club.answered() == {"front": 1}
