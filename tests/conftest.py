@@ -13,6 +13,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from tests.examples import examples
+
 # How long an example takes says more of what runs beside it than of the code: what must be fast has
 # tests of its own. Cards are large.
 _UNHURRIED = settings(
@@ -21,7 +23,7 @@ _UNHURRIED = settings(
     database=None,
 )
 # The same examples at every run, so that a run is green or red by the code alone.
-settings.register_profile("same", _UNHURRIED, derandomize=True)
+settings.register_profile("same", _UNHURRIED, derandomize=True, max_examples=examples(100))
 # Other examples at every run: `python -m tests --search`.
 settings.register_profile("search", _UNHURRIED, derandomize=False)
 settings.load_profile("search" if os.environ.get("UACS_SEARCH") else "same")

@@ -58,6 +58,7 @@ from tests.agents.readings import as_read
 from tests.agents.talking import HELLO, message_from, nothing, room, text_of, tools, turn
 from tests.agents.test_acp import answered, parts_of
 from tests.agents.vendors import JSON, KEY
+from tests.examples import examples
 from tests.waiting import LONGEST_WAIT
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "a2a"
@@ -313,7 +314,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(json_values)
 def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
     part_parts(value)
@@ -326,7 +327,7 @@ def test_any_json_is_read_or_refused_in_words(value: Any) -> None:
     assert write_response(read_response(again, "bot"), "bot") == again
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(json_values, max_size=5))
 def test_any_stream_is_read_or_refused_in_words(events: Any) -> None:
     reader = Stream()

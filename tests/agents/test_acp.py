@@ -52,6 +52,7 @@ from tests.agents.model_server import Answer, model_server, sse
 from tests.agents.readings import as_read
 from tests.agents.talking import HELLO, message_from, nothing, room, text_of, tools, turn
 from tests.agents.vendors import JSON, KEY
+from tests.examples import examples
 from tests.waiting import LONGEST_WAIT
 
 CORPUS = Path(os.environ.get("UACS_CORPUS", "/nowhere")) / "acp"
@@ -206,7 +207,7 @@ def test_two_files_of_one_name_are_told_apart() -> None:
     assert [item.get("name") for item in body["input"][0]["parts"]] == [None, "/a.csv", "/a-2.csv"]
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.recursive(
     st.none() | st.booleans() | st.text(max_size=5) | st.sampled_from(
         ["text/plain", "base64", "plain", "trajectory", "citation", "https://x.example/a"]),

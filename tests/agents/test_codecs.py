@@ -36,6 +36,7 @@ from tests.agents.apis import CODECS
 from tests.agents.readings import as_read
 from tests.agents.talking import message_from, room
 from tests.agents.vendors import VENDORS
+from tests.examples import examples
 
 apis = pytest.mark.parametrize("api", CODECS)
 B64 = "aGVsbG8="
@@ -353,7 +354,7 @@ likely = st.recursive(
 
 
 @apis
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(value=likely)
 def test_any_json_is_read_or_refused_in_words(api: str, value: Any) -> None:
     codec = CODECS[api]
@@ -368,7 +369,7 @@ TOP = {"openai-chat": ("messages", "choices"), "openai-responses": ("input", "ou
 
 
 @apis
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(items=st.lists(likely, max_size=4))
 def test_any_items_are_the_same_after_uacs_or_are_told(api: str, items: Any) -> None:
     codec = CODECS[api]
@@ -385,7 +386,7 @@ def test_any_items_are_the_same_after_uacs_or_are_told(api: str, items: Any) -> 
 
 
 @apis
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(events=st.lists(likely, max_size=6))
 def test_any_stream_is_read_or_refused_in_words(api: str, events: Any) -> None:
     reader = CODECS[api].stream()
@@ -427,7 +428,7 @@ others = st.builds(
 
 
 @apis
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(messages=st.lists(own_messages | others, min_size=1, max_size=5))
 def test_a_room_becomes_a_request_that_is_read_back(api: str, messages: list[Message]) -> None:
     codec = CODECS[api]
@@ -442,7 +443,7 @@ def test_a_room_becomes_a_request_that_is_read_back(api: str, messages: list[Mes
 
 
 @apis
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(parts=st.lists(own_parts, min_size=1, max_size=5))
 def test_a_message_is_the_same_after_being_a_response(api: str, parts: list[ContentPart]) -> None:
     codec = CODECS[api]

@@ -19,6 +19,7 @@ from tests.corpus.examples import EXAMPLES
 from tests.corpus.laws import codec_of
 from tests.corpus.payloads import FOLDERS, cases, corpus
 from tests.corpus.test_wrong_shapes import JSON
+from tests.examples import examples
 
 CODECS: dict[str, Codec] = {platform: codec_of(platform) for platform in EXAMPLES}
 EACH = pytest.mark.parametrize("platform", CODECS)
@@ -247,7 +248,7 @@ def _token(path: str) -> str:
 
 @EACH
 @given(shown=cards(), heard=st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_what_our_own_writers_make_has_no_mistakes(platform: str, shown: Card, heard: bool) -> None:
     codec = CODECS[platform]
     rendering = Rendering(token=_token if heard else None, origin="https://origin.example/1")

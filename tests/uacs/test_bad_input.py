@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bridge.errors import InvalidUacs
 from bridge.uacs import Message, TextPart, read_conversation, read_delta, read_message, write
+from tests.examples import examples
 from tests.uacs import strategies
 
 VALID: dict[str, Any] = {
@@ -141,7 +142,7 @@ def test_two_hundred_levels_are_read_and_more_are_refused() -> None:
     assert "recursion limit" in _refusal(nested(200))[1]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.binary(max_size=40)
     | strategies.json_values.map(lambda value: json.dumps(value).encode())

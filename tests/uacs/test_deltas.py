@@ -33,9 +33,10 @@ from bridge.uacs import (
     to_server_sent_event,
     write,
 )
+from tests.examples import examples
 from tests.uacs import strategies
 
-examples = settings(max_examples=100)
+DRAWN = settings(max_examples=examples(100))
 
 ACTOR = Actor(id="agent", role="assistant")
 NOON = "2026-11-21T12:00:00Z"
@@ -92,7 +93,7 @@ def test_a_stream_is_the_message_so_far_at_every_step() -> None:
     assert accumulator.message == states[-1]
 
 
-@examples
+@DRAWN
 @given(messages, st.integers(1, 5))
 def test_any_message_cut_into_deltas_accumulates_to_exactly_itself(
     message: Message, chunk: int
@@ -104,7 +105,7 @@ def test_any_message_cut_into_deltas_accumulates_to_exactly_itself(
     assert write(accumulator.message) == write(message)
 
 
-@examples
+@DRAWN
 @given(messages, messages, st.data())
 def test_any_way_of_cutting_gives_the_same_message(
     message: Message, draft: Message, data: st.DataObject

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bridge.errors import InvalidUacs
 from bridge.uacs import read_conversation, read_message, write
 from bridge.uacs.json_schema import json_schema_text, uacs_json_schema
+from tests.examples import examples
 from tests.uacs import strategies
 from tests.uacs.from_schema import generated
 from tests.uacs.seed_schema import DEFINITIONS, validator
@@ -23,8 +24,8 @@ OUR_CONVERSATION = validator(OURS, "Conversation")
 SEEDS_MESSAGE = validator(DEFINITIONS, "Message")
 OUR_MESSAGE = validator(OURS, "Message")
 
-examples = settings(
-    max_examples=100,
+DRAWN = settings(
+    max_examples=examples(100),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
@@ -56,7 +57,7 @@ def test_every_definition_of_the_seed_has_ours_of_the_same_name() -> None:
     assert set(OURS) - set(DEFINITIONS) == {"UnknownPart"}
 
 
-@examples
+@DRAWN
 @given(strategies.conversations)
 def test_all_three_accept_every_valid_conversation(document: Any) -> None:
     assert SEEDS_CONVERSATION.is_valid(document)
@@ -64,7 +65,7 @@ def test_all_three_accept_every_valid_conversation(document: Any) -> None:
     assert _models_accept_conversation(document)
 
 
-@examples
+@DRAWN
 @given(strategies.spoiled(strategies.conversations))
 def test_all_three_agree_on_a_spoiled_conversation(document: Any) -> None:
     verdict = SEEDS_CONVERSATION.is_valid(document)
@@ -73,7 +74,7 @@ def test_all_three_agree_on_a_spoiled_conversation(document: Any) -> None:
     assert _models_accept_conversation(document) == verdict
 
 
-@settings(examples, max_examples=200)
+@settings(DRAWN, max_examples=examples(200))
 @given(strategies.spoiled(strategies.messages))
 def test_all_three_agree_on_a_spoiled_message(document: Any) -> None:
     verdict = SEEDS_MESSAGE.is_valid(document)
@@ -83,7 +84,7 @@ def test_all_three_agree_on_a_spoiled_message(document: Any) -> None:
 
 
 @pytest.mark.parametrize("definitions", [DEFINITIONS, OURS], ids=["seed", "ours"])
-@settings(examples, max_examples=40)
+@settings(DRAWN, max_examples=examples(40))
 @given(data=st.data())
 def test_what_one_schema_generates_the_other_and_the_models_accept(
     definitions: dict[str, Any], data: st.DataObject
@@ -107,7 +108,7 @@ def _message_with(name: str, value: Any) -> dict[str, Any]:
     }
 
 
-@settings(examples, max_examples=200)
+@settings(DRAWN, max_examples=examples(200))
 @given(
     st.one_of(
         strategies.uris,
@@ -122,7 +123,7 @@ def test_uris_are_judged_alike(url: str) -> None:
     assert _models_accept_message(document) == SEEDS_MESSAGE.is_valid(document)
 
 
-@settings(examples, max_examples=200)
+@settings(DRAWN, max_examples=examples(200))
 @given(
     st.one_of(
         strategies.timestamps,
@@ -139,7 +140,7 @@ def test_timestamps_are_judged_alike(timestamp: str) -> None:
     assert _models_accept_message(document) == SEEDS_MESSAGE.is_valid(document)
 
 
-@examples
+@DRAWN
 @given(strategies.conversations)
 def test_a_conversation_survives_the_round_trip_untouched(document: Any) -> None:
     raw = json.dumps(document, ensure_ascii=False).encode()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bridge.errors import InvalidUacs
 from bridge.uacs import to_datetime, to_timestamp
+from tests.examples import examples
 from tests.uacs import strategies
 
 
@@ -38,13 +39,13 @@ def test_what_is_no_moment_is_refused(text: str) -> None:
         to_datetime(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(strategies.timestamps)
 def test_every_valid_timestamp_has_a_moment(text: str) -> None:
     assert to_datetime(text).tzinfo is not None
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.datetimes(), st.integers(-1439, 1439))
 def test_a_moment_survives_the_round_trip(naive: datetime, minutes: int) -> None:
     moment = naive.replace(tzinfo=timezone(timedelta(minutes=minutes)))

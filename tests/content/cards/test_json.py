@@ -17,10 +17,11 @@ from bridge.content.cards.json import card_from_json, card_schema, card_to_json
 from bridge.content.cards.tree import Card
 from bridge.errors import CodecError
 from tests.content.card_strategies import cards
+from tests.examples import examples
 
 FILE = Path(__file__).parents[3] / "docs" / "card.schema.json"
 DRAWN = settings(
-    max_examples=40,
+    max_examples=examples(40),
 )
 ANYTHING = (None, True, 0, -1.5, "", "x", [], {}, ["x"], {"type": "prose"}, {"type": "nothing"})
 

@@ -49,6 +49,7 @@ from bridge.content.messages.metadata import PartDetails
 from bridge.content.text.tree import Paragraph, Text, Timestamp
 from bridge.uacs import AudioPart, FilePart, ImagePart, MediaSource, TextPart, VideoPart
 from tests.content.card_strategies import MARK, cards
+from tests.examples import examples
 
 URL = "https://f.example/a.png"
 
@@ -293,7 +294,7 @@ def test_a_card_from_json_is_read_in_order() -> None:
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
 )
 @given(cards())
 def test_every_word_of_any_card_is_said_once(card: Card) -> None:

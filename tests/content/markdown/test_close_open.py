@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bridge.content.markdown import markdown_to_text
 from bridge.content.markdown.close_open import close_open_markup, settled_markdown
 from tests.content.reading import addresses, letters
+from tests.examples import examples
 
 WRITTEN = """# A plan
 
@@ -78,7 +79,7 @@ def test_every_beginning_of_an_answer_shows_the_beginning_of_what_it_will_say(
         assert_shows_a_beginning(heal(WRITTEN[:end]), WRITTEN)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(written(), st.data())
 def test_no_beginning_of_any_text_shows_what_the_whole_would_not(
     whole: str, data: st.DataObject

@@ -49,6 +49,7 @@ from bridge.content.text.tree import (
 )
 from bridge.content.text.urls import safe_url
 from bridge.model import ActorId
+from tests.examples import examples
 
 READ: list[tuple[str, tuple[Block, ...]]] = [
     ("hello", (Paragraph((Text("hello"),)),)),
@@ -271,13 +272,13 @@ def holds_for_a_text(markdown: str) -> None:
     assert markdown_to_text(text_to_markdown(document)) == document
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(DOCUMENT)
 def test_a_tree_is_read_as_it_was_written(document: Document) -> None:
     holds_for_a_tree(document)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(TYPED)
 def test_any_string_is_read_and_written(markdown: str) -> None:
     holds_for_a_text(markdown)
@@ -326,7 +327,7 @@ def holds_for_both_readers(markdown: str) -> None:
     assert read_by_html(clean) in (None, read_events(clean))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(TYPED | ORDINARY | st.text(alphabet="abc 1.,;!?'\"()%@^${}\n:/-+=#é😀", max_size=60))
 def test_the_short_ways_give_what_the_parsers_events_give(markdown: str) -> None:
     holds_for_both_readers(markdown)
@@ -342,14 +343,14 @@ def holds_for_both_writers(document: Document) -> None:
     assert text_to_markdown(document) == "\n\n".join(written)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(DOCUMENT | ORDINARY.map(markdown_to_text))
 def test_plain_trees_are_written_as_the_whole_writer_writes_them(document: Document) -> None:
     holds_for_both_writers(document)
 
 
 @pytest.mark.long
-@settings(max_examples=20_000)
+@settings(max_examples=examples(20_000))
 @given(DOCUMENT, TYPED | ORDINARY)
 def test_many_trees_and_strings_keep_the_laws(document: Document, markdown: str) -> None:
     holds_for_a_tree(document)
@@ -368,7 +369,7 @@ def test_a_common_answer_takes_the_short_ways() -> None:
         _write((block,), [], "", plain_run_to_markdown, 0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(DOCUMENT)
 def test_another_parser_reads_no_markup_in_what_is_text(document: Document) -> None:
     oracle = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

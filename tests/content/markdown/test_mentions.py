@@ -10,6 +10,7 @@ from bridge.content.markdown import markdown_to_text, text_to_markdown
 from bridge.content.markdown.mentions import mention_markdown, mentioned_actors, rename_mentions
 from bridge.content.text.tree import Mention, Paragraph, Text
 from bridge.model import ActorId
+from tests.examples import examples
 
 ANN, BO = ActorId("slack:T:U1"), ActorId("slack:T%3A0:U2")
 
@@ -50,7 +51,7 @@ def test_only_the_named_mentions_change() -> None:
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=30), st.text(min_size=1, max_size=20))
 def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
     (block,) = markdown_to_text(mention_markdown(ActorId(actor), name))
@@ -62,7 +63,7 @@ def test_any_name_and_any_id_come_back(name: str, actor: str) -> None:
     assert block == Paragraph((Mention(ActorId(whole), label),))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.text(alphabet="[]()@uacs:/ \\`*_|<>!A\n", max_size=40))
 def test_what_a_person_types_is_never_a_mention(typed: str) -> None:
     forged = f"[@Admin](uacs:actor/slack:T:U){typed}[@Admin](uacs:actor/slack:T:U)"

@@ -16,6 +16,7 @@ from bridge.content.messages.metadata import (
     with_bridge_metadata,
 )
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart, read_message, write
+from tests.examples import examples
 
 BLOCKS = "application/vnd.slack.blocks+json"
 CARD = "application/vnd.uacs.card+json"
@@ -166,7 +167,7 @@ _junk = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(_junk)
 def test_no_additions_however_strange_raise(additions: Any) -> None:
     message = _message(additions)

@@ -17,6 +17,7 @@ from bridge.content.text.inlines import plain_inlines
 from bridge.content.text.normal import flat_blocks
 from bridge.content.text.split import split_text, utf16_length
 from bridge.content.text.tree import CodeBlock, Heading, Paragraph
+from tests.examples import examples
 
 
 def slack_length(text: str) -> int:
@@ -130,7 +131,7 @@ MARKDOWN = st.lists(BLOCKS, min_size=1, max_size=5).map("\n\n".join)
 
 
 @LENGTHS
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(text=MARKDOWN, limit=st.integers(120, 600))
 def test_pieces_fit_and_say_the_same(length: Callable[[str], int], text: str, limit: int) -> None:
     pieces = split_text(text, limit, length)
@@ -140,7 +141,7 @@ def test_pieces_fit_and_say_the_same(length: Callable[[str], int], text: str, li
 
 
 @LENGTHS
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=st.text(max_size=300) | MARKDOWN, limit=st.integers(20, 60))
 def test_any_text_fits_any_limit(length: Callable[[str], int], text: str, limit: int) -> None:
     pieces = split_text(text, limit, length)
@@ -151,7 +152,7 @@ def test_any_text_fits_any_limit(length: Callable[[str], int], text: str, limit:
 CLUSTERS = ["a", *(token for token in TOKENS if not token.isascii())]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(clusters=st.lists(st.sampled_from(CLUSTERS), min_size=30, max_size=80))
 def test_no_grapheme_cluster_is_torn(clusters: list[str]) -> None:
     pieces = split_text("".join(clusters), 30)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bridge.model import Raw, message_id_of
 from bridge.store import SqliteStore
+from tests.examples import examples
 from tests.router.conftest import RouterRig
 from tests.router.fake_clock import FakeClock
 from tests.router.fake_connector import FakeConnector
@@ -70,7 +71,7 @@ def in_the_end(history: list[Change]) -> dict[str, str]:
     return state
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(stories())
 def test_the_final_state_does_not_depend_on_how_events_arrive(
     story: tuple[list[Change], list[tuple[Change, float]]],
