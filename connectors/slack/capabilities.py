@@ -24,7 +24,7 @@ STREAM_TEXT = 11_900  # 12,000
 STREAM_FIELD = 250  # 256
 STREAM_LIFE = 270.0  # seconds; Slack ends it after 300
 STREAM_PACE = 0.7
-MOST_STREAMS = 18  # open or ended within a minute: Slack lets 20 be started and 20 be stopped
+MAX_STREAMS = 18  # open or ended within a minute: Slack lets 20 be started and 20 be stopped
 EXCERPT_LIMIT = 200
 METADATA_TYPE = "uacs_bridge_operation"
 

@@ -8,7 +8,7 @@ from bridge.errors import AuthFailed, NotFound
 from bridge.model import ChannelRef
 from bridge.ports.abilities.channels import ChannelInfo
 from connectors.slack import ids
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.send import WebApi
@@ -21,20 +21,20 @@ _PRIVATE = "private_channel"
 class Channels:
     """The channels of one workspace."""
 
-    def __init__(self, api: WebApi, us: Self) -> None:
+    def __init__(self, api: WebApi, own_identity: OwnIdentity) -> None:
         self._api = api
-        self._us = us
+        self._own_identity = own_identity
 
     async def visible(self) -> Sequence[ChannelInfo]:
         """Public channels, and private ones that the bot is in; archived ones are left out."""
-        us = await self._us.identity()
+        identity = await self._own_identity.get()
         try:
-            found = await _listed(self._api, f"{_PUBLIC},{_PRIVATE}")
+            channels = await _listed(self._api, f"{_PUBLIC},{_PRIVATE}")
         except AuthFailed as error:
             if error.code != "missing_scope":
                 raise
-            found = await _listed(self._api, _PUBLIC)  # without groups:read there are no others
-        return [_info(channel, us) for channel in found]
+            channels = await _listed(self._api, _PUBLIC)  # without groups:read there are no others
+        return [_info(channel, identity) for channel in channels]
 
     async def name(self, channel: ChannelRef) -> str | None:
         """The name as everybody in the workspace may know it. A private channel, and one that the
@@ -43,10 +43,10 @@ class Channels:
             answer = await self._api.read("conversations.info", channel=channel.channel)
         except NotFound:
             return PRIVATE
-        found = object_at(answer, "channel")
-        if found.get("is_private") is True or found.get("is_im") is True:
+        channel_object = object_at(answer, "channel")
+        if channel_object.get("is_private") is True or channel_object.get("is_im") is True:
             return PRIVATE
-        return text_at(found, "name") or None
+        return text_at(channel_object, "name") or None
 
     def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
         """None: the list of channels is complete."""
@@ -54,17 +54,17 @@ class Channels:
 
 
 async def _listed(api: WebApi, types: str) -> list[Json]:
-    found: list[Json] = []
+    channels: list[Json] = []
     async for page in api.pages("conversations.list", types=types, exclude_archived="true"):
-        found += objects_at(page, "channels")
-    return found
+        channels += objects_at(page, "channels")
+    return channels
 
 
-def _info(channel: Json, us: Identity) -> ChannelInfo:
+def _info(channel: Json, identity: Identity) -> ChannelInfo:
     return ChannelInfo(
-        ref=ids.channel_ref(us.team, text_at(channel, "id")),
+        ref=ids.channel_ref(identity.team, text_at(channel, "id")),
         name=text_at(channel, "name"),
         ours=channel.get("is_member") is True,
         kind="private channel" if channel.get("is_private") is True else "channel",
-        workspace_name=us.team_name,
+        workspace_name=identity.team_name,
     )

@@ -41,24 +41,24 @@ class AccountHealth:
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
         """Everything that can be asked before the start, the most basic first."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         try:
             answer = await self.api.ask("auth.test")
         except BridgeError as error:
             return [_token_finding("the bot token does not work", error)]
         team = text_at(answer.body, "team_id")
         handle = text_at(answer.body, "user")
-        found.append(
+        findings.append(
             Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
         )
-        found += _scope_findings(answer.scopes, uses)
+        findings += _scope_findings(answer.scopes, uses)
         # An open socket proves the app token; Slack counts how often one asks for another.
         app_api = None if self.receiving().state == "connected" else self.app_api
         receiving = _receive_findings(app_api, self.settings, self.public_url)
-        found += [finding async for finding in receiving]
+        findings += [finding async for finding in receiving]
         for channel in channels:
-            found.append(await _channel_finding(self.api, channel, team, handle))
-        return found
+            findings.append(await _channel_finding(self.api, channel, team, handle))
+        return findings
 
 
 def _scope_findings(granted: frozenset[str], uses: Collection[Use]) -> Iterator[Finding]:
@@ -101,7 +101,7 @@ def _token_finding(what: str, error: BridgeError) -> Finding:
     if isinstance(error, (RateLimited, Unavailable, Unsettled)):
         todo = "check the network and api_url, then try again: the token was not looked at"
         return Finding("error", f"Slack cannot be asked: {error}", todo)
-    return Finding("error", f"{what}: {error}", _todo(error))
+    return Finding("error", f"{what}: {error}", _advice(error))
 
 
 async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: str) -> Finding:
@@ -121,7 +121,7 @@ async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: 
         what = f"channel {channel.channel!r} was not looked at: {error}"
         return Finding("warning", what, "try again later")
     except PlatformError as error:
-        return Finding("error", str(error), _todo(error))
+        return Finding("error", str(error), _advice(error))
     return _membership(channel, object_at(answer, "channel"), handle)
 
 
@@ -135,6 +135,6 @@ def _membership(channel: ChannelRef, info: Json, handle: str) -> Finding:
     return Finding("ok", f"{what} can be read and written")
 
 
-def _todo(error: BridgeError) -> str:
+def _advice(error: BridgeError) -> str:
     """What the error's text says last is what to do."""
     return str(error).rpartition(": ")[2].rpartition("; ")[2]

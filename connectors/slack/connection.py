@@ -19,15 +19,15 @@ from bridge.ports.abilities.health import Health
 from bridge.ports.abilities.http import AsgiApp
 from bridge.ports.clock import Clock
 from bridge.ports.inbox import Inbox
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.json_values import Json, text_at
 from connectors.slack.receive import (
-    Keeper,
+    InboxWriter,
     bolt_app,
     events_route,
+    is_token_revocation,
     listen_on_socket,
-    patiently,
-    tells_of_a_revoked_token,
+    retry_until_done,
 )
 from connectors.slack.send import WebApi
 from connectors.slack.settings import SlackSettings
@@ -48,7 +48,7 @@ class Connection:
         settings: SlackSettings,
         api: WebApi,
         app_api: WebApi | None,
-        us: Self,
+        own_identity: OwnIdentity,
         clock: Clock,
         secret: Callable[[SecretRef], Callable[[], Awaitable[str]]],
     ) -> None:
@@ -56,7 +56,7 @@ class Connection:
         self._settings = settings
         self._api = api
         self._app_api = app_api
-        self._us = us
+        self._own_identity = own_identity
         self._clock = clock
         self._secret = secret
         self._proving: set[asyncio.Task[None]] = set()
@@ -67,7 +67,7 @@ class Connection:
         self.state = Health("connecting")
         state = "failed"
         try:
-            await patiently(self._account, self._us.identity, self._clock)
+            await retry_until_done(self._account, self._own_identity.get, self._clock)
             if self._settings.receive == "socket":
                 await self._run_socket(inbox)
             else:
@@ -139,12 +139,14 @@ class Connection:
         return url
 
     def _bolt(self, inbox: Inbox) -> AsyncApp:
-        keeper = Keeper(self._account, inbox, self._us.identity, self._clock, self._was_heard)
-        return bolt_app(keeper, self._settings.api_url)
+        inbox_writer = InboxWriter(
+            self._account, inbox, self._own_identity.get, self._clock, self._observe_event
+        )
+        return bolt_app(inbox_writer, self._settings.api_url)
 
-    def _was_heard(self, body: Json) -> None:
+    def _observe_event(self, body: Json) -> None:
         self.state = replace(self.state, heard=self._clock.time())
-        if tells_of_a_revoked_token(body):
+        if is_token_revocation(body):
             task = asyncio.create_task(self._prove_token())
             self._proving.add(task)
             task.add_done_callback(self._proving.discard)
@@ -153,4 +155,4 @@ class Connection:
         """Ask with the bot's token: the account's health shows whether Slack still takes it."""
         ask = partial(self._api.read, "auth.test")
         with contextlib.suppress(AuthFailed):
-            await patiently(self._account, ask, self._clock)
+            await retry_until_done(self._account, ask, self._clock)

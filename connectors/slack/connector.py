@@ -19,7 +19,7 @@ from connectors.slack.encode import encode
 from connectors.slack.files import PlatformFiles
 from connectors.slack.groups import Groups
 from connectors.slack.history import History
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.links import Links
 from connectors.slack.outsiders import Outsiders
 from connectors.slack.people import DirectMessages, People
@@ -42,19 +42,25 @@ class SlackConnector:
         self._app_api = (
             self._web_api(settings, settings.app_token) if settings.app_token is not None else None
         )
-        self._us = Self(self._api)
+        self._own_identity = OwnIdentity(self._api)
         self._connection = Connection(
-            account, settings, self._api, self._app_api, self._us, tools.clock, self._secret
+            account,
+            settings,
+            self._api,
+            self._app_api,
+            self._own_identity,
+            tools.clock,
+            self._secret,
         )
         self._streaming = Streaming(tools.clock, self.encode)
         self._shares = Shares(self._api, tools.files, tools.key_values, tools.clock)
         self.abilities = self._abilities(settings)
 
     def _abilities(self, settings: SlackSettings) -> Abilities:
-        api, us, clock = self._api, self._us, self._tools.clock
-        history = History(api, clock, self.account, us, self._shares)
-        read_back = ReadBack(api, clock, self.account, us)
-        people, groups = People(api, us), Groups(api)
+        api, own_identity, clock = self._api, self._own_identity, self._tools.clock
+        history = History(api, clock, self.account, own_identity, self._shares)
+        read_back = ReadBack(api, clock, self.account, own_identity)
+        people, groups = People(api, own_identity), Groups(api)
         return Abilities(
             health=AccountHealth(
                 api, self._app_api, settings, self._tools.public_url,
@@ -76,17 +82,17 @@ class SlackConnector:
             emails=people,
             groups=groups,
             group_names=groups,
-            channels=Channels(api, us),
+            channels=Channels(api, own_identity),
             outsiders=Outsiders(api),
             direct_messages=DirectMessages(api),
-            links=Links(us),
+            links=Links(own_identity),
         )  # fmt: skip
 
     async def run(self, inbox: Inbox) -> None:
         await self._connection.run(inbox)
 
     def decode(self, raw: Raw) -> Sequence[Event]:
-        return decode(raw, self._us.known)
+        return decode(raw, self._own_identity.cached)
 
     def encode(self, delivery: Delivery) -> Encoded:
         return encode(delivery, self._tools.cards, self._tools.files)
@@ -94,7 +100,7 @@ class SlackConnector:
     async def send(self, call: Call) -> Receipt:
         if call.files:
             return await self._shares.share(call)
-        return await self._streaming.send(self._api, _naming_us(call, self._tools.instance))
+        return await self._streaming.send(self._api, _echo_mark(call, self._tools.instance))
 
     async def close(self) -> None:
         await self._connection.close()
@@ -112,12 +118,12 @@ class SlackConnector:
         return lambda: self._tools.tokens.secret(ref)
 
 
-def _naming_us(call: Call, instance: str) -> Call:
+def _echo_mark(call: Call, instance: str) -> Call:
     """With the id of our store in the metadata of a post: another bridge with the same tokens knows
     by it that we are not it."""
     metadata = call.body.get("metadata")
-    told = metadata.get("event_payload") if isinstance(metadata, dict) else None
-    if not instance or not isinstance(metadata, dict) or not isinstance(told, dict):
+    payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
+    if not instance or not isinstance(metadata, dict) or not isinstance(payload, dict):
         return call
-    named = {**metadata, "event_payload": {**told, "bridge": instance}}
+    named = {**metadata, "event_payload": {**payload, "bridge": instance}}
     return call.model_copy(update={"body": {**call.body, "metadata": named}})

@@ -24,21 +24,25 @@ from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.rich_text import rich_text_to_text
 from connectors.slack.text import mrkdwn_to_text
 
-NOTHING_SAID = "[message without text]"
+NO_CONTENT = "[message without text]"
 
 
 def post_content(post: Json, team: str) -> Content:
     """What people typed is one text. Blocks of apps, attachments and files stay as they are, each
     with the parts that say the same; previews that Slack adds to links are left out."""
     post = unfolded_message(post)
-    attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
+    attached = [
+        attachment for attachment in objects_at(post, "attachments") if not is_unfurl(attachment)
+    ]
     if attached or objects_at(post, "files") or not _is_typed(post):
-        shown = {**post, "attachments": cast("JsonValue", attached)}
-        found = content_of([(one, _card(one, team)) for one in payloads(shown)], _is_shared)
-        if found.parts:
-            return found
+        displayed = {**post, "attachments": cast("JsonValue", attached)}
+        content = content_of(
+            [(payload, _card(payload, team)) for payload in payloads(displayed)], _is_shared
+        )
+        if content.parts:
+            return content
     text = text_to_markdown(_done(post, _typed(post, team)))
-    return Content((TextPart(text=text or NOTHING_SAID, format="markdown"),), BridgeMetadata())
+    return Content((TextPart(text=text or NO_CONTENT, format="markdown"),), BridgeMetadata())
 
 
 def origin_of(team: str, channel: str, ts: str) -> str:
@@ -59,14 +63,18 @@ def is_unfurl(attachment: Json) -> bool:
     much the same, and is what they say."""
     if attachment.get("is_share") is True:
         return False
-    known = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url")
-    return any(attachment.get(name) for name in known) or bool(object_at(attachment, "app_unfurl"))
+    markers = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url")
+    return any(attachment.get(name) for name in markers) or bool(
+        object_at(attachment, "app_unfurl")
+    )
 
 
 def _is_shared(payload: Payload) -> bool:
     """Whether it holds a message that somebody else wrote."""
     listed = payload.data if isinstance(payload.data, list) else []
-    return any(isinstance(one, dict) and one.get("is_share") is True for one in listed)
+    return any(
+        isinstance(attachment, dict) and attachment.get("is_share") is True for attachment in listed
+    )
 
 
 def _is_typed(post: Json) -> bool:
@@ -86,8 +94,8 @@ def _done(post: Json, document: Document) -> Document:
 def _typed(post: Json, team: str) -> Document:
     """People's clients send rich_text beside the text, which has it in full."""
     blocks = objects_at(post, "blocks")
-    said = tuple(part for block in blocks for part in rich_text_to_text(block, team))
-    return said or mrkdwn_to_text(text_at(post, "text"), team)
+    typed = tuple(part for block in blocks for part in rich_text_to_text(block, team))
+    return typed or mrkdwn_to_text(text_at(post, "text"), team)
 
 
 def _card(payload: Payload, team: str) -> Card:

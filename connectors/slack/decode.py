@@ -40,7 +40,7 @@ from bridge.model import (
 from bridge.uacs import Actor, Message, TextPart, to_timestamp
 from connectors.slack import ids
 from connectors.slack.content import (
-    NOTHING_SAID,
+    NO_CONTENT,
     foreign_metadata,
     is_unfurl,
     origin_of,
@@ -72,7 +72,7 @@ CREDENTIALS: dict[str, tuple[str, ...]] = {
 KINDS = tuple(CREDENTIALS)
 
 POST_SUBTYPES = frozenset({"", "bot_message", "file_share", "me_message", "thread_broadcast"})
-_TOLD_ELSEWHERE = {
+_REPEATED_SUBTYPES = {
     "channel_archive": "channel_archive",
     "channel_join": "member_joined_channel",
     "channel_leave": "member_left_channel",
@@ -90,13 +90,13 @@ _TOLD_ELSEWHERE = {
 _RENAMES = frozenset({"channel_name", "group_name"})  # read back, nothing else tells of them
 
 
-def decode(raw: Raw, us: Identity | None) -> tuple[Event, ...]:
+def decode(raw: Raw, identity: Identity | None) -> tuple[Event, ...]:
     """What the payload says; `us` is None while nobody has told us who we are.
 
     Raises UndecodableEvent, nothing else.
     """
     try:
-        return (_event(Payload.of(raw, us)),)
+        return (_event(Payload.of(raw, identity)),)
     except UndecodableEvent:
         raise
     except (ValueError, TypeError, OverflowError, RecursionError, InvalidData) as error:
@@ -127,33 +127,33 @@ def _message(payload: Payload) -> Event:
         return _posted(payload)
     if subtype in _RENAMES and payload.raw.kind == "history":
         return ChannelRenamed(name=text_at(payload.inner, "name"), **payload.common())
-    if subtype in _TOLD_ELSEWHERE:
-        return _ignored(payload, f"{_TOLD_ELSEWHERE[subtype]} tells it")
+    if subtype in _REPEATED_SUBTYPES:
+        return _ignored(payload, f"{_REPEATED_SUBTYPES[subtype]} tells it")
     return _SUBTYPES.get(subtype, _unknown)(payload)
 
 
 def _posted(payload: Payload) -> Event:
     post = payload.inner
-    known = payload.is_ours(post)
+    is_ours = payload.is_ours(post)
     operation, slot = operation_in(object_at(post, "metadata"))
     # Another account of a bridge in the same workspace posts for us too: nothing to route. Whose
     # operation it is only our own app can say: anybody may write metadata.
-    own = known or (operation is not None and bool(text_at(post, "bot_id")))
+    own = is_ours or (operation is not None and bool(text_at(post, "bot_id")))
     ts = payload.target("ts")
     common = payload.common(post)
     common["time"] = ids.time_of(ts)
     if post.get("is_ephemeral") is True:  # for one person, and not said whom: only we saw it, too
-        common["audience"] = tuple(ids.actor_id(payload.team, one) for one in payload.our_users())
+        common["audience"] = tuple(ids.actor_id(payload.team, user) for user in payload.our_users())
     return MessagePosted(
         native_id=ts,
-        message=_uacs(payload, post, own=own),
+        message=_uacs_message(payload, post, own=own),
         author=payload.author(post),
         broadcast=text_at(post, "subtype") == "thread_broadcast",
         addresses_us=not own and payload.addresses_us(post),
         edited_at=payload.edited_at(post) if payload.raw.kind == "history" else None,
         own=own,
-        operation=operation if known else None,
-        slot=slot if known else 0,
+        operation=operation if is_ours else None,
+        slot=slot if is_ours else 0,
         **common,
     )
 
@@ -171,7 +171,7 @@ def _changed(payload: Payload) -> Event:
     read_back = payload.edited_at(now) if payload.raw.kind == "history" else None
     return MessageEdited(
         target=payload.target("message", "ts"),
-        message=_uacs(payload, now),
+        message=_uacs_message(payload, now),
         edited_at=read_back or payload.time,  # finer than `edited.ts`, which has whole seconds
         own=payload.is_ours(now),
         actor=ids.actor_id(payload.team, editor) if editor else payload.author(now).id,
@@ -190,36 +190,38 @@ def _gone(payload: Payload, target: str, before: Json) -> Event:
     return MessageDeleted(target=target, actor=actor, **payload.common(before))
 
 
-def _uacs(payload: Payload, post: Json, *, own: bool = False) -> Message:
+def _uacs_message(payload: Payload, post: Json, *, own: bool = False) -> Message:
     """Our own posts are never shown again: their words stay as Slack has them."""
     author = payload.author(post)
-    said = _own(post) if own else post_content(post, payload.team)
+    content = _own(post) if own else post_content(post, payload.team)
     message = Message(
         message_id=message_id_of(payload.channel, text_at(post, "ts")),
         timestamp=to_timestamp(ids.time_of(text_at(post, "ts"))),
         actor=Actor(id=author.id, role="assistant" if author.bot else "human", name=author.name),
-        content=said.parts,
+        content=content.parts,
     )
-    return message if own or not is_rich(message) else _with_additions(payload, post, message, said)
+    return (
+        message if own or not is_rich(message) else _with_additions(payload, post, message, content)
+    )
 
 
 def _own(post: Json) -> Content:
-    text = text_at(post, "text") or NOTHING_SAID
+    text = text_at(post, "text") or NO_CONTENT
     return Content((TextPart(text=text, format="plain"),), BridgeMetadata())
 
 
-def _with_additions(payload: Payload, post: Json, message: Message, said: Content) -> Message:
+def _with_additions(payload: Payload, post: Json, message: Message, content: Content) -> Message:
     """Where it stands at home, what of it says what, and what another app keeps with it."""
     origin = origin_of(payload.team, payload.channel.channel, text_at(post, "ts"))
     if (foreign := foreign_metadata(post)) is not None:
         message = message.model_copy(update={"metadata": {"slack": foreign}})
-    return with_bridge_metadata(message, said.additions.model_copy(update={"origin": origin}))
+    return with_bridge_metadata(message, content.additions.model_copy(update={"origin": origin}))
 
 
 def _content(post: Json) -> tuple[object, ...]:
     """What people would call the message: without unfurls, reply counts, pins and reactions."""
-    attached = [one for one in objects_at(post, "attachments") if not is_unfurl(one)]
-    files = [(text_at(one, "id"), text_at(one, "mode")) for one in objects_at(post, "files")]
+    attached = [item for item in objects_at(post, "attachments") if not is_unfurl(item)]
+    files = [(text_at(item, "id"), text_at(item, "mode")) for item in objects_at(post, "files")]
     return text_at(post, "text"), post.get("blocks"), attached, files
 
 
@@ -239,11 +241,11 @@ def _reaction(payload: Payload) -> Event:
         raise UndecodableEvent("Slack reaction event has no 'reaction'")
     kind = ReactionAdded if payload.inner.get("type") == "reaction_added" else ReactionRemoved
     target = payload.target("item", "ts")
-    emoji, own = reaction_to_emoji(name), _is_our_doing(payload)
+    emoji, own = reaction_to_emoji(name), _is_own_change(payload)
     return kind(target=target, emoji=emoji, actor=payload.actor(), own=own, **payload.common())
 
 
-def _is_our_doing(payload: Payload) -> bool:
+def _is_own_change(payload: Payload) -> bool:
     return text_at(payload.inner, "user") in payload.our_users()
 
 
@@ -253,7 +255,7 @@ def _pin(payload: Payload) -> Event:
         return _ignored(payload, "a pin on something that is no message")
     kind = MessagePinned if payload.inner.get("type") == "pin_added" else MessageUnpinned
     path = ("item", "message", "ts") if object_at(item, "message") else ("item", "ts")
-    target, own = payload.target(*path), _is_our_doing(payload)
+    target, own = payload.target(*path), _is_own_change(payload)
     return kind(target=target, actor=payload.actor(), own=own, **payload.common())
 
 
@@ -309,8 +311,8 @@ def _unknown(payload: Payload) -> Event:
 
 
 def _stopped(payload: Payload) -> Event:
-    told = payload.inner.get("streaming_message_ts")
-    targets = [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
+    listed = payload.inner.get("streaming_message_ts")
+    targets = [ts for ts in listed if isinstance(ts, str)] if isinstance(listed, list) else []
     return AnswerStopped(
         actor=payload.actor(),
         targets=tuple(filter(ids.is_ts, targets)),

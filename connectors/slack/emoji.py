@@ -30,12 +30,12 @@ def named_emoji(name: str) -> Emoji | None:
 def text_with_emoji(text: str) -> Iterator[Inline]:
     """Text in which standard emoji are named, as in a plain_text object with `emoji`."""
     place = 0
-    for found in _NAMED.finditer(text) if ":" in text else ():
-        if emoji := named_emoji(found[1]):
-            if found.start() > place:
-                yield Text(text[place : found.start()])
+    for match in _NAMED.finditer(text) if ":" in text else ():
+        if emoji := named_emoji(match[1]):
+            if match.start() > place:
+                yield Text(text[place : match.start()])
             yield emoji
-            place = found.end()
+            place = match.end()
     if text[place:]:
         yield Text(text[place:])
 

@@ -135,7 +135,7 @@ def _stands_below(files: Receipt, above: list[Receipt | None]) -> bool:
 def _bodies(
     delivery: Delivery, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    bodies, losses = _shown_in(delivery, cards, files)
+    bodies, losses = _bodies_of(delivery, cards, files)
     if not delivery.feedback:
         return bodies, losses
     pieces = () if is_rich(delivery.message) else _pieces(delivery)[0]
@@ -144,16 +144,16 @@ def _bodies(
     return with_buttons, (*losses, *unasked)
 
 
-def _sections(markdown: str, known: Counterparts, text: str) -> list[str]:
+def _sections(markdown: str, counterparts: Counterparts, text: str) -> list[str]:
     """The written text as sections take it; `markdown` is what it was written of, where that is
     known."""
     if len(text) <= _SECTION or not markdown:
         return [part for part in split_text(text, _SECTION) if part.strip()]
-    exact = partial(_encoded_length, known=known)
-    return [part for _, part in _cut(markdown, (exact,), known, _SECTION) if part.strip()]
+    exact = partial(_encoded_length, counterparts=counterparts)
+    return [part for _, part in _cut(markdown, (exact,), counterparts, _SECTION) if part.strip()]
 
 
-def _shown_in(
+def _bodies_of(
     delivery: Delivery, cards: Cards, files: Files | None
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     if not is_rich(delivery.message):
@@ -198,7 +198,7 @@ def _pieces(delivery: Delivery) -> tuple[list[tuple[str, str]], tuple[Loss, ...]
     whole = _mrkdwn(markdown, counterparts)
     if len(whole) <= TEXT_LIMIT:
         return [(markdown, whole if whole.strip() else _NOTHING_YET)], losses
-    exact = partial(_encoded_length, known=counterparts)
+    exact = partial(_encoded_length, counterparts=counterparts)
     lengths = (_length_of_prose, _length_of_signs, exact)
     return [part for part in _cut(markdown, lengths, counterparts) if part[1].strip()], losses
 
@@ -206,21 +206,21 @@ def _pieces(delivery: Delivery) -> tuple[list[tuple[str, str]], tuple[Loss, ...]
 def _cut(
     markdown: str,
     lengths: Sequence[Callable[[str], int]],
-    known: Counterparts,
+    counterparts: Counterparts,
     limit: int = TEXT_LIMIT,
 ) -> Iterator[tuple[str, str]]:
     """Each part, and what is written of it. To measure is to write, which is slow: the length is
     guessed, and only a part that came out too long is cut by the next, more careful measure."""
     for part in split_text(markdown, limit, lengths[0]):
-        written = _mrkdwn(part, known)
+        written = _mrkdwn(part, counterparts)
         if len(written) <= limit or len(lengths) == 1:
             yield part, written
         else:
-            yield from _cut(part, lengths[1:], known, limit)
+            yield from _cut(part, lengths[1:], counterparts, limit)
 
 
-def _mrkdwn(markdown: str, known: Counterparts) -> str:
-    return text_to_mrkdwn(with_counterparts(markdown_to_text(markdown), known))
+def _mrkdwn(markdown: str, counterparts: Counterparts) -> str:
+    return text_to_mrkdwn(with_counterparts(markdown_to_text(markdown), counterparts))
 
 
 def _length_of_prose(markdown: str) -> int:
@@ -232,8 +232,8 @@ def _length_of_signs(markdown: str) -> int:
     return _length_of_prose(markdown) + 24 * sum(map(markdown.count, "*_~`:>"))
 
 
-def _encoded_length(markdown: str, known: Counterparts) -> int:
-    return len(_mrkdwn(markdown, known))
+def _encoded_length(markdown: str, counterparts: Counterparts) -> int:
+    return len(_mrkdwn(markdown, counterparts))
 
 
 def _quote(quoted: Quoted) -> str:
@@ -251,13 +251,15 @@ def _name(name: str) -> str:
 # --- calls ----------------------------------------------------------------------------------
 
 
-def _post(delivery: Delivery, operation: PostMessage | EditMessage, slot: int, shown: Body) -> Call:
-    if shown.files:
-        return _share(delivery, operation, slot, shown)
-    text = str(shown.content.get("text", ""))
+def _post(
+    delivery: Delivery, operation: PostMessage | EditMessage, slot: int, content: Body
+) -> Call:
+    if content.files:
+        return _share(delivery, operation, slot, content)
+    text = str(content.content.get("text", ""))
     body: dict[str, JsonValue] = {
         "channel": operation.channel.channel,
-        **shown.content,
+        **content.content,
         **byline_fields(operation.byline),
         **_harmless(),
         "unfurl_links": False,
@@ -296,7 +298,7 @@ def _whispered(body: dict[str, JsonValue], to: ActorId) -> dict[str, JsonValue]:
 
 
 def _share(
-    delivery: Delivery, operation: PostMessage | EditMessage, slot: int, shown: Body
+    delivery: Delivery, operation: PostMessage | EditMessage, slot: int, content: Body
 ) -> Call:
     """Files under a line with their author's name: Slack lets nobody share in another's name."""
     author = _name(operation.byline.name) or _NAMELESS
@@ -304,17 +306,17 @@ def _share(
     return post_call(
         delivery, slot, method=SHARE_FILES,
         body={"channel": operation.channel.channel, "initial_comment": comment},
-        rate_limits=_post_limits(operation), thread=delivery.thread, files=shown.files,
+        rate_limits=_post_limits(operation), thread=delivery.thread, files=content.files,
     )  # fmt: skip
 
 
-def _update(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
+def _update(delivery: Delivery, copy: Receipt, content: Body) -> Call:
     """The name and picture cannot change any more; metadata stays as it is when not given. So would
     attachments, and blocks beside them: what is not there any more is taken away."""
     gone: dict[str, JsonValue] = (
-        {"blocks": []} if "attachments" in shown.content else {"attachments": []}
+        {"blocks": []} if "attachments" in content.content else {"attachments": []}
     )
-    body: dict[str, JsonValue] = {**gone, **shown.content, **_harmless()}
+    body: dict[str, JsonValue] = {**gone, **content.content, **_harmless()}
     return _on_copy(delivery, copy, "edit", "chat.update", UPDATE_PER_WORKSPACE, body)
 
 

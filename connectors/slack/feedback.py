@@ -29,19 +29,21 @@ def with_question(
     sections take it."""
     at = max((n for n, body in enumerate(bodies) if body.content), default=None)
     if at is None:
-        return bodies, (_not_asked("it says nothing"),)
+        return bodies, (_question_loss("it says nothing"),)
     content = bodies[at].content
     blocks = content.get("blocks")
-    known = list(blocks) if isinstance(blocks, list) else []
-    if not known:
-        known = [_section(section) for section in sections_of(str(content.get("text", "")))]
-    if len(known) >= BLOCKS_PER_MESSAGE:
-        return bodies, (_not_asked("it has as many blocks as a message may have"),)
-    asked = Body({**content, "blocks": [*known, _question()]}, bodies[at].files)
-    return [*bodies[:at], asked, *bodies[at + 1 :]], ()
+    shown_blocks = list(blocks) if isinstance(blocks, list) else []
+    if not shown_blocks:
+        shown_blocks = [_section(section) for section in sections_of(str(content.get("text", "")))]
+    if len(shown_blocks) >= BLOCKS_PER_MESSAGE:
+        return bodies, (_question_loss("it has as many blocks as a message may have"),)
+    with_buttons = Body({**content, "blocks": [*shown_blocks, _question()]}, bodies[at].files)
+    return [*bodies[:at], with_buttons, *bodies[at + 1 :]], ()
 
 
-def feedback_in(action: Json, target: str, user: str, kept: Payload, post: Json) -> Event | None:
+def feedback_in(
+    action: Json, target: str, user: str, message_payload: Payload, post: Json
+) -> Event | None:
     """None where the pressed element is another's."""
     value = text_at(action, "value")
     ours = action.get("type") == ELEMENT and text_at(action, "action_id") == _ACTION
@@ -49,9 +51,9 @@ def feedback_in(action: Json, target: str, user: str, kept: Payload, post: Json)
         return None
     return FeedbackGiven(
         target=target,
-        actor=ids.actor_id(kept.team, user),
+        actor=ids.actor_id(message_payload.team, user),
         sense="good" if value == _GOOD else "bad",
-        **kept.common(post),
+        **message_payload.common(post),
     )
 
 
@@ -75,9 +77,9 @@ def _button(sign: str, value: str, label: str) -> JsonValue:
 
 
 def _section(text: str) -> JsonValue:
-    said: JsonValue = {"type": "mrkdwn", "text": text, "verbatim": True}
-    return {"type": "section", "text": said, "expand": True}
+    text_object: JsonValue = {"type": "mrkdwn", "text": text, "verbatim": True}
+    return {"type": "section", "text": text_object, "expand": True}
 
 
-def _not_asked(why: str) -> Loss:
+def _question_loss(why: str) -> Loss:
     return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {why}")

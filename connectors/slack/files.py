@@ -31,8 +31,10 @@ class PlatformFiles:
         file = asset.file_id.removeprefix(_OWN) if asset.file_id.startswith(_OWN) else ""
         url = asset.url
         if file and not url:
-            told = object_at(await self._api.read("files.info", file=file), "file")
-            url = text_at(told, "url_private_download") or text_at(told, "url_private")
+            file_object = object_at(await self._api.read("files.info", file=file), "file")
+            url = text_at(file_object, "url_private_download") or text_at(
+                file_object, "url_private"
+            )
         if not url or not (file or asset.private):
             return None
         return FileAddress(url, Bearer(await self._api.token(), (*HOSTS, self._api.host)))
@@ -40,16 +42,16 @@ class PlatformFiles:
 
 async def stage(api: WebApi, files: Files, upload: Upload) -> str:
     """The id of a file whose bytes Slack has, and nobody sees yet."""
-    told = await api.read(
+    ticket = await api.read(
         "files.getUploadURLExternal", filename=upload.name, length=str(upload.size),
         **({"alt_txt": upload.alt[:1000]} if upload.alt else {}),
     )  # fmt: skip
     try:
         async with files.blobs.open(upload.file_id) as chunks:
-            await api.upload(text_at(told, "upload_url"), _each(chunks), upload.size)
+            await api.upload(text_at(ticket, "upload_url"), _each(chunks), upload.size)
     except FileError as error:
         raise Refused(f"The file {upload.name!r} cannot be sent: {error}") from error
-    return text_at(told, "file_id")
+    return text_at(ticket, "file_id")
 
 
 async def _each(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

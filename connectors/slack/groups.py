@@ -24,17 +24,17 @@ class Groups:
         if parts is None or parts[1].startswith("B") or parts[2] is not None:
             return frozenset()
         team, user, _ = parts
-        found: set[str] = set()
+        groups: set[str] = set()
         if any(glob.startswith("guest:") for glob in wanted) and await self._is_guest(user):
-            found.add(join_key("guest", ids.PLATFORM, team))
+            groups.add(join_key("guest", ids.PLATFORM, team))
         if any(glob.startswith("group:") for glob in wanted):
             answer = await self._api.read("usergroups.list", include_users="true")
-            found |= {
+            groups |= {
                 join_key("group", ids.PLATFORM, team, text_at(group, "id"))
                 for group in objects_at(answer, "usergroups")
                 if user in _members(group.get("users"))
             }
-        return frozenset(found)
+        return frozenset(groups)
 
     async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
         """The handles of the workspace's user groups, by their ids. Raises PlatformError."""
@@ -47,10 +47,10 @@ class Groups:
         }
 
     async def _is_guest(self, user: str) -> bool:
-        known = (await self._api.read("users.info", user=user)).get("user")
-        if not isinstance(known, dict):
+        user_object = (await self._api.read("users.info", user=user)).get("user")
+        if not isinstance(user_object, dict):
             return False
-        return any(known.get(name) is True for name in _OF_GUESTS)
+        return any(user_object.get(name) is True for name in _OF_GUESTS)
 
 
 def _members(users: object) -> Sequence[object]:

@@ -13,7 +13,7 @@ from bridge.model import AccountId, Call, ChannelRef, Raw, Receipt
 from bridge.ports.clock import Clock
 from connectors.slack import ids
 from connectors.slack.capabilities import METADATA_TYPE, WHISPER
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.pacing import Urgency
@@ -21,7 +21,7 @@ from connectors.slack.send import WebApi, receipt_of
 from connectors.slack.shares import Shares
 
 _PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may give less
-_MOST_PAGES_BACK = 5
+_MAX_PAGES_BACK = 5
 _FEW_THREADS = 3
 _AN_HOUR = 3600.0
 _SKEW = 300.0  # seconds by which our clock may be ahead of Slack's
@@ -49,15 +49,17 @@ class History:
     api: WebApi
     clock: Clock
     account: AccountId
-    us: Self
+    own_identity: OwnIdentity
     shares: Shares
 
     async def newest(self, channel: ChannelRef) -> str:
         """The order key of the newest post or reply; one before all others in an empty channel."""
         page = await self.api.read("conversations.history", channel=channel.channel, limit="1")
         posts = objects_at(page, "messages")
-        told = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
-        return max((ids.order_key(ts) for ts in told if ids.is_ts(ts)), default=ids.order_key_at(0))
+        stamps = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
+        return max(
+            (ids.order_key(ts) for ts in stamps if ids.is_ts(ts)), default=ids.order_key_at(0)
+        )
 
     async def read_after(
         self,
@@ -69,18 +71,18 @@ class History:
     ) -> AsyncIterator[Raw]:
         """Posts later than the cursor in the channel and its threads, oldest first. With `patience`
         live events wait for them; see `PlatformHistory.read_after`."""
-        us, now = await self.us.identity(), self.clock.time()
+        identity, now = await self.own_identity.get(), self.clock.time()
         after, hurry = ids.ts_of(cursor), _hurry(patience)
         posts = _channel_posts(self.api, channel.channel, after, hurry)
-        found = {ts: post async for ts, post in posts}
-        roots = {ts for ts, post in found.items() if _has_news(post, cursor)}
-        roots |= await _old_roots(self.api, channel.channel, cursor, threads, found, hurry)
+        posts_by_ts = {ts: post async for ts, post in posts}
+        roots = {ts for ts, post in posts_by_ts.items() if _has_news(post, cursor)}
+        roots |= await _old_roots(self.api, channel.channel, cursor, threads, posts_by_ts, hurry)
         for root in sorted(roots):
             replies = _replies(self.api, channel.channel, root, after, hurry)
-            found |= {ts: post async for ts, post in replies}
-        for ts in sorted(found, key=ids.order_key):
+            posts_by_ts |= {ts: post async for ts, post in replies}
+        for ts in sorted(posts_by_ts, key=ids.order_key):
             if ids.order_key(ts) > cursor:
-                yield post_raw(self.account, us, channel, found[ts], now)
+                yield post_raw(self.account, identity, channel, posts_by_ts[ts], now)
 
     async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
@@ -109,11 +111,11 @@ class History:
 
 def _is_copy(post: Json, call: Call) -> bool:
     metadata = object_at(post, "metadata")
-    told = object_at(metadata, "event_payload")
+    payload = object_at(metadata, "event_payload")
     return (
         metadata.get("event_type") == METADATA_TYPE
-        and text_at(told, "operation") == call.operation
-        and whole_at(told, "slot") == call.slot
+        and text_at(payload, "operation") == call.operation
+        and whole_at(payload, "slot") == call.slot
     )
 
 
@@ -165,50 +167,52 @@ async def _old_roots(
     channel: str,
     cursor: str,
     threads: Sequence[str],
-    seen: Mapping[str, Json],
+    recent: Mapping[str, Json],
     hurry: _Hurry,
 ) -> set[str]:
     """Which of these threads, begun before the cursor, have replies later than it.
 
     Parents tell their latest reply, so a few pages of parents spare a request for each thread.
     """
-    old = {ts for ts in threads if ids.is_ts(ts) and ts not in seen}
+    old = {ts for ts in threads if ids.is_ts(ts) and ts not in recent}
     if len(old) <= _FEW_THREADS:
         return old
     oldest = min(old, key=ids.order_key)
     news: set[str] = set()
-    known: set[str] = set()
+    checked: set[str] = set()
     pages = 0
     async for page in api.pages(
         "conversations.history", urgency=hurry.urgency, patience=hurry.patience, channel=channel,
         oldest=oldest, latest=ids.ts_of(cursor), inclusive="true", limit=_PAGE,
     ):  # fmt: skip
         parents = {text_at(post, "ts"): post for post in objects_at(page, "messages")}
-        known |= parents.keys()
+        checked |= parents.keys()
         news |= {ts for ts in old & parents.keys() if _has_news(parents[ts], cursor)}
         pages += 1
-        if pages == _MOST_PAGES_BACK:
-            return news | (old - known)
+        if pages == _MAX_PAGES_BACK:
+            return news | (old - checked)
     return news
 
 
-def post_raw(account: AccountId, us: Identity, channel: ChannelRef, post: Json, now: float) -> Raw:
+def post_raw(
+    account: AccountId, identity: Identity, channel: ChannelRef, post: Json, now: float
+) -> Raw:
     """A post that was read back at `now`."""
     ts = text_at(post, "ts")
     event = {**post, "type": "message", "channel": channel.channel}
     key, order = ids.post_key(channel.channel, ts), ids.order_key(ts)
-    return enveloped(account, us, channel, event, now, key, order)
+    return enveloped(account, identity, channel, event, now, key, order)
 
 
 def enveloped(
-    account: AccountId, us: Identity, channel: ChannelRef, event: Json, now: float, key: str,
+    account: AccountId, identity: Identity, channel: ChannelRef, event: Json, now: float, key: str,
     order_key: str,
 ) -> Raw:  # fmt: skip
     body = {
         "type": "history",
-        "team_id": us.team,
-        "our_bot_id": us.bot,
-        "authorizations": [{"team_id": us.team, "user_id": us.user, "is_bot": True}],
+        "team_id": identity.team,
+        "our_bot_id": identity.bot,
+        "authorizations": [{"team_id": identity.team, "user_id": identity.user, "is_bot": True}],
         "read_at": now,
         "event": event,
     }

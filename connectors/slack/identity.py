@@ -9,20 +9,20 @@ from connectors.slack.json_values import text_at
 from connectors.slack.send import WebApi
 
 
-class Self:
+class OwnIdentity:
     """Looks ourselves up at first use."""
 
     def __init__(self, api: WebApi) -> None:
         self._api = api
         self._asking = asyncio.Lock()
-        self.known: Identity | None = None
+        self.cached: Identity | None = None
 
-    async def identity(self) -> Identity:
+    async def get(self) -> Identity:
         """Our ids and names. Raises PlatformError and AuthFailed where Slack does not tell."""
         async with self._asking:
-            if self.known is None:
+            if self.cached is None:
                 answer = await self._api.read("auth.test")
-                self.known = Identity(
+                self.cached = Identity(
                     team=text_at(answer, "team_id"),
                     team_name=text_at(answer, "team"),
                     user=text_at(answer, "user_id"),
@@ -30,4 +30,4 @@ class Self:
                     bot=text_at(answer, "bot_id"),
                     url=text_at(answer, "url"),
                 )
-        return self.known
+        return self.cached

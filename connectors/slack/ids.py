@@ -169,13 +169,13 @@ def channel_budget(account: AccountId, channel: ChannelRef) -> str:
 
 
 def _parts(ts: str) -> tuple[str, str]:
-    found = _TS.fullmatch(ts)
-    if not found:
+    match = _TS.fullmatch(ts)
+    if not match:
         raise ValueError(f"{ts!r} is no Slack timestamp such as '1700000000.000100'")
-    return found[1], found[2].ljust(6, "0")
+    return match[1], match[2].ljust(6, "0")
 
 
 def ids_in(word: str) -> tuple[str, ...]:
     """The `ts` that a step of a link stands for: Slack writes them without the dot there."""
-    found = _IN_LINK.fullmatch(word)
-    return (f"{found[1]}.{found[2]}",) if found else ()
+    match = _IN_LINK.fullmatch(word)
+    return (f"{match[1]}.{match[2]}",) if match else ()

@@ -19,8 +19,8 @@ def object_at(value: object, *path: str) -> Json:
 
 def objects_at(value: object, *path: str) -> list[Json]:
     """The objects of the list at this path; other items are left out."""
-    found = object_at(value, *path[:-1]).get(path[-1])
-    items = cast("list[object]", found) if isinstance(found, list) else []
+    member = object_at(value, *path[:-1]).get(path[-1])
+    items = cast("list[object]", member) if isinstance(member, list) else []
     return [cast("Json", item) for item in items if isinstance(item, dict)]
 
 
@@ -35,11 +35,11 @@ def text_at(value: object, *path: str) -> str:
 
 def whole_at(value: object, *path: str) -> int | None:
     """A whole number, also where it is written as text or with an empty fraction."""
-    found = object_at(value, *path[:-1]).get(path[-1])
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
+    member = object_at(value, *path[:-1]).get(path[-1])
+    if isinstance(member, bool) or not isinstance(member, int | float | str):
         return None
     try:
-        return int(found)
+        return int(member)
     except (ValueError, OverflowError):
         return None
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bridge.model import ChannelRef, Receipt
 from connectors.slack import ids
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.ids import Identity
 
 _ARCHIVES = re.compile(r"/archives/([A-Z0-9]{2,24})/p(\d{10,11})(\d{6})/?")
@@ -16,34 +16,36 @@ _ARCHIVES = re.compile(r"/archives/([A-Z0-9]{2,24})/p(\d{10,11})(\d{6})/?")
 class Links:
     """The addresses of messages in our workspace; none are known before its own address is."""
 
-    def __init__(self, us: Self) -> None:
-        self._us = us
+    def __init__(self, own_identity: OwnIdentity) -> None:
+        self._own_identity = own_identity
 
     def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
-        us = self._us.known
-        return message_at(url, us) if us and us.url else None
+        identity = self._own_identity.cached
+        return message_at(url, identity) if identity and identity.url else None
 
     def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
-        us = self._us.known
-        return address_of(channel, copy, us) if us and us.url else ""
+        identity = self._own_identity.cached
+        return address_of(channel, copy, identity) if identity and identity.url else ""
 
 
-def message_at(url: str, us: Identity) -> tuple[ChannelRef, str] | None:
+def message_at(url: str, identity: Identity) -> tuple[ChannelRef, str] | None:
     """Only of our own workspace: another's ids mean nothing here."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return None
-    if parts.hostname == urlsplit(us.url).hostname:
-        found = _ARCHIVES.fullmatch(parts.path)
-        return (ids.channel_ref(us.team, found[1]), f"{found[2]}.{found[3]}") if found else None
-    given = {key: values[0] for key, values in parse_qs(parts.query).items()}
-    team, channel, ts = (given.get(key, "") for key in ("team", "channel", "message_ts"))
-    if parts.hostname != "slack.com" or team != us.team or not channel or not ids.is_ts(ts):
+    if parts.hostname == urlsplit(identity.url).hostname:
+        match = _ARCHIVES.fullmatch(parts.path)
+        return (
+            (ids.channel_ref(identity.team, match[1]), f"{match[2]}.{match[3]}") if match else None
+        )
+    query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+    team, channel, ts = (query.get(key, "") for key in ("team", "channel", "message_ts"))
+    if parts.hostname != "slack.com" or team != identity.team or not channel or not ids.is_ts(ts):
         return None
     return ids.channel_ref(team, channel), ts
 
 
-def address_of(channel: ChannelRef, copy: Receipt, us: Identity) -> str:
+def address_of(channel: ChannelRef, copy: Receipt, identity: Identity) -> str:
     thread = f"?thread_ts={copy.thread}&cid={channel.channel}" if copy.thread else ""
-    return f"{us.url}archives/{channel.channel}/p{copy.native_id.replace('.', '')}{thread}"
+    return f"{identity.url}archives/{channel.channel}/p{copy.native_id.replace('.', '')}{thread}"

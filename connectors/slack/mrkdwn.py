@@ -81,11 +81,11 @@ def dated(unix: int, form: str, fallback: str) -> list[Inline]:
         return [Text(form)]
     if not moments or not any(map(str.isalpha, words + "".join(moments[1::2]))):
         return [Timestamp(unix, date_style(form), fallback)]
-    found: list[Inline] = [Text(words)] if words else []
+    inlines: list[Inline] = [Text(words)] if words else []
     for at in range(0, len(moments), 2):
-        found.append(Timestamp(unix, date_style(moments[at]), _in_utc(unix, moments[at])))
-        found += [Text(moments[at + 1])] if moments[at + 1] else []
-    return found
+        inlines.append(Timestamp(unix, date_style(moments[at]), _in_utc(unix, moments[at])))
+        inlines += [Text(moments[at + 1])] if moments[at + 1] else []
+    return inlines
 
 
 # The parts of a form, and what only stands between two of them.

@@ -48,7 +48,7 @@ from connectors.slack.mrkdwn import (
 _DEEPEST = 8  # lists within one another
 _FENCE = re.compile(r"```(.+?)```", re.DOTALL)
 _QUOTED = re.compile(r"(?:&gt;|>) ?")
-_QUOTED_REST = re.compile(r"(?:&gt;&gt;&gt;|>>>) ?")
+_QUOTE_CONTINUATION = re.compile(r"(?:&gt;&gt;&gt;|>>>) ?")
 _FIRST_OF_ITEM = frozenset(" •◦▪‣0123456789—\u200b")
 # One set of characters in front: to look for the next sign is then to compare, not to match.
 _tokens = re.compile(
@@ -92,10 +92,10 @@ def _blocks(lines: Sequence[str], team: str) -> Iterator[Block]:
     for number, line in enumerate(lines):
         if line[:1] not in (">", "&"):
             quote = None
-        elif _QUOTED_REST.match(line):
+        elif _QUOTE_CONTINUATION.match(line):
             yield from _run(run, team, quoted=quoted)
-            rest = [_QUOTED_REST.sub("", line, count=1), *lines[number + 1 :]]
-            yield from _run(rest, team, quoted=True)
+            remaining = [_QUOTE_CONTINUATION.sub("", line, count=1), *lines[number + 1 :]]
+            yield from _run(remaining, team, quoted=True)
             return
         else:
             quote = _QUOTED.match(line)
@@ -113,7 +113,7 @@ def _run(lines: Sequence[str], team: str, *, quoted: bool) -> Sequence[Block]:
 
 def _lines(lines: Sequence[str], team: str, depth: int) -> list[Block]:
     """Paragraphs, which an empty line ends, and lists."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     children: list[Inline] = []
     at = 0
     while at < len(lines):
@@ -122,28 +122,28 @@ def _lines(lines: Sequence[str], team: str, depth: int) -> list[Block]:
         blank = not line or line.isspace()
         if not blank and line[0] in _FIRST_OF_ITEM:
             if depth < _DEEPEST and (item := ITEM.fullmatch(line)):
-                _end(children, found)
+                _end(children, blocks)
                 block, at = _list(lines, at - 1, item, team, depth)
-                found.append(block)
+                blocks.append(block)
                 continue
             if line.rstrip() == RULE:
-                _end(children, found)
-                found.append(Rule())
+                _end(children, blocks)
+                blocks.append(Rule())
                 continue
             if line[0] == BORDER and line[1:2] in LOOK_LIKE_MORE:
                 line = line[1:]
         if blank:
-            _end(children, found)
+            _end(children, blocks)
         else:
             children += [BREAK] * bool(children)
             children += _inlines(line, team)
-    _end(children, found)
-    return found
+    _end(children, blocks)
+    return blocks
 
 
-def _end(children: list[Inline], found: list[Block]) -> None:
+def _end(children: list[Inline], blocks: list[Block]) -> None:
     if children:
-        found.append(Paragraph(tuple(children)))
+        blocks.append(Paragraph(tuple(children)))
         children.clear()
 
 
@@ -155,13 +155,13 @@ def _list(
     items: list[ListItem] = []
     item: re.Match[str] | None = first
     while item and item[1] == indent and (item[2] is None) == (number is None):
-        inside, at = _inside(lines, at + 1, len(indent))
+        inside, at = _in_item(lines, at + 1, len(indent))
         items.append(_item([item[3] or "", *inside], team, depth))
         item = ITEM.fullmatch(lines[at]) if at < len(lines) else None
     return List(tuple(items), None if number is None else int(number)), at
 
 
-def _inside(lines: Sequence[str], at: int, indent: int) -> tuple[list[str], int]:
+def _in_item(lines: Sequence[str], at: int, indent: int) -> tuple[list[str], int]:
     """The lines set in below an item, empty ones among them, and where the next others are."""
     inside: list[str] = []
     deep = " " * indent + INDENT
@@ -195,40 +195,40 @@ def _inlines(line: str, team: str) -> list[Inline]:
     pieces = _tokens(line)
     if len(pieces) == 1:
         return [Text(line)]
-    found: list[Inline | str] = [pieces[0]]
+    parsed: list[Inline | str] = [pieces[0]]
     open_signs: list[tuple[str, int]] = []
     waiting: Counter[str] = Counter()
     last = pieces[0][-1:]
     for at in range(1, len(pieces), 2):
         token, after = pieces[at], pieces[at + 1]
         if len(token) > 1:
-            found += _nodes(token, team)
+            parsed += _nodes(token, team)
         else:
             follows = after[:1] or (pieces[at + 2][0] if at + 2 < len(pieces) else "")
-            _sign(token, last, follows, found, open_signs, waiting)
+            _sign(token, last, follows, parsed, open_signs, waiting)
         if after:
-            found.append(after)
+            parsed.append(after)
         last = after[-1:] or token[-1]
-    return _joined(found)
+    return _joined(parsed)
 
 
 def _sign(
-    sign: str, before: str, after: str, found: list[Inline | str],
+    sign: str, before: str, after: str, parsed: list[Inline | str],
     open_signs: list[tuple[str, int]], waiting: Counter[str],
 ) -> None:  # fmt: skip
     if waiting[sign] and not (
         before.isspace() or before == sign or after.isalnum() or after == sign
     ):
-        _close(sign, found, open_signs, waiting)
+        _close(sign, parsed, open_signs, waiting)
         return
     if after and not (after.isspace() or after == sign or before.isalnum() or before == sign):
-        open_signs.append((sign, len(found)))
+        open_signs.append((sign, len(parsed)))
         waiting[sign] += 1
-    found.append(sign)
+    parsed.append(sign)
 
 
 def _close(
-    sign: str, found: list[Inline | str], open_signs: list[tuple[str, int]], waiting: Counter[str]
+    sign: str, parsed: list[Inline | str], open_signs: list[tuple[str, int]], waiting: Counter[str]
 ) -> None:
     """Wrap everything since the sign opened; signs that opened inside it stay text."""
     while True:
@@ -236,7 +236,7 @@ def _close(
         waiting[opened] -= 1
         if opened == sign:
             break
-    found[start:] = [STYLES[sign](tuple(_joined(found[start + 1 :])))]
+    parsed[start:] = [STYLES[sign](tuple(_joined(parsed[start + 1 :])))]
 
 
 def _joined(pieces: Sequence[Inline | str]) -> list[Inline]:
@@ -273,17 +273,19 @@ def _control(inner: str, team: str) -> Inline | str:
     """What stands in <...>: a mention, a channel, a command or a link."""
     target, _, marked = inner.partition("|")
     label = unescape(marked)
-    kind, rest = target[:1], target[1:]
-    if kind == "@" and rest:
-        return Mention(ids.actor_id(team, rest), label.removeprefix("@") or rest)
-    if kind == "#" and rest:
-        return ChannelLink(ids.channel_ref(team, rest).key, label.removeprefix("#") or rest)
-    if kind == "!" and rest:
-        return _command(rest, label, team)
+    kind, address = target[:1], target[1:]
+    if kind == "@" and address:
+        return Mention(ids.actor_id(team, address), label.removeprefix("@") or address)
+    if kind == "#" and address:
+        return ChannelLink(ids.channel_ref(team, address).key, label.removeprefix("#") or address)
+    if kind == "!" and address:
+        return _command(address, label, team)
     url = unescape(target)
     if is_safe_url(url):
-        said = _inlines(marked, team) if marked else []  # Slack shows styles and emoji in labels
-        return Link(url, tuple(said) or (Text(url.removeprefix("mailto:")),))
+        linked_text = (
+            _inlines(marked, team) if marked else []
+        )  # Slack shows styles and emoji in labels
+        return Link(url, tuple(linked_text) or (Text(url.removeprefix("mailto:")),))
     return plain_inlines(linked((Text(label),), url)) if label else _unlinked(url)
 
 

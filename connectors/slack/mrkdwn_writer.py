@@ -148,7 +148,7 @@ def _item(item: ListItem, depth: int, *, in_quote: bool) -> str:
             continue
         fenced = isinstance(block, CodeBlock | Table) and not in_quote
         if not fenced:
-            text = _set_in(text)
+            text = _indented(text)
         if previous is not None or not isinstance(block, Paragraph):
             apart = isinstance(previous, Paragraph | List) and type(previous) is type(block)
             written += "\n\n" if apart else "\n"
@@ -158,7 +158,7 @@ def _item(item: ListItem, depth: int, *, in_quote: bool) -> str:
     return written
 
 
-def _set_in(text: str) -> str:
+def _indented(text: str) -> str:
     if "\n" not in text:
         return text
     first, *lines = text.split("\n")
@@ -170,7 +170,7 @@ def _set_in(text: str) -> str:
 
 def _inlines(children: Sequence[Inline], within: str = "", *, at_start: bool = True) -> str:
     """`within` are the signs of the styles around; `at_start` of a line."""
-    nodes = _shown(children, within)
+    nodes = _simplified(children, within)
     written: list[str] = []
     previous: Inline | None = None
     last = "\n" if at_start else " "
@@ -178,7 +178,7 @@ def _inlines(children: Sequence[Inline], within: str = "", *, at_start: bool = T
         piece = _inline(node, last, within, more=index + 1 < len(nodes))
         if not piece:
             continue
-        if previous is not None and _touch(previous, node, last, piece[0]):
+        if previous is not None and _need_separator(previous, node, last, piece[0]):
             written.append(BORDER)
         written.append(piece)
         previous = node
@@ -186,35 +186,35 @@ def _inlines(children: Sequence[Inline], within: str = "", *, at_start: bool = T
     return "".join(written)
 
 
-def _shown(children: Sequence[Inline], within: str) -> list[Inline]:
+def _simplified(children: Sequence[Inline], within: str) -> list[Inline]:
     """Styles that Slack lacks, or that are on already, leave only what is in them; texts side by
     side become one."""
-    found: list[Inline] = []
+    simplified: list[Inline] = []
     stack = [iter(children)]
     while stack:
         node = next(stack[-1], None)
         if node is None:
             stack.pop()
         elif isinstance(node, Text):
-            last = found[-1] if found else None
+            last = simplified[-1] if simplified else None
             if isinstance(last, Text):
-                found[-1] = Text(last.value + node.value)
+                simplified[-1] = Text(last.value + node.value)
             elif node.value:
-                found.append(node)
+                simplified.append(node)
         elif type(node) is Underline or ((sign := _SIGNS.get(type(node))) and sign in within):
             stack.append(iter(cast("Style", node).children))
         else:
-            found.append(node)
-    return found
+            simplified.append(node)
+    return simplified
 
 
-def _touch(one: Inline, other: Inline, end: str, start: str) -> bool:
+def _need_separator(inline: Inline, other: Inline, end: str, start: str) -> bool:
     """Whether a sign where these two meet would not be read as a sign."""
-    if type(one) is Text and type(other) is Text:
+    if type(inline) is Text and type(other) is Text:
         return False
-    if not (is_at_border(one) or is_at_border(other)):
+    if not (is_at_border(inline) or is_at_border(other)):
         return False
-    binding = "*_~`:" if isinstance(one, Emoji) or isinstance(other, Emoji) else "*_~`"
+    binding = "*_~`:" if isinstance(inline, Emoji) or isinstance(other, Emoji) else "*_~`"
     return (end.isalnum() or end in binding) and (start.isalnum() or start in binding)
 
 
@@ -241,21 +241,21 @@ def _own_node(node: Inline, before: str, within: str, *, more: bool) -> str:
         case Ping() | GroupPing() | BroadcastPing() | ChannelThere():
             return ids.reference_of(node)
         case Mention(name=name) | GroupMention(name=name):
-            shown = f"@{name}"
+            text = f"@{name}"
         case Broadcast(range=range_):
-            shown = f"@{range_}"
+            text = f"@{range_}"
         case ChannelLink(name=name):
-            shown = f"#{name}"
+            text = f"#{name}"
         case Emoji(name, unicode):
             if unicode is None and is_emoji_name(name):
                 return f":{name}:"
-            shown = unicode or f":{name}:"
+            text = unicode or f":{name}:"
         case Timestamp(unix, style, fallback) if 0 <= unix < 10**11:
             form = DATE_FORMS.get(style, DATE_FORMS["f"])
             return f"<!date^{unix}^{form}|{_label(fallback) or moment_in_utc(unix, style)}>"
         case _:
-            shown = plain_inlines((node,))
-    return _text(shown, before, within, more=more)
+            text = plain_inlines((node,))
+    return _text(text, before, within, more=more)
 
 
 def _styled(sign: str, children: Sequence[Inline], within: str) -> str:
@@ -284,17 +284,17 @@ def _code(value: str) -> str:
 
 
 def _link(url: str, children: Sequence[Inline], before: str, within: str, *, more: bool) -> str:
-    said = plain_inlines(children)
+    plain = plain_inlines(children)
     if not is_safe_url(url):
-        return _text(said, before, within, more=more)
+        return _text(plain, before, within, more=more)
     if len(children) == 1 and type(only := children[0]) in (Strong, Emphasis, Strike):
         link = Link(url, cast("Style", only).children)
         return _styled(_SIGNS[type(only)], (link,), within)
-    label = _link_label(said)
-    scheme, _, rest = url.partition(":")
-    target = re.sub(r"[\s|<>]", lambda found: f"%{ord(found[0]):02X}", rest)
+    label = _link_label(plain)
+    scheme, _, address = url.partition(":")
+    target = re.sub(r"[\s|<>]", lambda match: f"%{ord(match[0]):02X}", address)
     target = escape(f"{scheme.lower()}:{target}")
-    return f"<{target}|{label}>" if label.strip() and said != url else f"<{target}>"
+    return f"<{target}|{label}>" if label.strip() and plain != url else f"<{target}>"
 
 
 def _link_label(text: str) -> str:
@@ -303,10 +303,10 @@ def _link_label(text: str) -> str:
     if not _MARKUP.search(text):
         return text
     written, place = "", 0
-    for found in _MARKUP.finditer(text):
-        if _is_active(found, text, " ", "", more=False):
-            written += text[place : found.start()] + _ALIKE[found[0]]
-            place = found.end()
+    for match in _MARKUP.finditer(text):
+        if _is_active(match, text, " ", "", more=False):
+            written += text[place : match.start()] + _ALIKE[match[0]]
+            place = match.end()
     return written + text[place:]
 
 
@@ -324,11 +324,11 @@ def _text(value: str, before: str, within: str, *, more: bool) -> str:
     value = _CONTROLS.sub("", value.replace("\n", " "))
     written = ""
     place = 0
-    for found in _MARKUP.finditer(value):
-        if _is_active(found, value, before, within, more=more):
-            written += escape(value[place : found.start()])
-            written += _ALIKE[found[0]] if within else literal(found[0])
-            place = found.end()
+    for match in _MARKUP.finditer(value):
+        if _is_active(match, value, before, within, more=more):
+            written += escape(value[place : match.start()])
+            written += _ALIKE[match[0]] if within else literal(match[0])
+            place = match.end()
     written += escape(value[place:])
     if before == "\n":
         if written.startswith("&gt;"):
@@ -343,9 +343,9 @@ def _looks_like_more(value: str) -> bool:
     return value[:1] in LOOK_LIKE_MORE and LOOKS_LIKE_MORE.match(value) is not None
 
 
-def _is_active(found: re.Match[str], value: str, before: str, within: str, *, more: bool) -> bool:
+def _is_active(match: re.Match[str], value: str, before: str, within: str, *, more: bool) -> bool:
     """Whether Slack might read this sign as the start of something (or the end of `within`)."""
-    sign, start = found[0], found.start()
+    sign, start = match[0], match.start()
     if sign in within:
         return True
     if sign == ":":

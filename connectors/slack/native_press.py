@@ -15,9 +15,9 @@ from connectors.slack.json_values import Json, text_at
 def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
     """The `actions` and `state` that the author of these blocks would have received."""
     elements = dict(_elements(payload.data, payload.at))
-    found = elements.get(interaction.path, {})
+    pressed = elements.get(interaction.path, {})
     action: dict[str, JsonValue] = {
-        "type": text_at(found, "type") or "button",
+        "type": text_at(pressed, "type") or "button",
         "action_id": interaction.id,
         "block_id": _block_of(payload, interaction.path),
     }
@@ -38,13 +38,13 @@ def _elements(value: JsonValue, at: str) -> Iterator[tuple[str, Json]]:
     """Everything with an action id, by its place."""
     stack: list[tuple[str, JsonValue]] = [(at, value)]
     while stack:
-        place, one = stack.pop()
-        if isinstance(one, dict):
-            if isinstance(one.get("action_id"), str):
-                yield place, one
-            stack.extend((pointer(place, key), inner) for key, inner in one.items())
-        elif isinstance(one, list):
-            stack.extend((pointer(place, index), inner) for index, inner in enumerate(one))
+        place, item = stack.pop()
+        if isinstance(item, dict):
+            if isinstance(item.get("action_id"), str):
+                yield place, item
+            stack.extend((pointer(place, key), inner) for key, inner in item.items())
+        elif isinstance(item, list):
+            stack.extend((pointer(place, index), inner) for index, inner in enumerate(item))
 
 
 def _block_of(payload: Payload, path: str) -> str:

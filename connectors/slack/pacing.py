@@ -67,13 +67,13 @@ class _Line:
         """When it would be its turn if nobody more urgent comes."""
         self.free_at(now, last.urgency)
         taken = deque(self.taken)
-        for one in self.waiting[: self.waiting.index(last) + 1]:
-            taken.append(max(now, self._free_after(taken, one.urgency)))
+        for waiter in self.waiting[: self.waiting.index(last) + 1]:
+            taken.append(max(now, self._free_after(taken, waiter.urgency)))
         return taken[-1]
 
     def _free_after(self, taken: deque[float], urgency: Urgency) -> float:
-        most = max(1, int(self.rate.count * _SHARES[urgency]))
-        free = taken[-most] + self.rate.seconds if len(taken) >= most else -math.inf
+        allowed = max(1, int(self.rate.count * _SHARES[urgency]))
+        free = taken[-allowed] + self.rate.seconds if len(taken) >= allowed else -math.inf
         return max(self.blocked_until, free)
 
 
@@ -94,21 +94,21 @@ class Pace:
         line = self._lines.get(method)
         if line is None:
             return
-        here = _Waiting(urgency, next(self._numbers))
-        bisect.insort(line.waiting, here)
+        waiter = _Waiting(urgency, next(self._numbers))
+        bisect.insort(line.waiting, waiter)
         try:
             now = self._clock.monotonic()
-            if patience < math.inf and (pause := line.turn_of(now, here) - now) > patience:
+            if patience < math.inf and (pause := line.turn_of(now, waiter) - now) > patience:
                 raise RateLimited(
                     f"{method}: Slack's limit of {line.rate.count} in {line.rate.seconds:g} s is "
                     "used up; it is asked again then", retry_after=pause, code="paced",
                 )  # fmt: skip
-            while (free := line.free_at(now, urgency)) > now or line.waiting[0] is not here:
+            while (free := line.free_at(now, urgency)) > now or line.waiting[0] is not waiter:
                 await self._clock.sleep(max(0.0, free - now))
                 now = self._clock.monotonic()
             line.taken.append(now)
         finally:
-            line.waiting.remove(here)
+            line.waiting.remove(waiter)
 
     def block(self, method: str, seconds: float) -> None:
         """Slack refused the method for so long: nobody asks before, however urgent."""

@@ -52,27 +52,29 @@ def parse_payload(payload: bytes) -> Json:
 
 def channel_of(body: Json) -> str:
     """The channel that a payload of any kind is about, "" where there is none."""
-    return next((found for place in _CHANNELS if (found := text_at(body, *place))), "")
+    return next((channel for place in _CHANNELS if (channel := text_at(body, *place))), "")
 
 
-def team_of(body: Json, us: Identity | None) -> str:
+def team_of(body: Json, identity: Identity | None) -> str:
     """The workspace through which we hear it: ours, unless it is plainly another one's.
 
     In channels shared with another company `team_id` may name that company, and
     `authorizations` names us; one socket or URL of a widely installed app hears all workspaces.
     """
-    told = [text_at(one, "team_id") for one in objects_at(body, "authorizations")]
-    told += [text_at(body, "context_team_id")]
+    teams = [
+        text_at(authorization, "team_id") for authorization in objects_at(body, "authorizations")
+    ]
+    teams += [text_at(body, "context_team_id")]
     team = text_at(body, "team_id") or text_at(body, "team", "id")
-    if us and (us.team in told or us.team == team or not any([*told, team])):
-        return us.team
-    return next((name for name in [*told, team] if name), us.team if us else "")
+    if identity and (identity.team in teams or identity.team == team or not any([*teams, team])):
+        return identity.team
+    return next((name for name in [*teams, team] if name), identity.team if identity else "")
 
 
-def echo_in(post: Json, us: Identity | None) -> Echo | None:
+def echo_in(post: Json, identity: Identity | None) -> Echo | None:
     """What one of our operations surely made: our metadata, through our own bot."""
     metadata = object_at(post, "metadata")
-    ours = us is not None and text_at(post, "bot_id") == us.bot
+    ours = identity is not None and text_at(post, "bot_id") == identity.bot
     if not ours or metadata.get("event_type") != METADATA_TYPE:
         return None
     operation, slot = operation_in(metadata)
@@ -88,9 +90,9 @@ def operation_in(metadata: Json) -> tuple[OperationId | None, int]:
     """Which operation of a bridge a post says that it is, and which copy."""
     if metadata.get("event_type") != METADATA_TYPE:
         return None, 0
-    told = object_at(metadata, "event_payload")
-    operation = text_at(told, "operation")
-    return OperationId(operation) if operation else None, max(whole_at(told, "slot") or 0, 0)
+    payload = object_at(metadata, "event_payload")
+    operation = text_at(payload, "operation")
+    return OperationId(operation) if operation else None, max(whole_at(payload, "slot") or 0, 0)
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,13 @@ class Payload:
     body: Json
     inner: Json
     team: str
-    us: Identity | None
+    identity: Identity | None
 
     @staticmethod
-    def of(raw: Raw, us: Identity | None) -> Payload:
+    def of(raw: Raw, identity: Identity | None) -> Payload:
         body = parse_payload(raw.payload)
-        team = raw.channel.workspace if raw.channel else team_of(body, us)
-        return Payload(raw, body, object_at(body, "event"), team, us)
+        team = raw.channel.workspace if raw.channel else team_of(body, identity)
+        return Payload(raw, body, object_at(body, "event"), team, identity)
 
     @property
     def channel(self) -> ChannelRef:
@@ -181,7 +183,7 @@ class Payload:
         """By app, bot or bot user: `auth.test` and the envelope itself tell who we are."""
         app, bot, user = (text_at(post, key) for key in ("app_id", "bot_id", "user"))
         app = app or text_at(post, "bot_profile", "app_id")
-        our_bots = {text_at(self.body, "our_bot_id"), self.us.bot if self.us else ""}
+        our_bots = {text_at(self.body, "our_bot_id"), self.identity.bot if self.identity else ""}
         return bool(
             (app and app == text_at(self.body, "api_app_id"))
             or (bot and bot in our_bots)
@@ -189,9 +191,13 @@ class Payload:
         )
 
     def our_users(self) -> set[str]:
-        told = objects_at(self.body, "authorizations")
-        users = {text_at(one, "user_id") for one in told if one.get("is_bot") is True}
-        return users | {self.us.user} if self.us else users
+        authorizations = objects_at(self.body, "authorizations")
+        users = {
+            text_at(authorization, "user_id")
+            for authorization in authorizations
+            if authorization.get("is_bot") is True
+        }
+        return users | {self.identity.user} if self.identity else users
 
     def addresses_us(self, post: Json) -> bool:
         direct = ids.is_direct(self.channel.channel) or self.inner.get("channel_type") == "im"

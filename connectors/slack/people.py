@@ -5,7 +5,7 @@ from __future__ import annotations
 from bridge.errors import NotFound
 from bridge.model import ActorId, ChannelRef, Person
 from connectors.slack import ids
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.json_values import Json, object_at, text_at
 from connectors.slack.payload import picture_of
 from connectors.slack.send import WebApi
@@ -14,13 +14,13 @@ from connectors.slack.send import WebApi
 class People:
     """The people and bots of one workspace, and our own bot."""
 
-    def __init__(self, api: WebApi, us: Self) -> None:
+    def __init__(self, api: WebApi, own_identity: OwnIdentity) -> None:
         self._api = api
-        self._us = us
+        self._own_identity = own_identity
 
     @property
     def own_name(self) -> str:
-        return self._us.known.handle if self._us.known else ""
+        return self._own_identity.cached.handle if self._own_identity.cached else ""
 
     async def person(self, actor: ActorId) -> Person | None:
         """Name and picture as the workspace shows them; None when Slack does not know them."""

@@ -16,7 +16,7 @@ from connectors.slack.feedback import feedback_in
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.payload import Payload
 
-_ONE = (
+_SINGLE_VALUES = (
     "selected_date", "selected_time", "selected_user", "selected_channel",
     "selected_conversation", "value",
 )  # fmt: skip
@@ -24,16 +24,16 @@ _PART = re.compile(rf"([A-Za-z0-9_-]{{{TOKEN_LENGTH}}})~\d+")
 _MANY = ("selected_users", "selected_channels", "selected_conversations")
 
 
-def pressed(kept: Payload) -> Event | None:
+def pressed(message_payload: Payload) -> Event | None:
     """A press on a message; None for what is no such thing (a shortcut, a view)."""
-    body = kept.body
+    body = message_payload.body
     actions = objects_at(body, "actions")
     target = text_at(body, "message", "ts") or text_at(body, "container", "message_ts")
     user = text_at(body, "user", "id")
     if body.get("type") != "block_actions" or not actions or not ids.is_ts(target) or not user:
         return None
     first = actions[0]
-    if judged := feedback_in(first, target, user, kept, object_at(body, "message")):
+    if judged := feedback_in(first, target, user, message_payload, object_at(body, "message")):
         return judged
     token = _own_name(text_at(first, "action_id"))
     values = _filled_in(object_at(body, "state", "values"))
@@ -42,42 +42,42 @@ def pressed(kept: Payload) -> Event | None:
     if chosen is not None and not is_known:  # of a menu in parts, `first` tells one part
         values[token] = chosen
     return ActionPressed(
-        target=target, actor=ids.actor_id(kept.team, user), token=token, native=first,
-        values=values, **kept.common(object_at(body, "message")),
+        target=target, actor=ids.actor_id(message_payload.team, user), token=token, native=first,
+        values=values, **message_payload.common(object_at(body, "message")),
     )  # fmt: skip
 
 
 def value_of(element: Json) -> JsonValue:
     """What was chosen or written; None where nothing was."""
-    for name in _ONE:
+    for name in _SINGLE_VALUES:
         if isinstance(element.get(name), str):
             return element[name]
     if isinstance(moment := element.get("selected_date_time"), int | float):
         return str(int(moment))
     for name in _MANY:
         if isinstance(element.get(name), list):
-            return [one for one in element[name] if isinstance(one, str)]
+            return [item for item in element[name] if isinstance(item, str)]
     if isinstance(element.get("selected_option"), dict):
         return text_at(element, "selected_option", "value")
     if isinstance(element.get("selected_options"), list):
-        return [text_at(one, "value") for one in objects_at(element, "selected_options")]
+        return [text_at(item, "value") for item in objects_at(element, "selected_options")]
     return None
 
 
 def _filled_in(values: Json) -> dict[str, JsonValue]:
     """By the names of the inputs; None where one was left empty. A menu in several parts has what
     was chosen in all of them."""
-    found: dict[str, JsonValue] = {}
+    inputs: dict[str, JsonValue] = {}
     for block in values.values():
         for name, element in block.items() if isinstance(block, dict) else ():
             if isinstance(element, dict):
                 own, value = _own_name(name), value_of(element)
-                before = found.get(own)
+                before = inputs.get(own)
                 if isinstance(before, list) and isinstance(value, list):
-                    found[own] = [*before, *value]
+                    inputs[own] = [*before, *value]
                 elif before in (None, []) or value not in (None, []):
-                    found[own] = value
-    return found
+                    inputs[own] = value
+    return inputs
 
 
 def _own_name(name: str) -> str:

@@ -17,7 +17,7 @@ from connectors.slack import ids
 from connectors.slack.decode import POST_SUBTYPES
 from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.history import enveloped, post_raw
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.ids import Identity
 from connectors.slack.json_values import Json, dumped, object_at, objects_at, text_at, whole_at
 from connectors.slack.pacing import Urgency
@@ -33,11 +33,13 @@ class ReadBack:
     """What stands in the channels of one account, and the changes that nobody told, as payloads of
     live events."""
 
-    def __init__(self, api: WebApi, clock: Clock, account: AccountId, us: Self) -> None:
+    def __init__(
+        self, api: WebApi, clock: Clock, account: AccountId, own_identity: OwnIdentity
+    ) -> None:
         self._api = api
         self._clock = clock
         self._account = account
-        self._us = us
+        self._own_identity = own_identity
 
     async def stretches(
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
@@ -98,8 +100,8 @@ class ReadBack:
         )  # fmt: skip
 
     async def _reader(self, channel: ChannelRef) -> _ChannelReader:
-        us = await self._us.identity()
-        return _ChannelReader(self._api, self._clock, self._account, us, channel)
+        identity = await self._own_identity.get()
+        return _ChannelReader(self._api, self._clock, self._account, identity, channel)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class _ChannelReader:
     api: WebApi
     clock: Clock
     account: AccountId
-    us: Identity
+    identity: Identity
     channel: ChannelRef
 
     async def stretches(
@@ -125,9 +127,9 @@ class _ChannelReader:
             latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
         ):  # fmt: skip
             posts = _posts(page)
-            seen = [ids.order_key(text_at(post, "ts")) for post in posts]
+            order_keys = [ids.order_key(text_at(post, "ts")) for post in posts]
             whole = not _more(page) and page.get("is_limited") is not True
-            first = oldest if whole else min(seen, default="")
+            first = oldest if whole else min(order_keys, default="")
             if first:
                 yield self._stretch(None, first, last, posts)
                 last = ids.order_key_before(first)
@@ -148,8 +150,8 @@ class _ChannelReader:
                 latest=ids.ts_of(upto), inclusive="true", limit=_PAGE, include_all_metadata="true",
             ):  # fmt: skip
                 posts = [post for post in _posts(page) if text_at(post, "ts") != root]
-                seen = [ids.order_key(text_at(post, "ts")) for post in posts]
-                last = max(seen, default="") if _more(page) else upto
+                order_keys = [ids.order_key(text_at(post, "ts")) for post in posts]
+                last = max(order_keys, default="") if _more(page) else upto
                 if last:
                     yield self._stretch(root, first, last, posts)
                     first = last
@@ -169,16 +171,21 @@ class _ChannelReader:
             if error.code not in _NO_THREAD:
                 raise
             return None
-        found = [post for post in _posts(page) if text_at(post, "ts") == ts and _is_said(post)]
-        return self._post(found[0]) if found else None
+        matching = [
+            post for post in _posts(page) if text_at(post, "ts") == ts and _has_content(post)
+        ]
+        return self._post(matching[0]) if matching else None
 
     def _stretch(self, thread: str | None, first: str, last: str, posts: Iterable[Json]) -> Stretch:
-        standing = tuple(self._standing(post) for post in posts if _is_said(post))
+        standing = tuple(self._standing(post) for post in posts if _has_content(post))
         return Stretch(thread, first, last, standing)
 
     def _standing(self, post: Json) -> Standing:
         ts, edited = text_at(post, "ts"), text_at(post, "edited", "ts")
-        own = text_at(post, "bot_id") == self.us.bot or text_at(post, "user") == self.us.user
+        own = (
+            text_at(post, "bot_id") == self.identity.bot
+            or text_at(post, "user") == self.identity.user
+        )
         reactions = tuple(map(self._reactions, objects_at(post, "reactions")))
         if any(text_at(file, "mode") == "tombstone" for file in objects_at(post, "files")):
             # Nothing tells when the file was deleted: found at any time, it is news once.
@@ -191,12 +198,16 @@ class _ChannelReader:
         at, edit = ids.time_of(edited).timestamp(), self._edit(post, edited)
         return Standing(ts, self._post(post), edit, at, WITHIN_SECONDS, own, reactions)
 
-    def _reactions(self, told: Json) -> Reactions:
+    def _reactions(self, reaction: Json) -> Reactions:
         """Slack may leave people out of the list, but not out of the count."""
-        name, users = text_at(told, "name"), told.get("users")
-        listed = [one for one in users if isinstance(one, str)] if isinstance(users, list) else []
-        others = tuple(ids.actor_id(self.us.team, one) for one in listed if one != self.us.user)
-        count = whole_at(told, "count") or 0
+        name, users = text_at(reaction, "name"), reaction.get("users")
+        listed = (
+            [user for user in users if isinstance(user, str)] if isinstance(users, list) else []
+        )
+        others = tuple(
+            ids.actor_id(self.identity.team, user) for user in listed if user != self.identity.user
+        )
+        count = whole_at(reaction, "count") or 0
         whole = count == len(listed)
         count -= len(listed) - len(others)
         return Reactions(reaction_to_emoji(name), count, name, others if whole else None)
@@ -216,30 +227,32 @@ class _ChannelReader:
 
     def _pin(self, ts: str, user: str, created: int) -> Raw:
         at = ids.ts_at(created)
-        return _pin_raw(self.account, self.us, self.channel, "pin_added", ts, user, at, at)
+        return _pin_raw(self.account, self.identity, self.channel, "pin_added", ts, user, at, at)
 
     async def reactors(self, ts: str, name: str) -> Sequence[ActorId]:
         """All that Slack tells of them."""
         answer = await self.api.read(
             "reactions.get", channel=self.channel.channel, timestamp=ts, full="true"
         )
-        told = objects_at(object_at(answer, "message"), "reactions")
-        found = [self._reactions(one) for one in told if text_at(one, "name") == name]
-        return found[0].actors or () if found else ()
+        listed = objects_at(object_at(answer, "message"), "reactions")
+        matching = [
+            self._reactions(reaction) for reaction in listed if text_at(reaction, "name") == name
+        ]
+        return matching[0].actors or () if matching else ()
 
     def _post(self, post: Json) -> Raw:
-        return post_raw(self.account, self.us, self.channel, post, self.clock.time())
+        return post_raw(self.account, self.identity, self.channel, post, self.clock.time())
 
     def _edit(self, post: Json, edited: str, key: str = "") -> Raw:
-        said = {name: post.get(name) for name in ("text", "blocks", "attachments", "files")}
-        digest = hashlib.sha256(dumped(said)).hexdigest()[:16]
+        content = {name: post.get(name) for name in ("text", "blocks", "attachments", "files")}
+        digest = hashlib.sha256(dumped(content)).hexdigest()[:16]
         event = {
             "type": "message", "subtype": "message_changed", "channel": self.channel.channel,
             "message": post,
         }  # fmt: skip
         key = ids.edit_key(self.channel.channel, text_at(post, "ts"), key or edited, digest)
         now, order = self.clock.time(), ids.order_key(edited)
-        return enveloped(self.account, self.us, self.channel, event, now, key, order)
+        return enveloped(self.account, self.identity, self.channel, event, now, key, order)
 
 
 def _nobody(channel: ChannelRef) -> Identity:
@@ -247,7 +260,7 @@ def _nobody(channel: ChannelRef) -> Identity:
 
 
 def _pin_raw(
-    account: AccountId, us: Identity, channel: ChannelRef, kind: str, ts: str, user: str,
+    account: AccountId, identity: Identity, channel: ChannelRef, kind: str, ts: str, user: str,
     since: str, at: str,
 ) -> Raw:  # fmt: skip
     item = {"type": "message", "channel": channel.channel, "message": {"ts": ts}}
@@ -255,14 +268,14 @@ def _pin_raw(
         "type": kind, "user": user, "channel_id": channel.channel, "item": item, "event_ts": at,
     }  # fmt: skip
     key = ids.pin_key(kind, channel.channel, ts, since)
-    return enveloped(account, us, channel, event, float(at), key, ids.order_key(at))
+    return enveloped(account, identity, channel, event, float(at), key, ids.order_key(at))
 
 
 def _posts(page: Json) -> list[Json]:
     return [post for post in objects_at(page, "messages") if ids.is_ts(text_at(post, "ts"))]
 
 
-def _is_said(post: Json) -> bool:
+def _has_content(post: Json) -> bool:
     """Neither a line of Slack's own nor the tombstone of a deleted thread root."""
     return text_at(post, "subtype") in POST_SUBTYPES
 

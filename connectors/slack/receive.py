@@ -78,23 +78,23 @@ _INTERACTIVE = frozenset(
 # --- payload -> row -------------------------------------------------------------------------
 
 
-def raw_of(account: AccountId, body: Json, us: Identity | None, now: float) -> Raw:
+def raw_of(account: AccountId, body: Json, identity: Identity | None, now: float) -> Raw:
     """What Slack handed over, as the inbox keeps it; `now` orders what carries no time."""
     kind = _kind_of(body)
     event = object_at(body, "event")
     dedupe_key = _dedupe_key(kind, body, event)
     credentials = _take_credentials(body, CREDENTIALS[kind])
-    team, channel = team_of(body, us), channel_of(body)
+    team, channel = team_of(body, identity), channel_of(body)
     order_key = _order_key(kind, body, event)
     # Only Slack's own time may move a channel's cursor: our clock may run ahead of it.
-    known = bool(channel) and order_key is not None
+    is_ordered = bool(channel) and order_key is not None
     return Raw(
         account=account,
         kind=kind,
         dedupe_key=dedupe_key,
         order_key=order_key or ids.order_key_at(now),
-        channel=ids.channel_ref(team, channel) if known else None,
-        echo=echo_in(event, us) if kind == "message" else None,
+        channel=ids.channel_ref(team, channel) if is_ordered else None,
+        echo=echo_in(event, identity) if kind == "message" else None,
         payload=dumped(body),
         credentials=credentials,
     )
@@ -140,18 +140,18 @@ def _take_credentials(body: Json, pointers: Sequence[str]) -> dict[str, str]:
     """Take what stands at the pointers out of the body."""
     taken: dict[str, str] = {}
     for pointer in pointers:
-        _take(body, pointer.removeprefix("/").split("/"), "", taken)
+        _take_path(body, pointer.removeprefix("/").split("/"), "", taken)
     return taken
 
 
-def _take(value: object, path: Sequence[str], done: str, taken: dict[str, str]) -> None:
+def _take_path(value: object, path: Sequence[str], done: str, taken: dict[str, str]) -> None:
     if path[0] == "*" and isinstance(value, list):
         for index, item in enumerate(cast("list[object]", value)):
-            _take(item, path[1:], f"{done}/{index}", taken)
+            _take_path(item, path[1:], f"{done}/{index}", taken)
     elif isinstance(value, dict) and path[0] in value:
         inside = cast("Json", value)
         if len(path) > 1:
-            _take(inside[path[0]], path[1:], f"{done}/{path[0]}", taken)
+            _take_path(inside[path[0]], path[1:], f"{done}/{path[0]}", taken)
         elif isinstance(inside[path[0]], str):
             taken[f"{done}/{path[0]}"] = inside.pop(path[0])
 
@@ -159,7 +159,7 @@ def _take(value: object, path: Sequence[str], done: str, taken: dict[str, str]) 
 # --- into the inbox, in order ---------------------------------------------------------------
 
 
-class Keeper(AsyncMiddleware):
+class InboxWriter(AsyncMiddleware):
     """The first stage in Bolt: keeps the payload, and only then answers 200.
 
     It answers everything itself, so Bolt's own events filter, listeners and 404 never come into
@@ -172,13 +172,13 @@ class Keeper(AsyncMiddleware):
         inbox: Inbox,
         identity: Callable[[], Awaitable[Identity]],
         clock: Clock,
-        heard: Callable[[Json], None],
+        observe: Callable[[Json], None],
     ) -> None:
         self.account = account
         self._inbox = inbox
         self._identity = identity
         self._clock = clock
-        self._heard = heard
+        self._observe = observe
         self._turns: defaultdict[str, _Turn] = defaultdict(_Turn)
 
     async def async_process(
@@ -190,18 +190,18 @@ class Keeper(AsyncMiddleware):
     ) -> BoltResponse | None:
         if req.body.get("type") == "url_verification":
             return await next()
-        await self.keep(req.body)
+        await self.write(req.body)
         return BoltResponse(status=200, body="")
 
-    async def keep(self, body: Json) -> None:
+    async def write(self, body: Json) -> None:
         """Hand one payload over; those of one channel wait for one another."""
         async with self._in_turn(channel_of(body)):
-            us = await self._identity()
-            raw = raw_of(self.account, body, us, self._clock.time())
-            if raw.channel is not None and _lets_in(body, us.user):
+            identity = await self._identity()
+            raw = raw_of(self.account, body, identity, self._clock.time())
+            if raw.channel is not None and _is_own_join(body, identity.user):
                 self._inbox.session_began(self.account, raw.channel)
             await self._inbox.accept(raw)
-        self._heard(body)
+        self._observe(body)
 
     @contextlib.asynccontextmanager
     async def _in_turn(self, channel: str) -> AsyncGenerator[None]:
@@ -217,12 +217,12 @@ class Keeper(AsyncMiddleware):
                 del self._turns[channel]
 
 
-def tells_of_a_revoked_token(body: Json) -> bool:
+def is_token_revocation(body: Json) -> bool:
     """Whose token it is does not always stand there: it may be a person's."""
     return text_at(object_at(body, "event"), "type") in _REVOKED
 
 
-def _lets_in(body: Json, user: str) -> bool:
+def _is_own_join(body: Json, user: str) -> bool:
     """Whether it tells that this user joined a channel: what was said there before was not told."""
     event = object_at(body, "event")
     kinds = (text_at(event, "type"), text_at(event, "subtype"))
@@ -235,26 +235,26 @@ class _Turn:
         self.waiting = 0
 
 
-def bolt_app(keeper: Keeper, api_url: str) -> AsyncApp:
+def bolt_app(inbox_writer: InboxWriter, api_url: str) -> AsyncApp:
     """Bolt with the keeper in front of everything else."""
     app = AsyncApp(
         name="uacs-bridge",
         signing_secret="unused",  # noqa: S106 - requests are checked before Bolt parses them
         client=AsyncWebClient(base_url=api_url),
         authorize=_authorize,
-        before_authorize=keeper,
+        before_authorize=inbox_writer,
         request_verification_enabled=False,
         ignoring_self_events_enabled=False,
     )
 
-    async def not_kept(error: Exception) -> BoltResponse:
+    async def refuse_event(error: Exception) -> BoltResponse:
         log.error(
-            "slack_event_write_failed", account=keeper.account, error=type(error).__name__,
+            "slack_event_write_failed", account=inbox_writer.account, error=type(error).__name__,
             reason=str(error),
         )  # fmt: skip
         return BoltResponse(status=503, body="")
 
-    app.error(not_kept)
+    app.error(refuse_event)
     return app
 
 
@@ -318,8 +318,12 @@ class Socket(SocketModeClient):
             with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
                 async with asyncio.timeout(_CLOSE_SECONDS):
                     await super().close()
-            known = (self.message_processor, self.current_session_monitor, self.message_receiver)
-            tasks = [task for task in (*known, *self._frames) if task is not None]
+            own_tasks = (
+                self.message_processor,
+                self.current_session_monitor,
+                self.message_receiver,
+            )
+            tasks = [task for task in (*own_tasks, *self._frames) if task is not None]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -347,16 +351,16 @@ async def listen_on_socket(
     `shared` is told whether another program is connected with the same app token.
     """
 
-    async def others() -> int:
+    async def count_others() -> int:
         return await _count_others(await open_address(), app, api_url)
 
-    async def watch(connections: int) -> None:
-        await watch_for_others(connections, others, clock, shared)
+    async def watch_others(connections: int) -> None:
+        await watch_for_others(connections, count_others, clock, shared)
 
     failures = 0
     while True:
-        address = await patiently(account, open_address, clock)
-        if await _one_connection(account, address, app, api_url, connected, watch):
+        address = await retry_until_done(account, open_address, clock)
+        if await _hold_connection(account, address, app, api_url, connected, watch_others):
             failures = 0
         else:
             await _wait_after(account, "the socket did not open", failures, clock)
@@ -382,12 +386,12 @@ async def watch_for_others(
         await clock.sleep(pause)
         pause = _OTHERS_AGAIN
         try:
-            found = await count()
+            others = await count()
         except PlatformError as error:
             log.info("slack_connection_count_failed", reason=str(error))
             continue
-        shared(found > 0)
-        if not found:
+        shared(others > 0)
+        if not others:
             return
 
 
@@ -408,7 +412,7 @@ async def _count_others(address: str, app: AsyncApp, api_url: str) -> int:
         await socket.close()
 
 
-async def patiently(
+async def retry_until_done(
     account: AccountId, work: Callable[[], Awaitable[Result]], clock: Clock
 ) -> Result:
     """Try until it succeeds. Raises AuthFailed: only a person can mend that."""
@@ -419,8 +423,8 @@ async def patiently(
         except AuthFailed:
             raise
         except PlatformError as error:
-            wanted = error.retry_after if isinstance(error, RateLimited) else 0.0
-            await _wait_after(account, str(error), failures, clock, at_least=wanted)
+            retry_after = error.retry_after if isinstance(error, RateLimited) else 0.0
+            await _wait_after(account, str(error), failures, clock, at_least=retry_after)
             failures += 1
 
 
@@ -432,13 +436,13 @@ async def _wait_after(
     await clock.sleep(wait)
 
 
-async def _one_connection(
+async def _hold_connection(
     account: AccountId,
     address: str,
     app: AsyncApp,
     api_url: str,
     connected: Callable[[bool], None],
-    watch: Callable[[int], Coroutine[None, None, None]],
+    watch_others: Callable[[int], Coroutine[None, None, None]],
 ) -> bool:
     """From hello to the end of one connection; False when it never came to a hello."""
     socket = Socket(address, app, api_url)
@@ -449,7 +453,9 @@ async def _one_connection(
             await socket.decided.wait()
         if socket.greeted:
             connected(True)
-            watching = asyncio.create_task(watch(socket.connections), name="other connections")
+            watching = asyncio.create_task(
+                watch_others(socket.connections), name="other connections"
+            )
             await socket.until_lost()
             log.info("slack_socket_lost", account=account)
     except TimeoutError:
@@ -477,7 +483,7 @@ def events_route(
     async def events(request: Request) -> Response:
         try:
             body = await _signed_body(request, await signing_secret(), clock)
-            wanted = AsyncBoltRequest(
+            bolt_request = AsyncBoltRequest(
                 body=body.decode(), query=str(request.query_params), headers=dict(request.headers)
             )
         except Unauthorized as error:
@@ -485,7 +491,7 @@ def events_route(
             return JSONResponse({"error": str(error)}, status_code=401)
         except (ValueError, AttributeError, TypeError, RecursionError):
             return JSONResponse({"error": "the body is neither JSON nor a form"}, status_code=400)
-        return to_starlette_response(await app.async_dispatch(wanted))
+        return to_starlette_response(await app.async_dispatch(bolt_request))
 
     return Route("/events", events, methods=["POST"])
 
@@ -504,7 +510,7 @@ async def _signed_body(request: Request, secret: str, clock: Clock) -> bytes:
     if abs(clock.time() - int(timestamp)) > SIGNATURE_SECONDS:
         raise Unauthorized("x-slack-request-timestamp is not of now; check this machine's clock")
     whole = bytes(body)
-    known = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=whole)
-    if known is None or not hmac.compare_digest(known.encode(), signature.encode()):
+    expected = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=whole)
+    if expected is None or not hmac.compare_digest(expected.encode(), signature.encode()):
         raise Unauthorized("x-slack-signature is wrong; check signing_secret")
     return whole

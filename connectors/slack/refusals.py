@@ -90,7 +90,7 @@ def error_of_code(what: str, code: str, body: Json, *, once: bool) -> PlatformEr
     if code in _NOT_NOW:
         return Unavailable(f"{what}: Slack cannot do it now ({code!r})", code=code)
     unnamed = FormRefused if code in _OF_FORM else Refused
-    kind, todo = _REFUSALS.get(code, (unnamed, _said(body)))
+    kind, todo = _REFUSALS.get(code, (unnamed, _messages_of(body)))
     if code == "missing_scope":
         todo = _missing_scope(text_at(body, "needed"))
     if code.startswith("restricted_action") and code not in _REFUSALS:
@@ -104,8 +104,8 @@ def _missing_scope(needed: str) -> str:
     return f"the token lacks the scope {needed!r}{use}; add it to the app and install it again"
 
 
-def _said(body: Json) -> str:
+def _messages_of(body: Json) -> str:
     """What Slack adds for developers."""
     metadata = body.get("response_metadata")
     messages = metadata.get("messages") if isinstance(metadata, dict) else None
-    return "; ".join(str(one) for one in messages) if isinstance(messages, list) else ""
+    return "; ".join(str(message) for message in messages) if isinstance(messages, list) else ""

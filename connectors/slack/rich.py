@@ -46,11 +46,11 @@ def _as_it_came(
     message: Message, card: Card, cards: Cards, counterparts: Counterparts
 ) -> Body | None:
     """Slack's own payloads with their mentions as the rule has them, where they may be shown."""
-    shown: dict[str, list[JsonValue]] = {BLOCKS: [], ATTACHMENTS: []}
-    for _, part in native_payloads(message, card, cards, shown.keys()):
+    parts: dict[str, list[JsonValue]] = {BLOCKS: [], ATTACHMENTS: []}
+    for _, part in native_payloads(message, card, cards, parts.keys()):
         data = cast("JsonValue", part.data)
-        shown[part.schema_id] += data if isinstance(data, list) else [data]
-    body = _body(shown[BLOCKS], shown[ATTACHMENTS], card.summary)
+        parts[part.schema_id] += data if isinstance(data, list) else [data]
+    body = _body(parts[BLOCKS], parts[ATTACHMENTS], card.summary)
     if body is None:
         return None
     team = workspace_in(message, PLATFORM)

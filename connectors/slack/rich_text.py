@@ -65,7 +65,7 @@ def rich_text_to_text(block: Json, team: str) -> Document:
             _add_element(blocks, element, team)
     if lists:
         _add(blocks, _nested(lists), bordered=lists[-1].bordered)
-    return tuple(Quote(tuple(one)) if isinstance(one, list) else one for one in blocks)
+    return tuple(Quote(tuple(item)) if isinstance(item, list) else item for item in blocks)
 
 
 def element_to_inlines(element: Json, team: str) -> tuple[Inline, ...]:
@@ -73,14 +73,14 @@ def element_to_inlines(element: Json, team: str) -> tuple[Inline, ...]:
     return tuple(_inline(element, team))
 
 
-def _add(blocks: list[Block | list[Block]], found: list[Block], *, bordered: bool) -> None:
+def _add(blocks: list[Block | list[Block]], added: list[Block], *, bordered: bool) -> None:
     """A list with a border beside it goes on with the quote (a list of blocks) before it."""
     if not bordered:
-        blocks += found
+        blocks += added
     elif blocks and isinstance(last := blocks[-1], list):
-        last += found
-    elif found:
-        blocks.append(found)
+        last += added
+    elif added:
+        blocks.append(added)
 
 
 def _add_element(blocks: list[Block | list[Block]], element: Json, team: str) -> None:
@@ -89,9 +89,9 @@ def _add_element(blocks: list[Block | list[Block]], element: Json, team: str) ->
             paragraphs = list[Block](_paragraphs(_inlines(element, team)))
             blocks += [paragraphs] if paragraphs else []
         case "rich_text_preformatted":
-            code = "".join(map(_said, _leaves(element)))
-            said = CodeBlock(code.removesuffix("\n"), text_at(element, "language"))
-            _add(blocks, [said], bordered=_has_border(element))
+            code = "".join(map(_plain_of, _leaves(element)))
+            code_block = CodeBlock(code.removesuffix("\n"), text_at(element, "language"))
+            _add(blocks, [code_block], bordered=_has_border(element))
         case _:
             blocks += _paragraphs(_inlines(element, team))
 
@@ -146,7 +146,7 @@ def _level(element: Json, team: str) -> _Level:
 def _nested(levels: Sequence[_Level]) -> list[Block]:
     """A list with a larger indent belongs to the last item of the one before it; a list that goes
     on after a nested one is the same list."""
-    found: list[Block | _Level] = []
+    nested: list[Block | _Level] = []
     at = 0
     while at < len(levels):
         level, end = levels[at], at + 1
@@ -156,17 +156,17 @@ def _nested(levels: Sequence[_Level]) -> list[Block]:
         if below and level.items:
             level.items[-1] += below
         else:
-            found += below
-        last = found[-1] if found else None
-        if isinstance(last, _Level) and _goes_on(last, level):
+            nested += below
+        last = nested[-1] if nested else None
+        if isinstance(last, _Level) and _continues(last, level):
             last.items += level.items
         elif level.items:
-            found.append(level)
+            nested.append(level)
         at = end
-    return [_as_list(one) if isinstance(one, _Level) else one for one in found]
+    return [_as_list(item) if isinstance(item, _Level) else item for item in nested]
 
 
-def _goes_on(last: _Level, level: _Level) -> bool:
+def _continues(last: _Level, level: _Level) -> bool:
     if last.start is None or level.start is None:
         return last.start is level.start
     return level.start in (1, last.start + len(last.items))
@@ -230,7 +230,7 @@ def _node(kind: str, element: Json, team: str) -> Inline:
         case "broadcast" if element.get("range") in RANGES:
             return Broadcast(element["range"])
         case _:
-            label = " ".join((_said(element) or f"[{kind}]").split("\n"))
+            label = " ".join((_plain_of(element) or f"[{kind}]").split("\n"))
             url = text_at(element, "url")
             return _linked(label, url)
 
@@ -270,10 +270,10 @@ def _characters(element: Json) -> str | None:
         return None
 
 
-def _said(element: Json) -> str:
+def _plain_of(element: Json) -> str:
     """What an element says, by whatever field says it."""
     fields = ("text", "fallback", "value", "title", "name", "url", "team_id")
-    return next((said for name in fields if (said := text_at(element, name))), "")
+    return next((text for name in fields if (text := text_at(element, name))), "")
 
 
 def _with_style(node: Inline, style: Json) -> Inline:

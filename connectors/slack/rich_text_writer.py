@@ -49,7 +49,7 @@ from connectors.slack.mrkdwn import DATE_FORMS, is_emoji_name
 Json = dict[str, Any]
 Line = Sequence[Inline]
 
-MOST_INDENT = 8
+MAX_INDENT = 8
 _DEEPEST = 12  # lists and quotes within one another; what lies deeper stands there flat
 _FLAGS: dict[type[Inline], str] = {
     Strong: "bold",
@@ -83,14 +83,14 @@ def rich_text_length(elements: Iterable[Json]) -> int:
     total = 0
     stack: list[Iterator[Json]] = [iter(elements)]
     while stack:
-        one = next(stack[-1], None)
-        if one is None:
+        element = next(stack[-1], None)
+        if element is None:
             stack.pop()
-        elif "elements" in one:
-            stack.append(iter(one["elements"]))
+        elif "elements" in element:
+            stack.append(iter(element["elements"]))
             total += 1
         else:
-            total += sum(len(one.get(key, "")) for key in ("text", "url", "name", "fallback"))
+            total += sum(len(element.get(key, "")) for key in ("text", "url", "name", "fallback"))
     return total
 
 
@@ -169,7 +169,7 @@ class _Writing:
     def _end_section(self) -> None:
         inlines = inlines_to_rich_text(self._run)
         self._run = []
-        if any(not _is_blank(one) for one in inlines):
+        if any(not _is_blank(inline) for inline in inlines):
             self._elements.append(_element("rich_text_section", inlines))
 
 
@@ -205,8 +205,8 @@ def _row(cells: Iterable[Line]) -> list[Inline]:
 
 def _quote(run: Line) -> list[Json]:
     inlines = inlines_to_rich_text(run)
-    said = any(not _is_blank(one) for one in inlines)
-    return [_element("rich_text_quote", inlines)] if said else []
+    has_text = any(not _is_blank(inline) for inline in inlines)
+    return [_element("rich_text_quote", inlines)] if has_text else []
 
 
 def _quoted(block: Block, depth: int) -> list[Inline]:
@@ -301,11 +301,11 @@ def _below(block: Block, indent: int, depth: int, *, bordered: bool) -> Iterator
         case Quote(blocks):
             yield from _quote(_lines(blocks, depth + 1))
         case Table():
-            for one in _table(block):
-                yield from _below(one, indent, depth + 1, bordered=bordered)
+            for row in _table(block):
+                yield from _below(row, indent, depth + 1, bordered=bordered)
         case _:
             inlines = inlines_to_rich_text(_lines((block,), depth + 1))
-            if any(not _is_blank(one) for one in inlines):
+            if any(not _is_blank(inline) for inline in inlines):
                 yield _element("rich_text_section", inlines)
 
 
@@ -314,7 +314,7 @@ def _list(
 ) -> Json:
     node = _element("rich_text_list", items, style="bullet" if start is None else "ordered")
     if indent:
-        node["indent"] = min(indent, MOST_INDENT)
+        node["indent"] = min(indent, MAX_INDENT)
     offset = 0 if start is None else max(start, 1) - 1 + skipped
     if offset:
         node["offset"] = offset
@@ -332,10 +332,16 @@ def _box(item: ListItem) -> tuple[Inline, ...]:
 
 def inlines_to_rich_text(line: Line) -> list[Json]:
     """A run of inlines; neighbouring texts of the same style are one."""
-    said = [one for one in _elements(line) if one["type"] != "text" or one["text"]]
-    if len(said) < 2:
-        return said
-    return [one for style, group in groupby(said, _text_style) for one in _joined(style, group)]
+    elements = [
+        element for element in _elements(line) if element["type"] != "text" or element["text"]
+    ]
+    if len(elements) < 2:
+        return elements
+    return [
+        joined
+        for style, group in groupby(elements, _text_style)
+        for joined in _joined(style, group)
+    ]
 
 
 def _elements(line: Line) -> Iterator[Json]:
@@ -366,7 +372,7 @@ def _joined(style: Json | None, group: Iterable[Json]) -> Iterable[Json]:
     if style is None:
         return group
     first, *others = group
-    first["text"] += "".join([one["text"] for one in others])
+    first["text"] += "".join([other["text"] for other in others])
     return (first,)
 
 
@@ -394,9 +400,11 @@ def _leaf(node: Inline, style: tuple[str, ...]) -> Json:
         case Emoji(name, None) if is_emoji_name(name):
             return _styled({"type": "emoji", "name": name}, style)
         case Timestamp(unix, form, _) if 0 <= unix < 10**11:
-            shown = {"fallback": said} if (said := _words((node,)).strip()) else {}
+            fallback = {"fallback": words} if (words := _words((node,)).strip()) else {}
             format_ = DATE_FORMS.get(form, DATE_FORMS["f"])
-            return _styled({"type": "date", "timestamp": unix, "format": format_, **shown}, style)
+            return _styled(
+                {"type": "date", "timestamp": unix, "format": format_, **fallback}, style
+            )
         case _:
             return _text(_words((node,)), style)
 
@@ -405,8 +413,8 @@ def _link(url: str, label: str, style: tuple[str, ...]) -> Json:
     safe = safe_url(url)
     if safe is None:
         return _text(label, style)
-    shown = {"text": label} if label.strip() and label != safe else {}
-    return _styled({"type": "link", "url": safe, **shown}, style)
+    text_member = {"text": label} if label.strip() and label != safe else {}
+    return _styled({"type": "link", "url": safe, **text_member}, style)
 
 
 def _words(nodes: Line) -> str:

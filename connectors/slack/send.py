@@ -42,11 +42,11 @@ _UPLOAD_READ = 60.0
 # crosses with that is lost without a sign of whether it was taken.
 _IDLE = 4.0
 _DEFAULT_RETRY = 30.0  # seconds, where Slack does not say how long to wait
-_MOST_RETRY = 3600.0
+_MAX_RETRY = 3600.0
 _JSON = "application/json; charset=utf-8"
 _FORM = "application/x-www-form-urlencoded"
 _PAGE = "200"
-_MOST_WAITS = 5
+_MAX_WAITS = 5
 _LONGEST_WAIT = 60.0
 _PATIENCE = 5.0  # seconds that a request which reads once waits for its turn
 
@@ -80,7 +80,7 @@ class WebApi:
 
     async def post_json(self, method: str, body: Mapping[str, object], *, once: bool) -> Json:
         """A method that writes; `once` where doing it twice would show."""
-        data, what = orjson.dumps(body), _what(method, body)
+        data, what = orjson.dumps(body), _request_name(method, body)
         return (await self._request(method, what, data, _JSON, once=once)).body
 
     async def read(self, method: str, **arguments: str) -> Json:
@@ -92,7 +92,7 @@ class WebApi:
         return await self._ask(method, arguments)
 
     async def _ask(self, method: str, arguments: Mapping[str, str]) -> Answer:
-        what = _what(method, arguments)
+        what = _request_name(method, arguments)
         try:
             return await self._request(method, what, arguments, _FORM, once=False)
         except RateLimited as error:
@@ -112,20 +112,22 @@ class WebApi:
         where its turn comes later than in so many seconds."""
         cursor = ""
         while True:
-            given = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
+            query = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
             if patience is None:
-                page = await self._patiently(method, urgency, given)
+                page = await self._page_with_retries(method, urgency, query)
             else:
                 await self._pace.turn(method, urgency, patience=patience)
-                page = (await self._ask(method, given)).body
+                page = (await self._ask(method, query)).body
             yield page
             following = text_at(page, "response_metadata", "next_cursor")
             if not following or following == cursor:
                 return
             cursor = following
 
-    async def _patiently(self, method: str, urgency: Urgency, arguments: Mapping[str, str]) -> Json:
-        for _ in range(_MOST_WAITS):
+    async def _page_with_retries(
+        self, method: str, urgency: Urgency, arguments: Mapping[str, str]
+    ) -> Json:
+        for _ in range(_MAX_WAITS):
             await self._pace.turn(method, urgency)
             try:
                 return (await self._ask(method, arguments)).body
@@ -153,7 +155,7 @@ class WebApi:
                 url, data=chunks, headers=headers, allow_redirects=False, timeout=timeout
             ) as response:
                 if response.status >= 400:
-                    raise _lost("Uploading a file", f"HTTP {response.status}", once=False)
+                    raise _answer_lost("Uploading a file", f"HTTP {response.status}", once=False)
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -260,25 +262,27 @@ def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
         raise _api_error(what, error, once=once) from error
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise Unavailable(
-            f"{what}: no connection to Slack ({_words(error)}); tried again"
+            f"{what}: no connection to Slack ({_error_text(error)}); tried again"
         ) from error
     except (
         aiohttp.InvalidURL,
         aiohttp.NonHttpUrlClientError,
         aiohttp.ServerFingerprintMismatch,
     ) as error:
-        raise Refused(f"{what}: {_words(error)}; check api_url") from error
+        raise Refused(f"{what}: {_error_text(error)}; check api_url") from error
     except (ConnectionRefusedError, aiohttp.WSServerHandshakeError) as error:
-        raise Unavailable(f"{what}: Slack takes no connection ({_words(error)})") from error
+        raise Unavailable(f"{what}: Slack takes no connection ({_error_text(error)})") from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError) as error:
-        if _never_left(error):
+        if _was_not_sent(error):
             raise Unavailable(f"{what}: the connection was closed; tried again") from error
-        raise _lost(what, _words(error), once=once, late=isinstance(error, TimeoutError)) from error
+        raise _answer_lost(
+            what, _error_text(error), once=once, late=isinstance(error, TimeoutError)
+        ) from error
     except (SlackClientError, BoltError, aiohttp.WSMessageTypeError) as error:
-        raise Refused(f"{what}: {_words(error)}") from error
+        raise Refused(f"{what}: {_error_text(error)}") from error
 
 
-def _never_left(error: BaseException) -> bool:
+def _was_not_sent(error: BaseException) -> bool:
     """Whether the connection was closed before aiohttp wrote the request to it: a request whose
     body is not whole is never taken."""
     cause = error.__cause__ or error
@@ -286,7 +290,7 @@ def _never_left(error: BaseException) -> bool:
     return reset and "closing transport" in str(cause)
 
 
-def _lost(what: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:
+def _answer_lost(what: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:
     if once:
         text = f"{what}: the answer did not come ({reason}); Slack may have taken it"
         return Unsettled(text, late=late)
@@ -299,7 +303,9 @@ def _api_error(what: str, error: SlackApiError, *, once: bool) -> PlatformError:
     headers: Mapping[str, str] = getattr(response, "headers", None) or {}
     data = getattr(response, "data", response)
     body = data if isinstance(data, dict) else {}
-    return _error(what, status, headers, body, once=once) or Refused(f"{what}: {_words(error)}")
+    return _error(what, status, headers, body, once=once) or Refused(
+        f"{what}: {_error_text(error)}"
+    )
 
 
 def _checked(
@@ -326,13 +332,13 @@ def _error(
     if status == 501:
         return Refused(f"{what}: HTTP 501: Slack does not know this request", code="501")
     if status >= 500:
-        return _lost(what, f"HTTP {status}", once=once, late=status == 504)
+        return _answer_lost(what, f"HTTP {status}", once=once, late=status == 504)
     if body.get("ok") is True:
         return None
     if code:
         return error_of_code(what, code, body, once=once)
     if 200 <= status < 300:
-        return _lost(what, "it was no JSON of Slack's", once=once)
+        return _answer_lost(what, "it was no JSON of Slack's", once=once)
     return Refused(
         f"{what}: HTTP {status} without an answer of Slack's; check api_url and any proxy between",
         code=str(status),
@@ -341,15 +347,15 @@ def _error(
 
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Header names are given as they came: case does not matter."""
-    told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    header = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
     try:
-        seconds = float(told)
+        seconds = float(header)
     except (TypeError, ValueError):
         return _DEFAULT_RETRY
-    return min(max(seconds, 1.0), _MOST_RETRY) if math.isfinite(seconds) else _DEFAULT_RETRY
+    return min(max(seconds, 1.0), _MAX_RETRY) if math.isfinite(seconds) else _DEFAULT_RETRY
 
 
-def _what(method: str, arguments: Mapping[str, object]) -> str:
+def _request_name(method: str, arguments: Mapping[str, object]) -> str:
     """The method and what it was for, as error texts begin."""
     subject = next(
         (arguments[name] for name in ("channel", "user", "bot") if name in arguments), None
@@ -357,7 +363,7 @@ def _what(method: str, arguments: Mapping[str, object]) -> str:
     return f"{method} {subject!r}" if subject else method
 
 
-def _words(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientResponseError):  # shows the address: a socket's is a ticket
         return f"{type(error).__name__} {error.status}"
     return str(error) or type(error).__name__

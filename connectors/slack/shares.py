@@ -23,7 +23,7 @@ from connectors.slack.send import WebApi
 _FIRST_LOOK = 0.25  # seconds from the answer to the first look for the message; then twice as long
 _LONGEST_LOOK = 2.0
 _PATIENCE = 8.0  # seconds of looking before the lane looks for it as for any lost answer
-_GIVEN_UP = 120.0  # seconds after which what Slack took and shows nowhere is shared again
+_SHARE_TIMEOUT = 120.0  # seconds after which what Slack took and shows nowhere is shared again
 _GONE = ("file_not_found", "file_deleted")
 
 
@@ -52,12 +52,13 @@ class Shares:
         seen by nobody; only the last request makes something that people see."""
         if self._files is None:
             raise Refused(f"{call.method}: this bridge keeps no files")
-        staged = [await stage(self._api, self._files, one) for one in call.files]
-        shown: list[JsonValue] = [
-            {"id": file, "title": one.name} for file, one in zip(staged, call.files, strict=True)
+        staged = [await stage(self._api, self._files, file_ref) for file_ref in call.files]
+        native_files: list[JsonValue] = [
+            {"id": file, "title": file_ref.name}
+            for file, file_ref in zip(staged, call.files, strict=True)
         ]
         body: dict[str, JsonValue] = {
-            "files": shown,
+            "files": native_files,
             "channel_id": call.channel.channel,
             "initial_comment": call.body.get("initial_comment"),
         }
@@ -68,7 +69,7 @@ class Shares:
         )
         await self._key_values.put(_key(call), note.model_dump_json())
         await self._api.post_json(call.method, body, once=True)
-        return await self._shown(call, staged[0])
+        return await self._wait_for_message(call, staged[0])
 
     async def find(self, call: Call, after: str | None) -> Receipt | None:
         """The message later than `after` (a ts) that shares the files of this call. None: there is
@@ -76,20 +77,22 @@ class Shares:
 
         Raises Unavailable where Slack took the files and shows them nowhere yet.
         """
-        note = await self._noted(call)
+        note = await self._stored_note(call)
         if note is None:
             return None
         try:
-            receipt = await self._standing(call, note.files[0])
+            receipt = await self._first_message(call, note.files[0])
         except Refused as error:
             if error.code not in _GONE:
                 raise
             return None
         if receipt:
-            known = after is not None and ids.order_key(receipt.native_id) <= ids.order_key(after)
-            return None if known else receipt
+            is_earlier = after is not None and ids.order_key(receipt.native_id) <= ids.order_key(
+                after
+            )
+            return None if is_earlier else receipt
         waited = self._clock.time() - note.at
-        if waited < _GIVEN_UP:
+        if waited < _SHARE_TIMEOUT:
             raise Unavailable(
                 f"{call.method} to {call.channel}: Slack took the files {waited:.0f} s ago and "
                 "shows them nowhere yet; looked for again"
@@ -97,14 +100,14 @@ class Shares:
         await self._forget(note)
         return None
 
-    async def _shown(self, call: Call, file: str) -> Receipt:
+    async def _wait_for_message(self, call: Call, file: str) -> Receipt:
         """Raises Unsettled where Slack does not tell in time: it took them, and they must not be
         shared again before they were looked for."""
         pause, waited = _FIRST_LOOK, 0.0
         try:
             while waited < _PATIENCE:
                 await self._clock.sleep(pause)
-                if receipt := await self._standing(call, file):
+                if receipt := await self._first_message(call, file):
                     return receipt
                 pause, waited = min(2 * pause, _LONGEST_LOOK), waited + pause
         except PlatformError as error:
@@ -113,7 +116,7 @@ class Shares:
             why = f"it shows them nowhere after {waited:g} s"
         raise Unsettled(f"{call.method} to {call.channel}: Slack took the files; {why}")
 
-    async def _standing(self, call: Call, file: str) -> Receipt | None:
+    async def _first_message(self, call: Call, file: str) -> Receipt | None:
         """Its first message in the channel of this call."""
         shares = object_at(await self._api.read("files.info", file=file), "file", "shares")
         for kind in ("public", "private"):
@@ -125,10 +128,10 @@ class Shares:
                     return Receipt(slot=call.slot, native_id=ts, thread=thread)
         return None
 
-    async def _noted(self, call: Call) -> _Note | None:
-        told = await self._key_values.get(_key(call))
+    async def _stored_note(self, call: Call) -> _Note | None:
+        stored = await self._key_values.get(_key(call))
         try:
-            note = _Note.model_validate_json(told or "")
+            note = _Note.model_validate_json(stored or "")
         except ValidationError:
             return None
         return note if (note.operation, note.slot) == (call.operation, call.slot) else None

@@ -24,8 +24,8 @@ from bridge.ports.clock import Clock
 from connectors.slack import ids
 from connectors.slack.capabilities import (
     APPEND_STREAM,
+    MAX_STREAMS,
     METADATA_TYPE,
-    MOST_STREAMS,
     START_STREAM,
     STOP_STREAM,
     STREAM_FIELD,
@@ -47,7 +47,7 @@ _SIGNS = {"<": "&lt;", ">": "&gt;"}
 
 
 @dataclass
-class _Open:
+class _OpenStream:
     """A stream that we opened, and what it shows."""
 
     begun: float
@@ -61,10 +61,12 @@ class _Open:
                 case {"type": "markdown_text", "text": str(text)}:
                     self.sent += text
                 case {"type": "task_update", "id": str(own_id), **fields}:
-                    told = {name: value for name, value in fields.items() if value}
-                    known = self.steps.get(own_id)
-                    before = {} if known is None else known.model_dump()
-                    self.steps[own_id] = PlanStep.model_validate({**before, **told, "id": own_id})
+                    changes = {name: value for name, value in fields.items() if value}
+                    earlier = self.steps.get(own_id)
+                    before = {} if earlier is None else earlier.model_dump()
+                    self.steps[own_id] = PlanStep.model_validate(
+                        {**before, **changes, "id": own_id}
+                    )
                 case _:
                     pass
 
@@ -79,7 +81,7 @@ class Streaming:
     def __init__(self, clock: Clock, encode: Callable[[Delivery], Encoded]) -> None:
         self._clock = clock
         self._encode = encode
-        self._open: dict[tuple[str, str], _Open] = {}
+        self._open: dict[tuple[str, str], _OpenStream] = {}
         self._stopped: deque[float] = deque()
 
     def opening(self, delivery: Delivery, call: Call) -> Call | None:
@@ -88,11 +90,11 @@ class Streaming:
             return None
         recipient = _recipient(operation)
         steps = delivery.steps if call.slot == 0 else ()
-        chunks = [*(_task(step) for step in steps), *_said(_text(delivery, call.slot))]
+        chunks = [*(_task(step) for step in steps), *_text_chunks(_text(delivery, call.slot))]
         if recipient is None or not chunks or not self._has_room():
             return None
-        kept = ("channel", "thread_ts", "username", "icon_url", "icon_emoji")
-        body = {name: call.body[name] for name in kept if name in call.body}
+        carried = ("channel", "thread_ts", "username", "icon_url", "icon_emoji")
+        body = {name: call.body[name] for name in carried if name in call.body}
         body |= {**recipient, "task_display_mode": "plan", "chunks": [*chunks]}
         return call.model_copy(
             update={
@@ -112,10 +114,10 @@ class Streaming:
         if old or is_rich(delivery.message):
             return self.ending(delivery, call)
         works = (*steps, *delivery.steps) if call.slot == 0 else steps
-        chunks = [*_news(works, stream.steps)]
+        chunks = [*_changed_steps(works, stream.steps)]
         text = _text(delivery, call.slot)
         if text.startswith(stream.sent):
-            chunks += _said(text[len(stream.sent) :])
+            chunks += _text_chunks(text[len(stream.sent) :])
         if not chunks:
             return ()
         more: dict[str, JsonValue] = {"chunks": [*chunks]}
@@ -124,15 +126,22 @@ class Streaming:
     def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
         if self._of(call) is None:
             return ()
-        told: dict[str, JsonValue] = {"operation": call.operation, "slot": call.slot}
-        metadata: dict[str, JsonValue] = {"event_type": METADATA_TYPE, "event_payload": told}
+        payload: dict[str, JsonValue] = {"operation": call.operation, "slot": call.slot}
+        metadata: dict[str, JsonValue] = {"event_type": METADATA_TYPE, "event_payload": payload}
         return (_on_stream(call, STOP_STREAM, {"metadata": metadata}), call)
 
     def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
         if call.method != START_STREAM:
             return None
         calls = self._encode(delivery).calls
-        return next((one for one in calls if one.slot == call.slot and one.kind == "post"), None)
+        return next(
+            (
+                candidate
+                for candidate in calls
+                if candidate.slot == call.slot and candidate.kind == "post"
+            ),
+            None,
+        )
 
     async def send(self, api: WebApi, call: Call) -> Receipt:
         """One call; an edit of a stream that was left open (a crash) ends it first."""
@@ -141,13 +150,13 @@ class Streaming:
         except StreamStopped:
             self._forget(call)
             if call.method == STOP_STREAM:
-                return _standing(call)
+                return _stream_receipt(call)
             raise
         except Refused as error:
             if error.code in _OVER:
                 self._forget(call)
                 if call.method == STOP_STREAM:
-                    return _standing(call)
+                    return _stream_receipt(call)
             if error.code != _CONFLICT:
                 raise
             stop = _on_stream(call, STOP_STREAM, {})
@@ -158,22 +167,24 @@ class Streaming:
 
     # --- within ---------------------------------------------------------------------------------
 
-    def _of(self, call: Call) -> _Open | None:
+    def _of(self, call: Call) -> _OpenStream | None:
         return self._open.get((call.channel.channel, call.native_id or ""))
 
     def _has_room(self) -> bool:
         now = self._clock.monotonic()
         while self._stopped and self._stopped[0] <= now - _WINDOW:
             self._stopped.popleft()
-        lost = [key for key, one in self._open.items() if now - one.begun > STREAM_LIFE + _WINDOW]
+        lost = [
+            key for key, stream in self._open.items() if now - stream.begun > STREAM_LIFE + _WINDOW
+        ]
         for key in lost:
             del self._open[key]
-        return len(self._open) + len(self._stopped) < MOST_STREAMS
+        return len(self._open) + len(self._stopped) < MAX_STREAMS
 
     def _note(self, call: Call, receipt: Receipt) -> None:
         key = (call.channel.channel, receipt.native_id)
         if call.method == START_STREAM:
-            self._open[key] = _Open(self._clock.monotonic())
+            self._open[key] = _OpenStream(self._clock.monotonic())
         if call.method in (START_STREAM, APPEND_STREAM) and (stream := self._open.get(key)):
             stream.take(call.body["chunks"])
         elif call.method == STOP_STREAM:
@@ -188,12 +199,12 @@ def _recipient(operation: object) -> dict[str, JsonValue] | None:
     """Whom it is streamed for: who asked, if that is a member here."""
     if not isinstance(operation, PostMessage | EditMessage) or operation.asker is None:
         return None
-    asked = ids.split_actor(operation.asker)
-    if asked is None or asked[0] != operation.channel.workspace or asked[2] is not None:
+    asker = ids.split_actor(operation.asker)
+    if asker is None or asker[0] != operation.channel.workspace or asker[2] is not None:
         return None
-    if asked[1][:1] not in ("U", "W"):
+    if asker[1][:1] not in ("U", "W"):
         return None
-    return {"recipient_team_id": asked[0], "recipient_user_id": asked[1]}
+    return {"recipient_team_id": asker[0], "recipient_user_id": asker[1]}
 
 
 def _text(delivery: Delivery, slot: int) -> str:
@@ -206,30 +217,30 @@ def _markdown(text: str) -> str:
     """As Slack reads it: control sequences and entities come before Markdown."""
     written = text_to_markdown(markdown_to_text(text))
     written = _AUTOLINK.sub(r"\1", _OWN_LINK.sub(r"\1", written))
-    return _SIGN.sub(lambda found: _SIGNS.get(found[1] or "", "&amp;"), written)
+    return _SIGN.sub(lambda match: _SIGNS.get(match[1] or "", "&amp;"), written)
 
 
-def _said(text: str) -> list[dict[str, JsonValue]]:
+def _text_chunks(text: str) -> list[dict[str, JsonValue]]:
     return [{"type": "markdown_text", "text": text}] if text else []
 
 
-def _news(
-    steps: Sequence[PlanStep], known: Mapping[str, PlanStep]
+def _changed_steps(
+    steps: Sequence[PlanStep], sent: Mapping[str, PlanStep]
 ) -> Iterator[dict[str, JsonValue]]:
     """Title and status replace what they were; details and output add to it, so each is sent
     once."""
     for step in steps:
-        before = known.get(step.id)
+        before = sent.get(step.id)
         if before is None:
             yield _task(step)
             continue
-        told = {
+        additions = {
             name: "" if getattr(before, name) else getattr(step, name)
             for name in ("details", "output")
         }
-        new = step.model_copy(update=told)
+        new = step.model_copy(update=additions)
         title, status = _title(step), step.status
-        if any(told.values()) or (title, status) != (before.title, before.status):
+        if any(additions.values()) or (title, status) != (before.title, before.status):
             yield _task(new)
 
 
@@ -258,5 +269,5 @@ def _account_of(call: Call) -> str:
     return call.budgets[0].of if call.budgets else ""
 
 
-def _standing(call: Call) -> Receipt:
+def _stream_receipt(call: Call) -> Receipt:
     return Receipt(slot=call.slot, native_id=call.native_id or "", thread=call.thread)

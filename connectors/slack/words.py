@@ -21,9 +21,9 @@ def in_words(call: Call) -> Call | None:
     """What it says as one text, cut where Slack takes no more."""
     if not any(call.body.get(name) for name in _FORM):
         return None
-    rest = {name: value for name, value in call.body.items() if name not in _FORM}
+    members = {name: value for name, value in call.body.items() if name not in _FORM}
     emptied: dict[str, JsonValue] = {} if call.kind == "post" else {name: [] for name in _FORM}
-    return call.model_copy(update={"body": {**rest, **emptied, "text": _text(call.body)}})
+    return call.model_copy(update={"body": {**members, **emptied, "text": _text(call.body)}})
 
 
 def without_files(call: Call) -> Call | None:

@@ -56,7 +56,7 @@ def as_copy(native: JsonValue, rule: Rule, workspace: str = "") -> JsonValue:
 
 
 def _are_blocks(items: list[JsonValue]) -> bool:
-    return all(_mode_of(one) == _BLOCKS for one in items)
+    return all(_mode_of(item) == _BLOCKS for item in items)
 
 
 def _mode_of(value: JsonValue) -> str:
@@ -69,7 +69,7 @@ class _Copying:
         self._team = team
 
     def items(self, value: list[JsonValue], mode: str, depth: int) -> JsonValue:
-        items = [self.value(one, mode, depth + 1) for one in value]
+        items = [self.value(item, mode, depth + 1) for item in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
 
     def members(self, value: Json, mode: str, depth: int) -> JsonValue:
@@ -109,16 +109,18 @@ class _Copying:
             return text
         return _CONTROL.sub(self._control, text)
 
-    def _control(self, found: re.Match[str]) -> str:
-        if _DATE.fullmatch(found[0]):
-            return found[0]
-        token = found[0] if found[0].endswith(">") else f"{found[0]}>"
+    def _control(self, match: re.Match[str]) -> str:
+        if _DATE.fullmatch(match[0]):
+            return match[0]
+        token = match[0] if match[0].endswith(">") else f"{match[0]}>"
         document = with_references(mrkdwn_to_text(token, self._team), self._rule)
         return text_to_mrkdwn(document)
 
     def _element(self, element: Json) -> JsonValue:
-        (said,) = with_references((Paragraph(element_to_inlines(element, self._team)),), self._rule)
-        written = inlines_to_rich_text(said.children)
+        (paragraph,) = with_references(
+            (Paragraph(element_to_inlines(element, self._team)),), self._rule
+        )
+        written = inlines_to_rich_text(paragraph.children)
         if not written:
             return {"type": "text", "text": " "}
         return element if _is_same(written[0], element) else written[0]
@@ -140,4 +142,4 @@ def _is_unshown(key: str, inner: JsonValue, mode: str) -> bool:
 
 
 def _is_same(written: Json, element: Json) -> bool:
-    return all(written.get(key) == one for key, one in element.items() if key != "style")
+    return all(written.get(key) == member for key, member in element.items() if key != "style")

@@ -32,14 +32,14 @@ def mistakes(payload: Payload) -> tuple[CodecError, ...]:
     if payload.schema_id == BLOCKS:
         if isinstance(data, dict) and "blocks" in data and not is_block(data.get("type")):
             data, at = data["blocks"], f"{at}/blocks"
-        wanted = _BLOCK if isinstance(data, dict) else _BLOCKS
+        expected = _BLOCK if isinstance(data, dict) else _BLOCKS
     elif payload.schema_id == ATTACHMENTS:
         if isinstance(data, dict) and "attachments" in data:
             data, at = data["attachments"], f"{at}/attachments"
-        wanted = _ATTACHMENT if isinstance(data, dict) else _ATTACHMENTS
+        expected = _ATTACHMENT if isinstance(data, dict) else _ATTACHMENTS
     else:
         return ()
-    return mistakes_in(data, wanted, _FAMILIES, at)
+    return mistakes_in(data, expected, _FAMILIES, at)
 
 
 # --- values ---------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ _ATTACHMENT = object_of("attachment", "an attachment: an object")
 _ATTACHMENTS = list_of("attachment", _ATTACHMENT.says)
 _OPTIONS = list_of("option", "an object with text and value")
 _CELL = Requirement(
-    "a cell: an object with a type, or null", lambda one: one is None or is_object(one),
+    "a cell: an object with a type, or null", lambda cell: cell is None or is_object(cell),
     family="cell",
 )  # fmt: skip
 _ROWS = Requirement("a list", is_list, Requirement("a list of cells", is_list, _CELL))
@@ -73,23 +73,23 @@ _TEXTS = Requirement("a list", is_list, TEXT)
 _ANY = Kind()
 _CONFIRM = object_of("confirm", "an object with text")
 _COMMON: Members = {"action_id": TEXT, "confirm": _CONFIRM}
-_ASKED: Members = {**_COMMON, "placeholder": _PLAIN}
+_INPUT_COMMON: Members = {**_COMMON, "placeholder": _PLAIN}
 _IMAGE = Kind(
     {"alt_text": TEXT},
     {"image_url": TEXT, "slack_file": _OBJECT, "title": _PLAIN},
     one_of=("image_url", "slack_file"),
 )
 _BOXES = Kind({"options": _OPTIONS}, {**_COMMON, "initial_options": _OPTIONS})
-_PICKER = Kind({}, _ASKED)
+_PICKER = Kind({}, _INPUT_COMMON)
 _STATIC = Kind(
     {},
     {
-        **_ASKED, "options": _OPTIONS, "initial_options": _OPTIONS,
+        **_INPUT_COMMON, "options": _OPTIONS, "initial_options": _OPTIONS,
         "option_groups": list_of("group", "an object with label and options"),
     },
     one_of=("options", "option_groups"),
 )  # fmt: skip
-_WRITTEN = Kind({}, {**_ASKED, "initial_value": TEXT})
+_WRITTEN = Kind({}, {**_INPUT_COMMON, "initial_value": TEXT})
 _HALF = object_of("half", "an object with text and value")
 _TASK = Kind(
     {"task_id": TEXT, "title": TEXT},
@@ -177,7 +177,7 @@ _FAMILIES: Families = {
             _PICKER,
         ),
         **dict.fromkeys(("plain_text_input", "email_text_input", "url_text_input"), _WRITTEN),
-        "rich_text_input": Kind({}, {**_ASKED, "initial_value": _RICH}),
+        "rich_text_input": Kind({}, {**_INPUT_COMMON, "initial_value": _RICH}),
         "file_input": Kind({}, {"filetypes": _TEXTS}),
     }),
     "confirm": Family("a confirmation", untyped=Kind(

@@ -90,11 +90,15 @@ def read_payload(payload: Payload, workspace: str = "") -> Card:
 def read_message(native: JsonValue, workspace: str = "") -> Card:
     """All payloads of a message as one card. Where it has blocks, its text is the summary."""
     native = unfolded(native)
-    cards = [_card(one, workspace) for one in payloads(native)]
+    cards = [_card(payload, workspace) for payload in payloads(native)]
     nodes = tuple(node for card in cards for node in card.nodes)
     summaries = [_notified(native, workspace), *(card.summary for card in cards)]
-    shown = isinstance(native, dict) and not _has_blocks(native) and _text(native, "text")
-    summary = "" if shown else next((one for one in summaries if one), "")
+    has_plain_text = isinstance(native, dict) and not _has_blocks(native) and _text(native, "text")
+    summary = (
+        ""
+        if has_plain_text
+        else next((own_summary for own_summary in summaries if own_summary), "")
+    )
     return Card(nodes, summary=summary)
 
 
@@ -159,10 +163,10 @@ def _of_message(native: Json) -> Iterable[Payload]:
 
 
 def _bare_list(native: list[JsonValue]) -> Payload:
-    objects = [one for one in native if isinstance(one, dict)]
+    objects = [item for item in native if isinstance(item, dict)]
     if not objects:
         raise CodecError("", "is no list of Slack blocks: none of its items is an object")
-    attached = all(_is_attachment(one) for one in objects)
+    attached = all(_is_attachment(item) for item in objects)
     return Payload(ATTACHMENTS if attached else BLOCKS, native)
 
 
@@ -196,17 +200,19 @@ def _blocks(data: object, at: str, team: str) -> Card:
         return _blocks_in(cast("list[object]", data), at, team)
     if not isinstance(data, dict):
         raise CodecError(at, "must be a list of Slack blocks")
-    found = cast("Json", data)
-    if "blocks" in found and not is_block(found.get("type")):
-        return _blocks_in(items_at(found, "blocks"), f"{at}/blocks", team)
-    return Card(tuple(read_block(found, at, team)), at=at)
+    members = cast("Json", data)
+    if "blocks" in members and not is_block(members.get("type")):
+        return _blocks_in(items_at(members, "blocks"), f"{at}/blocks", team)
+    return Card(tuple(read_block(members, at, team)), at=at)
 
 
 def _blocks_in(blocks: Sequence[object], at: str, team: str) -> Card:
     """A press tells the author what is filled in, too (`state.values`): where blocks ask
     something, their buttons submit it."""
     nodes = tuple(read_blocks(blocks, at, team))
-    asks = any(isinstance(one, dict) and cast("Json", one).get("type") == "input" for one in blocks)
+    asks = any(
+        isinstance(block, dict) and cast("Json", block).get("type") == "input" for block in blocks
+    )
     return Card(tuple(map(_submitting, nodes)) if asks else nodes, at=at)
 
 
@@ -215,7 +221,7 @@ def _submitting(node: Node) -> Node:
         case Button(does="press", secondary=False):
             return replace(node, does="submit")
         case Actions(items):
-            buttons = (_submitting(one) if isinstance(one, Button) else one for one in items)
+            buttons = (_submitting(item) if isinstance(item, Button) else item for item in items)
             return replace(node, items=cast("tuple[Action, ...]", tuple(buttons)))
         case Section(accessory=accessory):
             return replace(node, accessory=_submitting(accessory))
@@ -236,7 +242,7 @@ def _attachments(data: object, at: str, team: str) -> Card:
     else:
         several = [cast("object", data)]
         nodes = read_attachment(data, at, team)
-    summary = "\n".join(text_to_plain(one) for one in fallbacks_of(several, team))
+    summary = "\n".join(text_to_plain(fallback) for fallback in fallbacks_of(several, team))
     return Card(tuple(nodes), summary=summary, at=at)
 
 
@@ -252,8 +258,8 @@ def _prose(text: object, at: str, team: str) -> Card:
     if not isinstance(text, str):
         raise CodecError(at, "must be text")
     is_markdown = at.endswith(f"/{_MARKDOWN}")
-    said = markdown_block_to_text(text, team) if is_markdown else mrkdwn_to_text(text, team)
-    return Card((Prose(said, at=at),) if said else (), at=at)
+    blocks = markdown_block_to_text(text, team) if is_markdown else mrkdwn_to_text(text, team)
+    return Card((Prose(blocks, at=at),) if blocks else (), at=at)
 
 
 _READERS: dict[str, Callable[[object, str, str], Card]] = {

@@ -39,7 +39,7 @@ from connectors.slack.json_values import Json
 from connectors.slack.mrkdwn_reader import mrkdwn_to_text
 
 _STYLES: dict[str, Style] = {"good": "good", "warning": "warning", "danger": "attention"}
-_MOST_NAMES = 20  # there are three; more cannot be meant
+_MAX_NAMES = 20  # there are three; more cannot be meant
 _HEX = re.compile(r"#?([0-9a-f]{6}|[0-9a-f]{3})", re.IGNORECASE)
 
 
@@ -58,17 +58,17 @@ def read_attachment(value: object, at: str, team: str) -> list[Node]:
     attachment = cast("Json", value)
     pretext = _prose(attachment, "pretext", at, team)
     panel = _panel(attachment, at, team, _inside(attachment, at, team))
-    if _is_seen(panel):
+    if _is_visible(panel):
         return [*pretext, panel]
     if pretext:
         return [*pretext]
-    if said := unformatted(string_at(attachment, "fallback"), team):
-        return [_panel(attachment, at, team, (Prose(said, at=f"{at}/fallback"),))]
-    found = unknown(attachment, at, team, ATTACHMENTS)
-    return [found] if found.fallback else []
+    if fallback_text := unformatted(string_at(attachment, "fallback"), team):
+        return [_panel(attachment, at, team, (Prose(fallback_text, at=f"{at}/fallback"),))]
+    native = unknown(attachment, at, team, ATTACHMENTS)
+    return [native] if native.fallback else []
 
 
-def _is_seen(panel: Container) -> bool:
+def _is_visible(panel: Container) -> bool:
     return bool(
         panel.nodes or panel.title or panel.author or panel.footer or panel.thumbnail or panel.hero
     )
@@ -77,9 +77,11 @@ def _is_seen(panel: Container) -> bool:
 def fallbacks_of(attachments: Sequence[object], team: str) -> list[Document]:
     """What notifications say of attachments."""
     texts = (
-        string_at(cast("Json", one), "fallback") for one in attachments if isinstance(one, dict)
+        string_at(cast("Json", attachment), "fallback")
+        for attachment in attachments
+        if isinstance(attachment, dict)
     )
-    return [said for text in texts if (said := unformatted(text, team))]
+    return [plain for text in texts if (plain := unformatted(text, team))]
 
 
 # --- around ---------------------------------------------------------------------------------
@@ -87,7 +89,7 @@ def fallbacks_of(attachments: Sequence[object], team: str) -> list[Document]:
 
 def _panel(attachment: Json, at: str, team: str, nodes: Nodes) -> Container:
     color = string_at(attachment, "color")
-    film = any(isinstance(one, Player) for one in nodes)
+    film = any(isinstance(node, Player) for node in nodes)
     return Container(
         nodes,
         form="panel",
@@ -104,10 +106,10 @@ def _panel(attachment: Json, at: str, team: str, nodes: Nodes) -> Container:
 
 
 def _rgb(color: str) -> int | None:
-    found = _HEX.fullmatch(color.strip())
-    if not found:
+    match = _HEX.fullmatch(color.strip())
+    if not match:
         return None
-    digits = found[1] if len(found[1]) == 6 else "".join(2 * one for one in found[1])
+    digits = match[1] if len(match[1]) == 6 else "".join(2 * digit for digit in match[1])
     return int(digits, 16)
 
 
@@ -170,14 +172,14 @@ def _inside(attachment: Json, at: str, team: str) -> Nodes:
 
 
 def _prose(attachment: Json, key: str, at: str, team: str) -> Nodes:
-    said = _document(attachment, key, string_at(attachment, key), team)
-    return (Prose(said, at=f"{at}/{key}"),) if said else ()
+    blocks = _document(attachment, key, string_at(attachment, key), team)
+    return (Prose(blocks, at=f"{at}/{key}"),) if blocks else ()
 
 
 def _document(attachment: Json, key: str, text: str, team: str) -> Document:
     """Where `mrkdwn_in` is given, only what it names has styles."""
     named = attachment.get("mrkdwn_in")
-    has_styles = not isinstance(named, list) or key in cast("list[object]", named)[:_MOST_NAMES]
+    has_styles = not isinstance(named, list) or key in cast("list[object]", named)[:_MAX_NAMES]
     return mrkdwn_to_text(text, team) if has_styles else unformatted(text, team)
 
 
@@ -192,9 +194,9 @@ def _fields(attachment: Json, at: str, team: str) -> list[Node]:
             return ()
         field = cast("Json", value)
         label = _line(field, "title", team)
-        said = _document(attachment, "fields", string_at(field, "value"), team)
+        blocks = _document(attachment, "fields", string_at(field, "value"), team)
         short = field.get("short") is True
-        return (LabelledValue(label, said, short, at=place),) if label or said else None
+        return (LabelledValue(label, blocks, short, at=place),) if label or blocks else None
 
     place = f"{at}/fields"
     return rows(items_at(attachment, "fields"), place, place, team, read, Fields)
@@ -207,8 +209,8 @@ def _blocks(attachment: Json, at: str, team: str) -> list[Node]:
 def _shared(attachment: Json, at: str, team: str) -> list[Node]:
     """The blocks of a message that was shared: its `text` says the same in mrkdwn."""
     nodes: list[Node] = []
-    for index, one in enumerate(items_at(attachment, "message_blocks")):
-        message = cast("Json", one).get("message") if isinstance(one, dict) else None
+    for index, item in enumerate(items_at(attachment, "message_blocks")):
+        message = cast("Json", item).get("message") if isinstance(item, dict) else None
         if isinstance(message, dict):
             place = f"{at}/message_blocks/{index}/message/blocks"
             nodes += read_blocks(items_at(cast("Json", message), "blocks"), place, team, 1)
@@ -224,9 +226,9 @@ def _films(attachment: Json, at: str) -> list[Node]:
             continue
         poster = url_at(attachment, "thumb_url") if kind == "video" else ""
         page = url_at(attachment, "title_link") or url_at(attachment, "from_url")
-        seen = asset_of(poster) if poster else None
+        preview = asset_of(poster) if poster else None
         place = f"{at}/{kind}_url" if f"{kind}_url" in attachment else f"{at}/{kind}_html"
-        nodes.append(Player(kind, asset, poster=seen, link=page, at=place))
+        nodes.append(Player(kind, asset, poster=preview, link=page, at=place))
     return nodes
 
 

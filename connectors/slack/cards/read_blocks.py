@@ -60,14 +60,14 @@ def read_block(block: object, at: str, team: str, depth: int = 0) -> list[Node]:
     """One block; nothing where it shows nothing."""
     if not isinstance(block, dict):
         return [unknown(block, at, team)]
-    found = cast("Json", block)
-    kind = found.get("type")
+    members = cast("Json", block)
+    kind = members.get("type")
     if kind == "container":
-        return _container(found, at, team, depth) or _native(found, at, team)
+        return _container(members, at, team, depth) or _native(members, at, team)
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     if reader is None:
-        return [_named(found, at, team)]
-    return reader(found, at, team) or _native(found, at, team)
+        return [_named(members, at, team)]
+    return reader(members, at, team) or _native(members, at, team)
 
 
 def is_block(kind: object) -> bool:
@@ -76,17 +76,17 @@ def is_block(kind: object) -> bool:
 
 def _native(block: Json, at: str, team: str) -> list[Node]:
     """A block of a known kind that nothing was read of: kept if anything can be seen in it."""
-    found = unknown(block, at, team)
-    return [found] if found.fallback else []
+    native = unknown(block, at, team)
+    return [native] if native.fallback else []
 
 
 def _named(block: Json, at: str, team: str) -> Native:
     """A block of an unknown kind is named where no word is found in it."""
-    found = unknown(block, at, team)
+    native = unknown(block, at, team)
     kind = block.get("type")
-    if found.fallback or not isinstance(kind, str):
-        return found
-    return replace(found, fallback=(Prose((Paragraph((Text(f"[{kind}]"),)),), at=at),))
+    if native.fallback or not isinstance(kind, str):
+        return native
+    return replace(native, fallback=(Prose((Paragraph((Text(f"[{kind}]"),)),), at=at),))
 
 
 # --- text -----------------------------------------------------------------------------------
@@ -95,19 +95,19 @@ def _named(block: Json, at: str, team: str) -> Native:
 def _section(block: Json, at: str, team: str) -> list[Node]:
     nodes: list[Node] = []
     if (text := block.get("text")) is not None and (
-        said := prose(text, f"{at}/text", team)
+        body := prose(text, f"{at}/text", team)
     ) is not None:
-        nodes.append(said)
+        nodes.append(body)
     if (values := block.get("fields")) is not None:
         nodes += _fields(values, f"{at}/fields", team)
     accessory = block.get("accessory")
     if accessory is None:
         return nodes
     place = f"{at}/accessory"
-    beside = _accessory(accessory, place, team)
-    if beside is None:
+    accessory_node = _accessory(accessory, place, team)
+    if accessory_node is None:
         return nodes
-    return [beside] if not nodes else [Section(tuple(nodes), beside, at=at)]
+    return [accessory_node] if not nodes else [Section(tuple(nodes), accessory_node, at=at)]
 
 
 def _fields(values: object, at: str, team: str) -> list[Node]:
@@ -115,41 +115,41 @@ def _fields(values: object, at: str, team: str) -> list[Node]:
         return [unknown(values, at, team)]
 
     def read(value: object, place: str, team: str) -> Sequence[Any]:
-        found = field(value, place, team)
-        return () if found is None else (found,)
+        item = field(value, place, team)
+        return () if item is None else (item,)
 
     return rows(cast("list[object]", values), at, at, team, read, Fields)
 
 
 def _accessory(value: object, at: str, team: str) -> Node | None:
     """None for a picture of nothing."""
-    if (found := picture(value, at, team, "small")) is not None:
-        return found
+    if (node := picture(value, at, team, "small")) is not None:
+        return node
     match read_element(value, at, team):
-        case [one]:
-            return one
+        case [element]:
+            return element
         case []:
-            found = unknown(value, at, team)
-            return found if found.fallback or not is_picture(value) else None
+            node = unknown(value, at, team)
+            return node if node.fallback or not is_picture(value) else None
         case several:
             return Actions(tuple(several), at=at)
 
 
 def _header(block: Json, at: str, team: str) -> list[Node]:
-    said = line(block.get("text"), team)
+    text = line(block.get("text"), team)
     level = block.get("level")
-    known = level if isinstance(level, int) and 1 <= level <= 4 else 2
-    return [Prose((Heading(known, said),), at=at)] if said else []
+    size = level if isinstance(level, int) and 1 <= level <= 4 else 2
+    return [Prose((Heading(size, text),), at=at)] if text else []
 
 
 def _rich_text(block: Json, at: str, team: str) -> list[Node]:
-    said = prose(block, at, team)
-    return [said] if said is not None else []
+    body = prose(block, at, team)
+    return [body] if body is not None else []
 
 
 def _markdown(block: Json, at: str, team: str) -> list[Node]:
-    said = markdown_block_to_text(string_at(block, "text"), team)
-    return [Prose(said, at=at)] if said else []
+    document_ = markdown_block_to_text(string_at(block, "text"), team)
+    return [Prose(document_, at=at)] if document_ else []
 
 
 def _context(block: Json, at: str, team: str) -> list[Node]:
@@ -158,21 +158,21 @@ def _context(block: Json, at: str, team: str) -> list[Node]:
 
 
 def _in_context(value: object, at: str, team: str) -> Sequence[Prose | Image]:
-    if not is_element(value) and (said := prose(value, at, team)) is not None:
-        return (said,)
-    found = picture(value, at, team, "icon")
-    return (found,) if found is not None else ()
+    if not is_element(value) and (text_node := prose(value, at, team)) is not None:
+        return (text_node,)
+    icon = picture(value, at, team, "icon")
+    return (icon,) if icon is not None else ()
 
 
 def _alert(block: Json, at: str, team: str) -> list[Node]:
-    said = document(block.get("text"), team)
+    text = document(block.get("text"), team)
     level: Literal["info", "success", "warning", "error"]
     match block.get("level"):
-        case "success" | "warning" | "error" as told:
-            level = told
+        case "success" | "warning" | "error" as status:
+            level = status
         case _:
             level = "info"
-    return [Alert(level, said, at=at)] if said else []
+    return [Alert(level, text, at=at)] if text else []
 
 
 def _divider(block: Json, at: str, team: str) -> list[Node]:
@@ -192,14 +192,14 @@ def _input(block: Json, at: str, team: str) -> list[Node]:
     label, hint = line(block.get("label"), team), line(block.get("hint"), team)
     match read_element(block.get("element"), f"{at}/element", team):
         case [element] if isinstance(element, Input):
-            asked = replace(
+            labelled = replace(
                 element,
                 label=label,
                 hint=hint,
                 required=block.get("optional") is not True,
                 dispatches=block.get("dispatch_action") is True,
             )
-            return [asked]
+            return [labelled]
         case _:
             return []
 
@@ -208,14 +208,14 @@ def _input(block: Json, at: str, team: str) -> list[Node]:
 
 
 def _image(block: Json, at: str, team: str) -> list[Node]:
-    found = picture(block, at, team)
-    return [found] if found is not None else []
+    image = picture(block, at, team)
+    return [image] if image is not None else []
 
 
 def _file(block: Json, at: str, team: str) -> list[Node]:
     """A remote file: what it is stands in `file`, or only its ids are told."""
-    if isinstance(told := block.get("file"), dict):
-        return read_file(cast("Json", told), f"{at}/file")
+    if isinstance(file := block.get("file"), dict):
+        return read_file(cast("Json", file), f"{at}/file")
     native, external = file_id(block.get("file_id")), string_at(block, "external_id")
     fallback: Nodes = (File(Asset(file_id=native, name=external), at=at),)
     return [Native(BLOCKS, block, fallback, at=at)] if native or external else []
@@ -225,11 +225,11 @@ def _call(block: Json, at: str, team: str) -> list[Node]:
     """A call to join: its name, linked."""
     call: object = block.get("call")
     inner = cast("Json", call).get("v1") if isinstance(call, dict) else None
-    told = cast("Json", inner) if isinstance(inner, dict) else {}
-    url = url_at(told, "join_url")
-    name = Text(string_at(told, "name").strip() or "Call")
-    said = Paragraph((Link(url, (name,)) if url else name,))
-    return [Native(BLOCKS, block, (Prose((said,), at=at),), at=at)]
+    details = cast("Json", inner) if isinstance(inner, dict) else {}
+    url = url_at(details, "join_url")
+    name = Text(string_at(details, "name").strip() or "Call")
+    title = Paragraph((Link(url, (name,)) if url else name,))
+    return [Native(BLOCKS, block, (Prose((title,), at=at),), at=at)]
 
 
 def _share_shortcut(block: Json, at: str, team: str) -> list[Node]:
@@ -238,8 +238,8 @@ def _share_shortcut(block: Json, at: str, team: str) -> list[Node]:
     nodes: list[Node] = []
     if title:
         nodes.append(Prose((Paragraph((Link(url, title),) if url else title),), at=at))
-    if said := prose(block.get("description"), f"{at}/description", team):
-        nodes.append(said)
+    if description := prose(block.get("description"), f"{at}/description", team):
+        nodes.append(description)
     if url and (label := line(block.get("button_label"), team)):
         nodes.append(Actions((Button(label, does="open", url=url, at=at),), at=at))
     return [Native(BLOCKS, block, tuple(nodes), at=at)] if nodes else []
@@ -252,11 +252,11 @@ def _container(block: Json, at: str, team: str, depth: int) -> list[Node]:
     if depth >= _DEEPEST:
         return list(_flat(block, at, team))
     inner = read_blocks(items_at(block, "child_blocks"), f"{at}/child_blocks", team, depth + 1)
-    node = _around(block, at, team, tuple(inner))
+    node = _container_with(block, at, team, tuple(inner))
     return [node] if inner or _has_head(node) else []
 
 
-def _around(block: Json, at: str, team: str, nodes: Nodes) -> Container:
+def _container_with(block: Json, at: str, team: str, nodes: Nodes) -> Container:
     foldable = block.get("is_collapsible") is True
     return Container(
         nodes,
@@ -276,15 +276,15 @@ def _flat(block: Json, at: str, team: str) -> Iterator[Node]:
     """What deep containers say and hold, one after the other; without recursion."""
     stack = [_level([block], at, None)]
     while stack:
-        one, place = next(stack[-1], (None, ""))
+        item, place = next(stack[-1], (None, ""))
         if not place:
             stack.pop()
-        elif isinstance(one, dict) and cast("Json", one).get("type") == "container":
-            inner = cast("Json", one)
-            yield from head_of_container(_around(inner, place, team, ()))
+        elif isinstance(item, dict) and cast("Json", item).get("type") == "container":
+            inner = cast("Json", item)
+            yield from head_of_container(_container_with(inner, place, team, ()))
             stack.append(_level(items_at(inner, "child_blocks"), place, "child_blocks"))
         else:
-            yield from read_block(one, place, team, _DEEPEST)
+            yield from read_block(item, place, team, _DEEPEST)
 
 
 def _level(blocks: Sequence[object], at: str, key: str | None) -> Iterator[tuple[object, str]]:

@@ -47,8 +47,8 @@ def card(block: Json, at: str, team: str) -> list[Node]:
         thumbnail=icon,
         at=at,
     )
-    said = node.nodes or node.title or node.subtitle or node.hero or node.thumbnail
-    return [node] if said else []
+    has_content = node.nodes or node.title or node.subtitle or node.hero or node.thumbnail
+    return [node] if has_content else []
 
 
 def _inside(block: Json, at: str, team: str) -> Nodes:
@@ -56,8 +56,8 @@ def _inside(block: Json, at: str, team: str) -> Nodes:
     icon = block.get("slack_icon")
     if isinstance(icon, dict) and (name := string_at(cast("Json", icon), "name")):
         nodes.append(Badge(icon=name, at=f"{at}/slack_icon"))
-    if said := prose(block.get("body"), f"{at}/body", team):
-        nodes.append(said)
+    if body := prose(block.get("body"), f"{at}/body", team):
+        nodes.append(body)
     if small := prose(block.get("subtext"), f"{at}/subtext", team):
         nodes.append(Prose(small.text, subtle=True, at=small.at))
     actions = items_at(block, "actions")
@@ -68,18 +68,18 @@ def _inside(block: Json, at: str, team: str) -> Nodes:
 def carousel(block: Json, at: str, team: str) -> list[Node]:
     """What is no card stands in one of its own."""
     cards = tuple(
-        _leaf(one, f"{at}/elements/{index}", team)
-        for index, one in enumerate(items_at(block, "elements"))
+        _leaf(item, f"{at}/elements/{index}", team)
+        for index, item in enumerate(items_at(block, "elements"))
     )
     return [Carousel(cards, at=at)] if cards else []
 
 
 def _leaf(value: object, at: str, team: str) -> Container:
-    found = cast("Json", value) if isinstance(value, dict) else {}
-    read = card(found, at, team) if found.get("type") == "card" else []
+    block = cast("Json", value) if isinstance(value, dict) else {}
+    read = card(block, at, team) if block.get("type") == "card" else []
     match read:
-        case [Container() as one]:
-            return one
+        case [Container() as container]:
+            return container
         case _:
             return Container((unknown(value, at, team),), form="card", at=at)
 
@@ -93,8 +93,8 @@ def task_card(block: Json, at: str, team: str) -> list[Node]:
 
 def plan(block: Json, at: str, team: str) -> list[Node]:
     tasks = tuple(
-        _any_task(one, f"{at}/tasks/{index}", team)
-        for index, one in enumerate(items_at(block, "tasks"))
+        _any_task(item, f"{at}/tasks/{index}", team)
+        for index, item in enumerate(items_at(block, "tasks"))
     )
     title = line(block.get("title"), team)
     return [Tasks(tasks, title=title, at=at)] if tasks or title else []
@@ -110,31 +110,31 @@ def _task(task: Json, at: str, team: str) -> Task:
     return Task(
         line(task.get("title"), team),
         _STATUS.get(string_at(task, "status"), "pending"),
-        _said(task, "details", at, team),
-        _said(task, "output", at, team),
+        _field_nodes(task, "details", at, team),
+        _field_nodes(task, "output", at, team),
         _sources(task),
         at=at,
     )
 
 
-def _said(task: Json, key: str, at: str, team: str) -> Nodes:
+def _field_nodes(task: Json, key: str, at: str, team: str) -> Nodes:
     value = task.get(key)
     if value is None:
         return ()
     place = f"{at}/{key}"
-    if said := prose(value, place, team):
-        return (said,)
-    found = unknown(value, place, team)
-    return (found,) if found.fallback else ()
+    if text := prose(value, place, team):
+        return (text,)
+    native = unknown(value, place, team)
+    return (native,) if native.fallback else ()
 
 
 def _sources(task: Json) -> Line:
     """Links, one after the other."""
     run: list[Inline] = []
-    for one in items_at(task, "sources"):
-        if not isinstance(one, dict):
+    for item in items_at(task, "sources"):
+        if not isinstance(item, dict):
             continue
-        source = cast("Json", one)
+        source = cast("Json", item)
         url = url_at(source, "url")
         label = words(source.get("text")) or url
         if label.strip():

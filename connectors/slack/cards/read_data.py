@@ -23,40 +23,42 @@ def table(block: Json, at: str, team: str) -> list[Node]:
     if not any(cell for row in rows for cell in row):
         return []
     settings = items_at(block, "column_settings")
-    align: tuple[Align | None, ...] = tuple(_align(one) for one in settings)
+    align: tuple[Align | None, ...] = tuple(_align(setting) for setting in settings)
     return [Table(rows, title=title, align=align, at=at)]
 
 
 def _align(setting: object) -> Align | None:
-    found = cast("Json", setting) if isinstance(setting, dict) else {}
-    return _ALIGN.get(string_at(found, "align"))
+    members = cast("Json", setting) if isinstance(setting, dict) else {}
+    return _ALIGN.get(string_at(members, "align"))
 
 
 def _row(row: object, at: str, team: str) -> tuple[Nodes, ...]:
     if not isinstance(row, list):
         return (_cell(row, at, team),)
     cells = cast("list[object]", row)
-    return tuple(_cell(one, f"{at}/{index}", team) for index, one in enumerate(cells))
+    return tuple(_cell(cell, f"{at}/{index}", team) for index, cell in enumerate(cells))
 
 
 def _cell(cell: object, at: str, team: str) -> Nodes:
     match cell:
         case {"type": "raw_text", "text": str(text)}:
-            said = plain_document(text, emoji=False)
+            blocks = plain_document(text, emoji=False)
         case {"type": "raw_number", "text": str(text)} if text.strip():
-            said = plain_document(text, emoji=False)
+            blocks = plain_document(text, emoji=False)
         case {"type": "raw_number" | "raw_boolean", "value": value} if _scalar(value):
-            said = (Paragraph((Text(_scalar(value)),)),)
+            blocks = (Paragraph((Text(_scalar(value)),)),)
         case str(text):
-            said = plain_document(text, emoji=False)
+            blocks = plain_document(text, emoji=False)
         case None:
             return ()
         case _ if text := _scalar(cell):
-            said = (Paragraph((Text(text),)),)
+            blocks = (Paragraph((Text(text),)),)
         case _:
-            found = prose(cell, at, team)
-            return (found,) if found else () if is_blank(cell) else (unknown(cell, at, team),)
-    return (Prose(said, at=at),) if said else ()
+            text_node = prose(cell, at, team)
+            return (
+                (text_node,) if text_node else () if is_blank(cell) else (unknown(cell, at, team),)
+            )
+    return (Prose(blocks, at=at),) if blocks else ()
 
 
 def _scalar(value: object) -> str:
@@ -79,8 +81,8 @@ def _scalar(value: object) -> str:
 
 def chart(block: Json, at: str, team: str) -> list[Node]:
     """A chart with a value for each point; one without is not read as one."""
-    found = block.get("chart")
-    drawn = cast("Json", found) if isinstance(found, dict) else {}
+    chart_json = block.get("chart")
+    drawn = cast("Json", chart_json) if isinstance(chart_json, dict) else {}
     match drawn.get("type"):
         case "pie":
             series = _series("", drawn.get("segments"), [])
@@ -94,17 +96,17 @@ def chart(block: Json, at: str, team: str) -> list[Node]:
 def _axes(block: Json, drawn: Json, at: str, kind: Literal["line", "bar", "area"]) -> list[Node]:
     config = drawn.get("axis_config")
     axes = cast("Json", config) if isinstance(config, dict) else {}
-    labels = [words(one) for one in items_at(axes, "categories")]
+    labels = [words(item) for item in items_at(axes, "categories")]
     series = [
-        _series(words(cast("Json", one).get("name")), cast("Json", one).get("data"), labels)
-        for one in items_at(drawn, "series")
-        if isinstance(one, dict)
+        _series(words(cast("Json", item).get("name")), cast("Json", item).get("data"), labels)
+        for item in items_at(drawn, "series")
+        if isinstance(item, dict)
     ]
-    known = tuple(one for one in series if one is not None)
-    if not known or len(known) != len(items_at(drawn, "series")):
+    complete = tuple(series_item for series_item in series if series_item is not None)
+    if not complete or len(complete) != len(items_at(drawn, "series")):
         return []
     x_title, y_title = words(axes.get("x_label")), words(axes.get("y_label"))
-    return _chart(block, at, kind, known, x_title, y_title)
+    return _chart(block, at, kind, complete, x_title, y_title)
 
 
 def _chart(
@@ -123,9 +125,9 @@ def _series(name: str, data: object, labels: list[str]) -> Series | None:
     if not isinstance(data, list):
         return None
     values = cast("list[object]", data)
-    points = [_point(one, labels[index : index + 1]) for index, one in enumerate(values)]
-    known = tuple(one for one in points if one is not None)
-    return Series(name, known) if len(known) == len(points) else None
+    points = [_point(value, labels[index : index + 1]) for index, value in enumerate(values)]
+    complete = tuple(point for point in points if point is not None)
+    return Series(name, complete) if len(complete) == len(points) else None
 
 
 def _point(value: object, label: list[str]) -> Point | None:
@@ -133,7 +135,7 @@ def _point(value: object, label: list[str]) -> Point | None:
         value = {"value": value}
     if not isinstance(value, dict):
         return None
-    found = cast("Json", value)
-    number = number_at(found, "value")
-    said = words(found.get("label")) or "".join(label)
-    return Point(said, number) if number is not None else None
+    members = cast("Json", value)
+    number = number_at(members, "value")
+    name = words(members.get("label")) or "".join(label)
+    return Point(name, number) if number is not None else None

@@ -45,7 +45,7 @@ _WITHOUT: tuple[tuple[str, Literal["bots", "shared"]], ...] = (
 )
 
 
-class _Asked(TypedDict):
+class _InputMembers(TypedDict):
     at: str
     id: str
     placeholder: str
@@ -58,10 +58,10 @@ def read_element(element: object, at: str, team: str) -> Sequence[Actionable]:
     none. Inputs tell their author at every change, as they do outside of forms."""
     if not isinstance(element, dict):
         return ()
-    found = cast("Json", element)
-    kind = found.get("type")
+    members = cast("Json", element)
+    kind = members.get("type")
     reader = _READERS.get(kind) if isinstance(kind, str) else None
-    return reader(found, at, team) if reader else ()
+    return reader(members, at, team) if reader else ()
 
 
 def is_element(value: object) -> bool:
@@ -96,8 +96,8 @@ def _workflow_button(element: Json, at: str, team: str) -> Sequence[Button]:
     trigger = cast("Json", workflow).get("trigger") if isinstance(workflow, dict) else None
     url = url_at(cast("Json", trigger), "url") if isinstance(trigger, dict) else ""
     (plain,) = _button({**element, "url": url}, at, team)
-    kept = cast("JsonValue", {"workflow": workflow} if workflow is not None else None)
-    return (replace(plain, value=kept),)
+    workflow_value = cast("JsonValue", {"workflow": workflow} if workflow is not None else None)
+    return (replace(plain, value=workflow_value),)
 
 
 def _icon_button(element: Json, at: str, team: str) -> Sequence[Button]:
@@ -111,33 +111,35 @@ _FEEDBACK = ("positive_button", "negative_button")
 
 
 def _feedback_buttons(element: Json, at: str, team: str) -> Sequence[Button]:
-    found: list[Button] = []
+    buttons: list[Button] = []
     for key in _FEEDBACK:
         half = element.get(key)
         if isinstance(half, dict):
-            told = {**cast("Json", half), "action_id": element.get("action_id")}
-            found += (replace(one, secondary=True) for one in _button(told, f"{at}/{key}", team))
-    return found
+            members = {**cast("Json", half), "action_id": element.get("action_id")}
+            buttons += (
+                replace(button, secondary=True) for button in _button(members, f"{at}/{key}", team)
+            )
+    return buttons
 
 
 def confirm_of(value: object, team: str) -> Confirm | None:
     """What is asked before an action counts; legacy ones call their buttons `..._text`."""
     if not isinstance(value, dict):
         return None
-    found = cast("Json", value)
+    members = cast("Json", value)
     return Confirm(
-        title=words(found.get("title")),
-        text=line(found.get("text"), team),
-        ok=words(found.get("confirm")) or words(found.get("ok_text")),
-        cancel=words(found.get("deny")) or words(found.get("dismiss_text")),
-        danger=found.get("style") == "danger",
+        title=words(members.get("title")),
+        text=line(members.get("text"), team),
+        ok=words(members.get("confirm")) or words(members.get("ok_text")),
+        cancel=words(members.get("deny")) or words(members.get("dismiss_text")),
+        danger=members.get("style") == "danger",
     )
 
 
 # --- choices --------------------------------------------------------------------------------
 
 
-def _asked(element: Json, at: str, team: str) -> _Asked:
+def _input_members(element: Json, at: str, team: str) -> _InputMembers:
     return {
         "at": at,
         "id": string_at(element, "action_id"),
@@ -150,33 +152,33 @@ def _asked(element: Json, at: str, team: str) -> _Asked:
 def option(value: object, at: str, team: str, group: str = "") -> Option | None:
     if not isinstance(value, dict):
         return None
-    found = cast("Json", value)
+    members = cast("Json", value)
     return Option(
-        line(found.get("text"), team),
-        string_at(found, "value"),
-        line(found.get("description"), team),
-        url=url_at(found, "url"),
+        line(members.get("text"), team),
+        string_at(members, "value"),
+        line(members.get("description"), team),
+        url=url_at(members, "url"),
         group=group,
         at=at,
     )
 
 
 def _options(element: Json, at: str, team: str) -> list[Option]:
-    found = _each(element, "options", at, team)
+    options = _each(element, "options", at, team)
     for index, group in enumerate(items_at(element, "option_groups")):
         if isinstance(group, dict):
             inner = cast("Json", group)
             place = f"{at}/option_groups/{index}"
-            found += _each(inner, "options", place, team, words(inner.get("label")))
-    return found
+            options += _each(inner, "options", place, team, words(inner.get("label")))
+    return options
 
 
 def _each(value: Json, key: str, at: str, team: str, group: str = "") -> list[Option]:
     read = (
-        option(one, f"{at}/{key}/{index}", team, group)
-        for index, one in enumerate(items_at(value, key))
+        option(item, f"{at}/{key}/{index}", team, group)
+        for index, item in enumerate(items_at(value, key))
     )
-    return [one for one in read if one is not None]
+    return [item for item in read if item is not None]
 
 
 def _choice(
@@ -192,12 +194,12 @@ def _choice(
         chosen += [first] if first is not None else []
         node = Choice(
             options=(*options, *_missing(chosen, options)),
-            values=tuple(one.value for one in chosen),
+            values=tuple(selected.value for selected in chosen),
             many=many,
             form=form,
             external=external,
             max=count_at(element, "max_selected_items"),
-            **_asked(element, at, team),
+            **_input_members(element, at, team),
         )
         return (node,)
 
@@ -206,8 +208,8 @@ def _choice(
 
 def _missing(chosen: Iterable[Option], options: Iterable[Option]) -> list[Option]:
     """Those chosen beforehand that are not offered: external ones are told nowhere else."""
-    offered = {one.value for one in options}
-    return [one for one in chosen if one.value not in offered]
+    offered = {selected.value for selected in options}
+    return [selected for selected in chosen if selected.value not in offered]
 
 
 def _picker(
@@ -219,13 +221,13 @@ def _picker(
         offered = cast("Json", filtered) if isinstance(filtered, dict) else {}
         node = Picker(
             of=of,
-            values=tuple(one for one in chosen if isinstance(one, str) and one),
+            values=tuple(item for item in chosen if isinstance(item, str) and item),
             many=many,
             among=_among(offered),
             without=tuple(name for key, name in _WITHOUT if offered.get(key) is True),
             here=element.get("default_to_current_conversation") is True,
             max=count_at(element, "max_selected_items"),
-            **_asked(element, at, team),
+            **_input_members(element, at, team),
         )
         return (node,)
 
@@ -234,7 +236,7 @@ def _picker(
 
 def _among(offered: Json) -> tuple[_Kind, ...]:
     kinds = items_at(offered, "include")
-    return tuple(_KINDS[one] for one in kinds if isinstance(one, str) and one in _KINDS)
+    return tuple(_KINDS[kind] for kind in kinds if isinstance(kind, str) and kind in _KINDS)
 
 
 # --- inputs ---------------------------------------------------------------------------------
@@ -244,7 +246,7 @@ def _date(of: Literal["date", "time", "datetime"], key: str) -> Reader:
     def read(element: Json, at: str, team: str) -> Sequence[DateInput]:
         moment = count_at(element, key) if of == "datetime" else None
         value = string_at(element, key) if moment is None else str(moment)
-        return (DateInput(of=of, value=value, **_asked(element, at, team)),)
+        return (DateInput(of=of, value=value, **_input_members(element, at, team)),)
 
     return read
 
@@ -257,7 +259,7 @@ def _text(kind: Literal["text", "email", "url"] = "text") -> Reader:
             format=kind,
             min=count_at(element, "min_length"),
             max=count_at(element, "max_length"),
-            **_asked(element, at, team),
+            **_input_members(element, at, team),
         )
         return (node,)
 
@@ -266,7 +268,9 @@ def _text(kind: Literal["text", "email", "url"] = "text") -> Reader:
 
 def _rich_text(element: Json, at: str, team: str) -> Sequence[TextInput]:
     value = text_to_markdown(document(element.get("initial_value"), team))
-    node = TextInput(value=value, multiline=True, format="rich", **_asked(element, at, team))
+    node = TextInput(
+        value=value, multiline=True, format="rich", **_input_members(element, at, team)
+    )
     return (node,)
 
 
@@ -276,15 +280,17 @@ def _number(element: Json, at: str, team: str) -> Sequence[NumberInput]:
         min=number_at(element, "min_value"),
         max=number_at(element, "max_value"),
         decimals=element.get("is_decimal_allowed") is not False,
-        **_asked(element, at, team),
+        **_input_members(element, at, team),
     )
     return (node,)
 
 
 def _files(element: Json, at: str, team: str) -> Sequence[FileInput]:
-    kinds = tuple(one.lstrip(".") for one in items_at(element, "filetypes") if isinstance(one, str))
-    maximum = count_at(element, "max_files")
-    return (FileInput(kinds=kinds, max=maximum, **_asked(element, at, team)),)
+    kinds = tuple(
+        item.lstrip(".") for item in items_at(element, "filetypes") if isinstance(item, str)
+    )
+    max_files = count_at(element, "max_files")
+    return (FileInput(kinds=kinds, max=max_files, **_input_members(element, at, team)),)
 
 
 _READERS: dict[str, Reader] = {

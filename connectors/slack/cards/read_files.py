@@ -34,8 +34,8 @@ def read_file(value: object, at: str) -> list[Node]:
         return [unknown(value, at, "", FILES)]
     file = cast("Json", value)
     if gone := _GONE.get(string_at(file, "mode")):
-        said = Prose((Paragraph((Text(gone),)),), at=at)
-        return [Native(FILES, file, (said,), at=at)]
+        notice = Prose((Paragraph((Text(gone),)),), at=at)
+        return [Native(FILES, file, (notice,), at=at)]
     return [_node(file, at), *_preview(file, at)]
 
 
@@ -81,8 +81,8 @@ def _asset(file: Json) -> Asset:
 def _title(file: Json) -> Line:
     """A title that is but the name again is none."""
     title = string_at(file, "title") or string_at(file, "subject")
-    said = plain_document(title, emoji=False) if title != file.get("name") else ()
-    match said:
+    title_blocks = plain_document(title, emoji=False) if title != file.get("name") else ()
+    match title_blocks:
         case (Paragraph(children), *_):
             return children
         case _:
@@ -113,8 +113,8 @@ def _preview(file: Json, at: str) -> list[Node]:
         )
         return [Prose((code,), at=f"{at}/preview")]
     plain = string_at(file, "preview_plain_text")
-    said = plain_document(plain, emoji=False)
-    return [Prose(said, at=f"{at}/preview_plain_text")] if said else []
+    blocks = plain_document(plain, emoji=False)
+    return [Prose(blocks, at=f"{at}/preview_plain_text")] if blocks else []
 
 
 _LANGUAGES = {"text": "", "auto": "", "binary": ""}

@@ -11,18 +11,18 @@ from pydantic import JsonValue
 from bridge.content.text.urls import safe_url
 from connectors.slack.json_values import Json
 
-_MOST = 2**53
+_MAX_EXACT = 2**53
 _LISTS = ("blocks", "attachments", "files")
 
 
 def string_at(value: Json, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    member = value.get(key)
+    return member if isinstance(member, str) else ""
 
 
 def items_at(value: Json, key: str) -> list[object]:
-    found = value.get(key)
-    return cast("list[object]", found) if isinstance(found, list) else []
+    member = value.get(key)
+    return cast("list[object]", member) if isinstance(member, list) else []
 
 
 def unfolded(native: JsonValue) -> JsonValue:
@@ -32,17 +32,17 @@ def unfolded(native: JsonValue) -> JsonValue:
 def unfolded_message(message: Json) -> Json:
     """A message whose `blocks`, `attachments` and `files` are lists, also where they are JSON in a
     string, as forms have them; the same object where they are lists."""
-    held = {key: _unfolded(one) for key in _LISTS if type(one := message.get(key)) is str}
+    held = {key: _unfolded(folded) for key in _LISTS if type(folded := message.get(key)) is str}
     return {**message, **held} if held else message
 
 
 def _unfolded(text: str) -> JsonValue:
     """The list in it, else the text as it is."""
     try:
-        found = orjson.loads(text) if text.lstrip()[:1] == "[" else text
+        value = orjson.loads(text) if text.lstrip()[:1] == "[" else text
     except orjson.JSONDecodeError:
         return text
-    return found
+    return value
 
 
 def url_at(value: Json, key: str) -> str:
@@ -53,11 +53,11 @@ def url_at(value: Json, key: str) -> str:
 
 def number_at(value: Json, key: str) -> float | None:
     """A finite number, also where it is written as text."""
-    found = value.get(key)
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
+    member = value.get(key)
+    if isinstance(member, bool) or not isinstance(member, int | float | str):
         return None
     try:
-        number = float(found)
+        number = float(member)
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
@@ -66,4 +66,4 @@ def number_at(value: Json, key: str) -> float | None:
 def count_at(value: Json, key: str) -> int | None:
     """A whole number that is not negative: a size, a width, a moment."""
     number = number_at(value, key)
-    return int(number) if number is not None and 0 <= number < _MOST else None
+    return int(number) if number is not None and 0 <= number < _MAX_EXACT else None

@@ -15,7 +15,7 @@ from bridge.content.text.urls import safe_url
 from bridge.errors import CodecError
 from bridge.model import Loss
 
-_MOST = 100
+_MAX_LOSSES = 100
 _LONGEST = 2000
 _KINDS = {
     "agent_prompt": "prompt_of_button",
@@ -38,7 +38,7 @@ def left_out(payload: Payload) -> tuple[Loss, ...]:
         check_nesting(payload.data)
     except CodecError:
         return ()
-    return tuple(islice(_losses(payload.data, payload.at), _MOST))
+    return tuple(islice(_losses(payload.data, payload.at), _MAX_LOSSES))
 
 
 def unexpanded(_payload: Payload) -> tuple[str, ...]:
@@ -50,16 +50,16 @@ def _losses(value: JsonValue, at: str) -> Iterator[Loss]:
     way: list[str | int] = []
     stack = [_members(value)]
     while stack:
-        found = next(stack[-1], None)
-        if found is None:
+        entry = next(stack[-1], None)
+        if entry is None:
             stack.pop()
             continue
-        step, one = found
+        step, member = entry
         way[len(stack) - 1 :] = [step]
-        if told := _loss(step, one):
-            yield Loss(path=pointer(at, *way), kind=told[0], what=told[1])
-        elif isinstance(one, dict | list):
-            stack.append(_members(one))
+        if loss := _loss(step, member):
+            yield Loss(path=pointer(at, *way), kind=loss[0], what=loss[1])
+        elif isinstance(member, dict | list):
+            stack.append(_members(member))
 
 
 def _members(value: object) -> Iterator[tuple[str | int, object]]:
@@ -81,9 +81,9 @@ def _what(value: object) -> str:
         return value[:_LONGEST]
     if not isinstance(value, list):
         return ""
-    told = (
-        one if isinstance(one, str) else str(cast("dict[str, object]", one).get("name", ""))
-        for one in islice(cast("list[object]", value), _MOST)
-        if isinstance(one, str | dict)
+    names = (
+        item if isinstance(item, str) else str(cast("dict[str, object]", item).get("name", ""))
+        for item in islice(cast("list[object]", value), _MAX_LOSSES)
+        if isinstance(item, str | dict)
     )
-    return " ".join(told)[:_LONGEST].strip()
+    return " ".join(names)[:_LONGEST].strip()

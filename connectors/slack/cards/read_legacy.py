@@ -51,7 +51,7 @@ def _button(action: Json, confirm: Confirm | None, at: str) -> Button:
 def _menu(action: Json, confirm: Confirm | None, at: str) -> Choice | Picker:
     source, name, text = (string_at(action, key) for key in ("data_source", "name", "text"))
     chosen = _options(action, "selected_options", at)
-    values = tuple(one.value for one in chosen)
+    values = tuple(selected.value for selected in chosen)
     if source in _PICKERS:
         return Picker(
             of=_PICKERS[source],
@@ -63,9 +63,9 @@ def _menu(action: Json, confirm: Confirm | None, at: str) -> Choice | Picker:
             at=at,
         )
     options = _all_options(action, at)
-    offered = {one.value for one in options}
+    offered = {option.value for option in options}
     return Choice(
-        options=(*options, *(one for one in chosen if one.value not in offered)),
+        options=(*options, *(selected for selected in chosen if selected.value not in offered)),
         values=values,
         external=source == "external",
         id=name,
@@ -78,26 +78,26 @@ def _menu(action: Json, confirm: Confirm | None, at: str) -> Choice | Picker:
 
 def _all_options(action: Json, at: str) -> list[Option]:
     """Groups count where there are any."""
-    found: list[Option] = []
+    options: list[Option] = []
     for index, group in enumerate(items_at(action, "option_groups")):
         if isinstance(group, dict):
             inner = cast("Json", group)
             place = f"{at}/option_groups/{index}"
-            found += _options(inner, "options", place, string_at(inner, "text"))
-    return found or _options(action, "options", at)
+            options += _options(inner, "options", place, string_at(inner, "text"))
+    return options or _options(action, "options", at)
 
 
 def _options(value: Json, key: str, at: str, group: str = "") -> list[Option]:
     return [
         Option(
-            _line(found, "text"),
-            string_at(found, "value"),
-            _line(found, "description"),
+            _line(members, "text"),
+            string_at(members, "value"),
+            _line(members, "description"),
             group=group,
             at=f"{at}/{key}/{index}",
         )
-        for index, one in enumerate(items_at(value, key))
-        if isinstance(one, dict) and (found := cast("Json", one))
+        for index, item in enumerate(items_at(value, key))
+        if isinstance(item, dict) and (members := cast("Json", item))
     ]
 
 

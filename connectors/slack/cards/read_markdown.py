@@ -42,10 +42,10 @@ _OWN = re.compile(r"<(?:[@#][A-Z0-9]+|![a-z]+)[^<>\n]*>")
 
 def markdown_block_to_text(markdown: str, team: str) -> Document:
     """Read the text of a `markdown` block (or `markdown_text`) of the workspace `team`."""
-    said = markdown_to_text(markdown)
+    document = markdown_to_text(markdown)
     if _MAYBE_OWN.search(markdown) is None:
-        return said
-    return tuple([_block(block, team) for block in said])
+        return document
+    return tuple([_block(block, team) for block in document])
 
 
 def _block(block: Block, team: str) -> Block:
@@ -57,22 +57,22 @@ def _block(block: Block, team: str) -> Block:
         case Heading(level, children):
             return Heading(level, _run(children, team))
         case Quote(blocks):
-            return Quote(tuple(_block(one, team) for one in blocks))
+            return Quote(tuple(_block(quoted, team) for quoted in blocks))
         case List(items):
-            return replace(block, items=tuple(_item(one, team) for one in items))
+            return replace(block, items=tuple(_item(item, team) for item in items))
         case Table(header, rows):
-            told = tuple(tuple(_run(cell, team) for cell in row) for row in (header, *rows))
-            return replace(block, header=told[0], rows=told[1:])
+            table_rows = tuple(tuple(_run(cell, team) for cell in row) for row in (header, *rows))
+            return replace(block, header=table_rows[0], rows=table_rows[1:])
         case CodeBlock() | Rule():
             return block
 
 
 def _item(item: ListItem, team: str) -> ListItem:
-    return ListItem(tuple(_block(one, team) for one in item.blocks), item.checked)
+    return ListItem(tuple(_block(block, team) for block in item.blocks), item.checked)
 
 
 def _run(nodes: Iterable[Inline], team: str) -> tuple[Inline, ...]:
-    return merge_texts(one for node in nodes for one in _inline(node, team))
+    return merge_texts(inline for node in nodes for inline in _inline(node, team))
 
 
 def _inline(node: Inline, team: str) -> Iterable[Inline]:
@@ -93,9 +93,9 @@ def _inline(node: Inline, team: str) -> Iterable[Inline]:
 
 def _text(value: str, team: str) -> Iterator[Inline]:
     place = 0
-    for found in _OWN.finditer(value):
-        yield from text_with_emoji(value[place : found.start()])
-        for block in mrkdwn_to_text(found.group(), team):
+    for match in _OWN.finditer(value):
+        yield from text_with_emoji(value[place : match.start()])
+        for block in mrkdwn_to_text(match.group(), team):
             yield from as_line((block,))
-        place = found.end()
+        place = match.end()
     yield from text_with_emoji(value[place:])

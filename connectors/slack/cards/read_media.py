@@ -21,8 +21,8 @@ _MEDIA = re.compile(r"\.(?:mp4|m4v|webm|mov|mp3|m4a|ogg|wav)(?:[?#]|$)", re.IGNO
 Size = Literal["icon", "small", "full"]
 
 
-def asset_of(url: str, **told: Any) -> Asset:
-    return Asset(url=url, private=_OWN_FILES.match(url) is not None, **told)
+def asset_of(url: str, **metadata: Any) -> Asset:
+    return Asset(url=url, private=_OWN_FILES.match(url) is not None, **metadata)
 
 
 def file_id(native: object) -> str:
@@ -36,10 +36,14 @@ def picture(image: object, at: str, team: str, size: Size = "full") -> Image | N
     """An image block or element; None where it is neither, or nothing can be seen of it."""
     if not isinstance(image, dict):
         return None
-    found = cast("Json", image)
-    if found.get("type") != "image" and "image_url" not in found and "slack_file" not in found:
+    members = cast("Json", image)
+    if (
+        members.get("type") != "image"
+        and "image_url" not in members
+        and "slack_file" not in members
+    ):
         return None
-    asset, title = _picture(found), line(found.get("title"), team)
+    asset, title = _picture(members), line(members.get("title"), team)
     if not (asset.url or asset.file_id or asset.alt or title):
         return None
     return Image(asset, title=title, size=size, at=at)
@@ -51,20 +55,20 @@ def is_picture(value: object) -> bool:
 
 
 def _picture(image: Json) -> Asset:
-    told: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "alt": words(image.get("alt_text")),
         "width": count_at(image, "image_width"),
         "height": count_at(image, "image_height"),
         "size": count_at(image, "image_bytes"),
     }
     if url := url_at(image, "image_url"):
-        return asset_of(url, **told)
-    kept = image.get("slack_file")
-    if not isinstance(kept, dict):
-        return Asset(**told)
-    own = cast("Json", kept)
+        return asset_of(url, **metadata)
+    slack_file = image.get("slack_file")
+    if not isinstance(slack_file, dict):
+        return Asset(**metadata)
+    own = cast("Json", slack_file)
     url, native = url_at(own, "url"), file_id(own.get("id"))
-    return Asset(url=url, file_id=native, private=True, **told)
+    return Asset(url=url, file_id=native, private=True, **metadata)
 
 
 def picture_at(value: Json, key: str, at: str, size: Size = "full") -> Image | None:
@@ -99,8 +103,8 @@ def video(block: Json, at: str, team: str) -> list[Node]:
 
 def named(value: Json, *keys: str) -> Line:
     """Short plain texts in one line."""
-    said = [text for key in keys if (text := words(value.get(key)).strip())]
-    return (Text(" · ".join(said)),) if said else ()
+    labels = [text for key in keys if (text := words(value.get(key)).strip())]
+    return (Text(" · ".join(labels)),) if labels else ()
 
 
 def embedded(value: Json, kind: Literal["video", "audio"]) -> Asset | None:
@@ -112,13 +116,13 @@ def embedded(value: Json, kind: Literal["video", "audio"]) -> Asset | None:
     if url := url_at(value, f"{kind}_url"):
         return _film(url, **size)
     html = value.get(f"{kind}_html")
-    found = _SOURCE.search(html[:10_000]) if isinstance(html, str) else None
-    url = safe_url(found[1].replace("&amp;", "&")) if found else None
+    match = _SOURCE.search(html[:10_000]) if isinstance(html, str) else None
+    url = safe_url(match[1].replace("&amp;", "&")) if match else None
     return _film(url, **size) if url else None
 
 
-def _film(url: str, **told: Any) -> Asset:
+def _film(url: str, **metadata: Any) -> Asset:
     """Most addresses are those of a page that plays it."""
     if _MEDIA.search(url):
-        return asset_of(url, **told)
-    return Asset(page=url, **told)
+        return asset_of(url, **metadata)
+    return Asset(page=url, **metadata)

@@ -26,10 +26,10 @@ def rows(
     items: list[Any] = []
     for index, value in enumerate(values):
         place = f"{at}/{index}"
-        found = read(value, place, team)
-        if found:
-            items += found
-        elif found is not None and (other := _between(value, place, team)) is not None:
+        read_items = read(value, place, team)
+        if read_items:
+            items += read_items
+        elif read_items is not None and (other := _between(value, place, team)) is not None:
             nodes += [row(tuple(items), at=row_at)] if items else []
             nodes.append(other)
             items = []
@@ -42,5 +42,5 @@ def _between(value: object, at: str, team: str) -> Node | None:
     """None for what is known to say nothing."""
     if is_blank(value):
         return None
-    found = unknown(value, at, team)
-    return found if found.fallback or not is_picture(value) else None
+    native = unknown(value, at, team)
+    return native if native.fallback or not is_picture(value) else None

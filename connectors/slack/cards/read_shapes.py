@@ -37,13 +37,13 @@ from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS, FILES
 def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
     """Of what is shown of a message, a view or a bare payload."""
     try:
-        shown = payloads(native)
+        message_payloads = payloads(native)
     except CodecError:
         return ()
     native = unfolded(native)
-    if len(shown) == 1 and not shown[0].at:
+    if len(message_payloads) == 1 and not message_payloads[0].at:
         expected = OBJECTS if isinstance(native, list) else OBJECT
-        return shape_losses(native, expected, _tables, key=_KEYS[shown[0].schema_id])
+        return shape_losses(native, expected, _tables, key=_KEYS[message_payloads[0].schema_id])
     if not isinstance(native, dict):
         return ()
     message = cast("Mapping[str, object]", native)
@@ -57,15 +57,17 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
 # --- what is expected -----------------------------------------------------------------------
 
 
-def _speaks(value: object) -> bool:
+def _has_text(value: object) -> bool:
     """Text, or an object that is one."""
     if isinstance(value, str):
         return True
     if not isinstance(value, dict):
         return False
-    found = cast("Mapping[str, object]", value)
-    kind = found.get("type")
-    return "text" in found or (isinstance(kind, str) and (kind in RICH or kind.startswith("rich")))
+    members = cast("Mapping[str, object]", value)
+    kind = members.get("type")
+    return "text" in members or (
+        isinstance(kind, str) and (kind in RICH or kind.startswith("rich"))
+    )
 
 
 def _tables(value: Mapping[str, object], key: str) -> Table:
@@ -81,7 +83,7 @@ def _tables(value: Mapping[str, object], key: str) -> Table:
     return _OF_ANY if is_known else {}
 
 
-_WORDS = Expected(_speaks)
+_WORDS = Expected(_has_text)
 _CELLS = Expected(is_list, Expected(is_anything, Expected(is_anything)))
 _MESSAGE: Table = {
     "text": TEXT, "markdown_text": TEXT,

@@ -35,22 +35,22 @@ def document(value: object, team: str) -> Document:
         return plain_document(value)
     if not isinstance(value, dict):
         return ()
-    found = cast("Json", value)
-    kind, text = found.get("type"), found.get("text")
+    object_ = cast("Json", value)
+    kind, text = object_.get("type"), object_.get("text")
     if kind == "mrkdwn" and isinstance(text, str):
         return mrkdwn_to_text(text, team)
     if kind == "plain_text" and isinstance(text, str):
-        return plain_document(text, emoji=found.get("emoji") is not False)
+        return plain_document(text, emoji=object_.get("emoji") is not False)
     if isinstance(kind, str) and (kind in RICH or kind.startswith("rich_text")):
-        return _rich(found, kind, team)
+        return _rich(object_, kind, team)
     return plain_document(text) if isinstance(text, str) else ()
 
 
-def _rich(found: Json, kind: str, team: str) -> Document:
+def _rich(object_: Json, kind: str, team: str) -> Document:
     """A rich_text block, or a part of one that stands by itself."""
-    block = found if kind == "rich_text" else {"elements": [found]}
+    block = object_ if kind == "rich_text" else {"elements": [object_]}
     if kind in RICH:
-        block = {"elements": [{"elements": [found]}]}
+        block = {"elements": [{"elements": [object_]}]}
     return rich_text_to_text(block, team)
 
 
@@ -61,8 +61,8 @@ def line(value: object, team: str) -> Line:
 
 def prose(value: object, at: str, team: str) -> Prose | None:
     """None where nothing is said."""
-    said = document(value, team)
-    return Prose(said, at=at) if said else None
+    blocks = document(value, team)
+    return Prose(blocks, at=at) if blocks else None
 
 
 def words(value: object) -> str:
@@ -76,10 +76,10 @@ def is_blank(value: object) -> bool:
     return isinstance(text, str) and not text.strip()
 
 
-def as_line(said: Document) -> Line:
-    if len(said) == 1 and isinstance(first := said[0], Paragraph):
+def as_line(blocks: Document) -> Line:
+    if len(blocks) == 1 and isinstance(first := blocks[0], Paragraph):
         return first.children
-    return blocks_as_line(said)
+    return blocks_as_line(blocks)
 
 
 # --- mrkdwn ---------------------------------------------------------------------------------
@@ -89,10 +89,10 @@ def unformatted(text: str, team: str) -> Document:
     """mrkdwn without styles, quotes and code: only what stands in <...>, entities and emoji."""
     run: list[Inline] = []
     place = 0
-    for found in _CONTROL.finditer(text):
-        run += _lines(text[place : found.start()], emoji=True)
-        run += _controlled(found.group(), team)
-        place = found.end()
+    for control in _CONTROL.finditer(text):
+        run += _lines(text[place : control.start()], emoji=True)
+        run += _controlled(control.group(), team)
+        place = control.end()
     run += _lines(text[place:], emoji=True)
     return tuple(normal.paragraphs(normal.joined(run, linked=True)))
 
@@ -105,12 +105,12 @@ def field(value: object, at: str, team: str) -> LabelledValue | None:
     """A text whose first line is bold is a label and a value; None where nothing is said."""
     text = cast("Json", value).get("text") if isinstance(value, dict) else None
     if isinstance(text, str) and text.startswith("*"):
-        head, _, rest = text.replace("\r\n", "\n").partition("\n")
+        head, _, body = text.replace("\r\n", "\n").partition("\n")
         label = _bold(head, team) if cast("Json", value).get("type") == "mrkdwn" else ()
         if label:
-            return LabelledValue(label, mrkdwn_to_text(rest, team), at=at)
-    said = document(value, team)
-    return LabelledValue((), said, at=at) if said else None
+            return LabelledValue(label, mrkdwn_to_text(body, team), at=at)
+    blocks = document(value, team)
+    return LabelledValue((), blocks, at=at) if blocks else None
 
 
 def _bold(head: str, team: str) -> Line:
@@ -122,7 +122,7 @@ def _bold(head: str, team: str) -> Line:
     match mrkdwn_to_text(head, team):
         case (Paragraph((Strong(children),)),):
             return children
-        case (Paragraph((Strong(children), Text(rest))),) if not rest.strip():
+        case (Paragraph((Strong(children), Text(tail))),) if not tail.strip():
             return children
         case _:
             return ()

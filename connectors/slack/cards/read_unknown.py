@@ -19,7 +19,7 @@ from connectors.slack.cards.read_texts import RICH, plain_document, prose
 from connectors.slack.cards.schemas import BLOCKS, PART
 from connectors.slack.json_values import Json
 
-_SAID = frozenset(
+_TEXT_KEYS = frozenset(
     (
         *("text", "title", "subtitle", "label", "description", "summary", "caption", "hint"),
         *("body", "subtext", "alt_text", "placeholder", "fallback", "pretext", "footer"),
@@ -31,30 +31,30 @@ _TEXTS = _RICH | {"plain_text", "mrkdwn", "raw_text"}
 _ADDRESSES = ("url", "join_url", "permalink")
 _LONGEST = 400  # of a pointer: what lies deeper stands where its ancestor stands
 
-_Found = Prose | Image | Actionable
+_Readable = Prose | Image | Actionable
 _Inner = tuple[object, str, bool, bool]  # a value, its place, whether it is said, whether mute
 
 
 def unknown(value: object, at: str, team: str, schema_id: str = "") -> Native:
     """The value as it is; its schema is that of a block if it could be one."""
     is_block = isinstance(value, dict) and isinstance(cast("Json", value).get("type"), str)
-    known = schema_id or (BLOCKS if is_block else PART)
-    return Native(known, cast("JsonValue", value), found_in(value, at, team), at=at)
+    schema = schema_id or (BLOCKS if is_block else PART)
+    return Native(schema, cast("JsonValue", value), readable_in(value, at, team), at=at)
 
 
-def found_in(value: object, at: str, team: str) -> tuple[Node, ...]:
+def readable_in(value: object, at: str, team: str) -> tuple[Node, ...]:
     """All that can be read in it; neighbouring actions share a row."""
     if not isinstance(value, dict | list) or not value:
         return tuple(_string(value, at)) if isinstance(value, str) else ()
     nodes: list[Node] = []
     row: list[Actionable] = []
-    for one in _walk(value, at, team):
-        if isinstance(one, Prose | Image):
+    for node in _walk(value, at, team):
+        if isinstance(node, Prose | Image):
             nodes += _rows(row, at)
-            nodes.append(one)
+            nodes.append(node)
             row = []
         else:
-            row.append(one)
+            row.append(node)
     return (*nodes, *_rows(row, at))
 
 
@@ -62,7 +62,7 @@ def _rows(row: list[Actionable], at: str) -> list[Node]:
     return [Actions(tuple(row), at=at)] if row else []
 
 
-def _walk(value: object, at: str, team: str) -> Iterator[_Found]:
+def _walk(value: object, at: str, team: str) -> Iterator[_Readable]:
     """Rich text is read with all that lies in it: where it says nothing, what lies in it is `mute`
     and not read as text again, level by level."""
     stack = [iter([(value, at, True, False)])]
@@ -71,30 +71,30 @@ def _walk(value: object, at: str, team: str) -> Iterator[_Found]:
         if inner is None:
             stack.pop()
             continue
-        one, place, said, mute = inner
-        if isinstance(one, str):
-            yield from _string(one, place) if said else ()
-        elif isinstance(one, list):
-            stack.append(_items(cast("list[object]", one), place, said=said, mute=mute))
-        elif isinstance(one, dict):
-            found = cast("Json", one)
-            known = _known(found, place, team, mute=mute)
-            yield from known
-            if not known:
-                stack.append(_values(found, place, mute=mute or _is_rich(found)))
+        item, place, is_text, mute = inner
+        if isinstance(item, str):
+            yield from _string(item, place) if is_text else ()
+        elif isinstance(item, list):
+            stack.append(_items(cast("list[object]", item), place, is_text=is_text, mute=mute))
+        elif isinstance(item, dict):
+            members = cast("Json", item)
+            nodes = _readable(members, place, team, mute=mute)
+            yield from nodes
+            if not nodes:
+                stack.append(_values(members, place, mute=mute or _is_rich(members)))
 
 
-def _known(value: Json, at: str, team: str, *, mute: bool) -> tuple[_Found, ...]:
+def _readable(value: Json, at: str, team: str, *, mute: bool) -> tuple[_Readable, ...]:
     """What stands for itself: an action, a picture, a text."""
     if actions := read_element(value, at, team):
         return tuple(actions)
     kind = value.get("type")
     if kind == "image":
-        found = picture(value, at, team)
-        return (found,) if found is not None else ()
+        image = picture(value, at, team)
+        return (image,) if image is not None else ()
     if isinstance(kind, str) and kind in _TEXTS and not mute:
-        said = prose(value, at, team)
-        return (said,) if said is not None else ()
+        text = prose(value, at, team)
+        return (text,) if text is not None else ()
     return ()
 
 
@@ -103,21 +103,21 @@ def _is_rich(value: Json) -> bool:
     return isinstance(kind, str) and kind in _RICH
 
 
-def _items(values: list[object], at: str, *, said: bool, mute: bool) -> Iterator[_Inner]:
-    for index, one in enumerate(values):
-        yield one, _below(at, index), said, mute and isinstance(one, dict)
+def _items(values: list[object], at: str, *, is_text: bool, mute: bool) -> Iterator[_Inner]:
+    for index, item in enumerate(values):
+        yield item, _below(at, index), is_text, mute and isinstance(item, dict)
 
 
 def _values(value: Json, at: str, *, mute: bool) -> Iterator[_Inner]:
     """Words with an address beside them are a link."""
     url = next((url for key in _ADDRESSES if (url := url_at(value, key))), "")
-    for key, one in value.items():
+    for key, member in value.items():
         place = _below(at, key)
-        if url and key in _SAID and isinstance(one, str) and one.strip():
-            yield {"type": "rich_text", "elements": _link(url, one)}, place, True, False
+        if url and key in _TEXT_KEYS and isinstance(member, str) and member.strip():
+            yield {"type": "rich_text", "elements": _link(url, member)}, place, True, False
             url = ""
         else:
-            yield one, place, key in _SAID, mute and key == "elements"
+            yield member, place, key in _TEXT_KEYS, mute and key == "elements"
 
 
 def _link(url: str, label: str) -> list[Json]:
@@ -126,8 +126,8 @@ def _link(url: str, label: str) -> list[Json]:
 
 
 def _string(text: str, at: str) -> Iterator[Prose]:
-    if said := plain_document(text):
-        yield Prose(said, at=at)
+    if blocks := plain_document(text):
+        yield Prose(blocks, at=at)
 
 
 def _below(at: str, step: str | int) -> str:

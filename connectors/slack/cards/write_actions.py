@@ -81,7 +81,7 @@ def write_button(writing: Writing, node: Button) -> None:
         _reveal(writing, node)
     elif node.does == "toggle":
         writing.toggled.append(node)
-        _lose_beside(writing, node)
+        _lose_side_effects(writing, node)
     elif node.does == "open":
         _write_words(writing, node, _fault(node.url), node.url)
     else:
@@ -154,11 +154,11 @@ def _write_words(writing: Writing, node: Button, kind: str, what: str) -> None:
             writing.pieces.append(Piece(context))
         else:
             writing.write((degrade.line_prose(line, node.at),))
-    _lose_beside(writing, node)
+    _lose_side_effects(writing, node)
     writing.write(node.nodes)
 
 
-def _lose_beside(writing: Writing, node: Button) -> None:
+def _lose_side_effects(writing: Writing, node: Button) -> None:
     for kind, text in (("hint", node.hint), ("icon", node.icon.alt if node.icon else "")):
         if text.strip():
             writing.lose(node.at, kind, text)
@@ -168,7 +168,7 @@ def _lose_beside(writing: Writing, node: Button) -> None:
 def _reveal(writing: Writing, node: Button) -> None:
     """What a press would show: in a container that opens, or below."""
     line = button_line(node)
-    _lose_beside(writing, node)
+    _lose_side_effects(writing, node)
     if writing.is_inside or not node.nodes:
         writing.lose(node.at, "reveal_open", _words(node), "what it shows")
         writing.write((degrade.line_prose((Strong(line),), node.at), *node.nodes))

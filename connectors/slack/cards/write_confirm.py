@@ -9,17 +9,17 @@ from connectors.slack.cards.write_pieces import Json, Writing
 from connectors.slack.cards.write_texts import one_line, plain, shortened
 
 
-def confirm_object(writing: Writing, asked: Confirm, at: str) -> Json:
-    title, text = one_line(asked.title), one_line(plain_inlines(asked.text))
+def confirm_object(writing: Writing, confirm: Confirm, at: str) -> Json:
+    title, text = one_line(confirm.title), one_line(plain_inlines(confirm.text))
     if not text:
         title, text = "", title
     body: Json = {
         "title": _plain(writing, title or "Confirm", CONFIRM_TITLE, at),
         "text": _plain(writing, text or "OK?", CONFIRM_TEXT, at),
-        "confirm": _plain(writing, one_line(asked.ok) or "OK", CONFIRM_BUTTON, at),
-        "deny": _plain(writing, one_line(asked.cancel) or "Cancel", CONFIRM_BUTTON, at),
+        "confirm": _plain(writing, one_line(confirm.ok) or "OK", CONFIRM_BUTTON, at),
+        "deny": _plain(writing, one_line(confirm.cancel) or "Cancel", CONFIRM_BUTTON, at),
     }
-    if asked.danger:
+    if confirm.danger:
         body["style"] = "danger"
     return body
 

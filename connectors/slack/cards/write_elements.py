@@ -195,8 +195,8 @@ def _among(node: Picker) -> Json:
     for kind, key in _WITHOUT.items():
         if kind in node.without:
             body[key] = True
-    here = {"default_to_current_conversation": True} if node.here else {}
-    return {**({"filter": body} if body else {}), **here}
+    default_here = {"default_to_current_conversation": True} if node.here else {}
+    return {**({"filter": body} if body else {}), **default_here}
 
 
 _BUILDERS: dict[type[Input], Callable[[Writing, Any], list[Json]]] = {

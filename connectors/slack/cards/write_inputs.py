@@ -32,7 +32,7 @@ Line = tuple[Inline, ...]
 _INPUTS = get_args(Input)
 _TEXT = "plain_text_input"
 _HINTING = frozenset(("datepicker", "timepicker", _TEXT))  # and all menus, but for overflow
-_SAID_LATER = "said when it is wrong"
+_SHOWN_ON_ERROR = "said when it is wrong"
 
 
 def is_input(node: Node) -> TypeGuard[Input]:
@@ -128,7 +128,7 @@ def _write_notes(writing: Writing, node: Input, *, with_hint: bool) -> None:
         writing.write((degrade.line_prose(node.hint, node.at, subtle=True),))
     if error := one_line(node.error):
         # Slack says nothing of its own; the bridge does to whoever sends what is wrong.
-        writing.lose(node.at, "input_error", error, _SAID_LATER if writing.is_heard else "")
+        writing.lose(node.at, "input_error", error, _SHOWN_ON_ERROR if writing.is_heard else "")
 
 
 # --- elements -------------------------------------------------------------------------------

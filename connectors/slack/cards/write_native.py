@@ -53,8 +53,8 @@ def _is_taken(writing: Writing, block: Json) -> bool:
         written = orjson.dumps(block)
     except TypeError:  # halves of characters, numbers beyond 64 bits
         return False
-    heard = writing.is_heard or not _ACTS.search(written)
-    return heard and not _PING.search(written) and size_of(block) <= _MAX_CHARACTERS
+    presses_allowed = writing.is_heard or not _ACTS.search(written)
+    return presses_allowed and not _PING.search(written) and size_of(block) <= _MAX_CHARACTERS
 
 
 def _claim(writing: Writing, blocks: list[Json]) -> bool:
@@ -83,9 +83,9 @@ def _fits(value: object, shape: Shape) -> bool:
     if not isinstance(value, dict):
         return False
     members = cast("Json", value)
-    all_known = all(key in shape or key in ("type", "block_id") for key in members)
+    is_complete = all(key in shape or key in ("type", "block_id") for key in members)
     needed = all(key in members for key, (is_needed, _) in shape.items() if is_needed)
-    if not all_known or not needed or not _is_id(members.get("block_id", "x")):
+    if not is_complete or not needed or not _is_id(members.get("block_id", "x")):
         return False
     return all(judge(members[key]) for key, (_, judge) in shape.items() if key in members)
 

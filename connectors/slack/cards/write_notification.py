@@ -12,7 +12,7 @@ from connectors.slack.cards.write_texts import length, one_line
 from connectors.slack.mrkdwn import escape
 
 _NOTHING = "…"
-_SAID = ("text", "title", "label", "alt_text", "name", "url")
+_TEXT_KEYS = ("text", "title", "label", "alt_text", "name", "url")
 
 
 def notification(summary: str, blocks: Iterable[Json]) -> str:
@@ -58,7 +58,7 @@ def _texts(block: Json) -> Iterator[str]:
                 continue
             is_mrkdwn = members.get("type") == "mrkdwn"
             for key, inner in members.items():
-                if key in _SAID and isinstance(inner, str):
+                if key in _TEXT_KEYS and isinstance(inner, str):
                     yield inner if is_mrkdwn else escape(inner)
             stack += [
                 inner for inner in reversed(members.values()) if isinstance(inner, dict | list)

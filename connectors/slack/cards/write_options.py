@@ -48,14 +48,14 @@ class Written(NamedTuple):
 def option_values(options: Sequence[Option]) -> list[str]:
     """What Slack sends back for each option: its value, or a digest where Slack would not take
     that (too long, empty, or there twice). The same options always have the same."""
-    seen: set[str] = set()
+    taken: set[str] = set()
     values: list[str] = []
     for index, option in enumerate(options):
         value = option.value
-        if value in seen or not _is_taken(value):
+        if value in taken or not _is_taken(value):
             digest = sha256(f"{index}\0{value}".encode("utf-8", "replace")).digest()
             value = f"#{urlsafe_b64encode(digest[:15]).decode()}"
-        seen.add(value)
+        taken.add(value)
         values.append(value)
     return values
 
@@ -121,7 +121,7 @@ def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
         return set()
     values = set(node.values)
     chosen_indexes = [index for index, option in enumerate(node.options) if option.value in values]
-    maximum = _most_chosen(node)
+    maximum = _max_chosen(node)
     for index in chosen_indexes[maximum:]:
         option = node.options[index]
         label = words(option.label) or one_line(option.value)
@@ -129,7 +129,7 @@ def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
     return set(chosen_indexes[:maximum])
 
 
-def _most_chosen(node: Choice) -> int:
+def _max_chosen(node: Choice) -> int:
     if _is_overflow(node):
         return 0
     if not node.many:
@@ -168,11 +168,11 @@ def _external(writing: Writing, node: Choice, written: Sequence[Written]) -> Jso
             writing.lose(option.at or node.at, "option", "\n".join(text for text in texts if text))
     kind = "multi_external_select" if node.many else "external_select"
     element: Json = {"type": kind, "min_query_length": 1}
-    return element | _chosen(written, many=node.many) | _most(node)
+    return element | _chosen(written, many=node.many) | _maximum(node)
 
 
 def _boxes(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
-    if (maximum := _most(node).get("max_selected_items", len(written))) < len(written):
+    if (maximum := _maximum(node).get("max_selected_items", len(written))) < len(written):
         writing.lose(node.at, "input_rule", f"at most {maximum}")
     kind = "checkboxes" if node.many else "radio_buttons"
     options = [option.option for option in written]
@@ -186,10 +186,10 @@ def _menu(node: Choice, written: Sequence[Written]) -> Json:
         if _is_grouped(written)
         else {"options": [option.option for option in written]}
     )
-    return {"type": kind, **body, **_chosen(written, many=node.many), **_most(node)}
+    return {"type": kind, **body, **_chosen(written, many=node.many), **_maximum(node)}
 
 
-def _most(node: Choice) -> Json:
+def _maximum(node: Choice) -> Json:
     fits = node.many and node.max is not None and node.max > 0
     return {"max_selected_items": node.max} if fits else {}
 

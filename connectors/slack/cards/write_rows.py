@@ -99,10 +99,10 @@ def write_section(writing: Writing, node: Section) -> None:
     """Text with one thing at its side; where that cannot be, one below the other."""
     is_last = not node.leading or isinstance(node.accessory, Image)
     pieces = _text_of_section(writing, node.nodes) if is_last else []
-    beside = _host(pieces, node.accessory)
-    element = accessory_element(writing, node.accessory) if beside is not None else None
-    if beside is not None and element is not None:
-        beside.block["accessory"] = element
+    section_host = _host(pieces, node.accessory)
+    element = accessory_element(writing, node.accessory) if section_host is not None else None
+    if section_host is not None and element is not None:
+        section_host.block["accessory"] = element
         writing.pieces += pieces
         return
     what = f"a {node.accessory.type} at the side"
@@ -118,9 +118,9 @@ def _text_of_section(writing: Writing, nodes: Nodes) -> Pieces:
     match nodes:
         case (Prose(text),) if mrkdwn_of_prose(text):
             return [Piece(section(mrkdwn_of_prose(text)))]
-        case (Prose(text), Fields() as fields) if said := mrkdwn_of_prose(text):
+        case (Prose(text), Fields() as fields) if mrkdwn := mrkdwn_of_prose(text):
             pieces = writing.collect((fields,))
-            head = section(said)
+            head = section(mrkdwn)
             if len(pieces) == 1 and "fields" in pieces[0].block:
                 return [Piece({**head, "fields": pieces[0].block["fields"]})]
             return [Piece(head), *pieces]
@@ -152,12 +152,12 @@ def write_columns(writing: Writing, node: Columns) -> None:
     """A picture or button beside text; short texts side by side; else one below the other."""
     columns = [_with_link(writing, column, node.at) for column in node.columns]
     columns = [column for column in columns if column]
-    if len(columns) > 2 and _beside(columns, node.at) is None:
+    if len(columns) > 2 and _side_by_side(columns, node.at) is None:
         columns = _without_icons(writing, columns)
     if len(columns) == 1:
         writing.write(columns[0])
-    elif (beside := _beside(columns, node.at)) is not None:
-        write_section(writing, beside)
+    elif (section := _side_by_side(columns, node.at)) is not None:
+        write_section(writing, section)
     elif not _write_as_fields(writing, columns):
         writing.lose(node.at, "stack_columns", f"{len(columns)} columns", "one below the other")
         for nodes in columns:
@@ -169,15 +169,15 @@ def _without_icons(writing: Writing, columns: list[Nodes]) -> list[Nodes]:
     columns_left: list[Nodes] = []
     for nodes in columns:
         icons = [node for node in nodes if degrade.is_decorative(node)]
-        rest = tuple(node for node in nodes if not degrade.is_decorative(node))
-        if not icons or not all(map(_only_folds, rest)):
+        texts = tuple(node for node in nodes if not degrade.is_decorative(node))
+        if not icons or not all(map(_only_folds, texts)):
             columns_left.append(nodes)
             continue
         for icon in icons:
             if isinstance(icon, Image):
                 name = icon.asset.name or writing.url_of(icon.asset) or "picture"
                 writing.lose(icon.at, "small_picture", name)
-        writing.write(rest)
+        writing.write(texts)
     return columns_left
 
 
@@ -197,7 +197,7 @@ def _with_link(writing: Writing, column: Column, at: str) -> Nodes:
     return (*column.nodes, degrade.line_prose((Link(url, (Text(url),)),), at, subtle=True))
 
 
-def _beside(columns: list[Nodes], at: str) -> Section | None:
+def _side_by_side(columns: list[Nodes], at: str) -> Section | None:
     """Text, and what may stand at its side; a picture may come first."""
     match columns:
         case [nodes, (accessory,)] if _is_text(nodes) and not _is_text((accessory,)):

@@ -80,14 +80,14 @@ class Arguments:
             return default
         return str(value).lower() in ("1", "true")
 
-    def limit(self, default: int, most: int) -> int:
+    def limit(self, default: int, maximum: int) -> int:
         """The page size; 0 and nothing mean the default, too much means the most."""
         text = self.text("limit")
         if not text:
             return default
         if not text.isascii() or not text.isdecimal():
             raise ApiError("invalid_limit")
-        return min(int(text[:9]) or default, most)
+        return min(int(text[:9]) or default, maximum)
 
     def moment(self, name: str, error: str) -> int | None:
         """A ts as microseconds; None where none was given."""

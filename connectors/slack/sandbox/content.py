@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from connectors.slack.sandbox.arguments import ApiError, Arguments
 from connectors.slack.sandbox.blocks import Faults, checked_attachments, checked_blocks
-from connectors.slack.sandbox.blocks.kept import new_id
+from connectors.slack.sandbox.blocks.stored import new_id
 from connectors.slack.sandbox.files import find, may_see
 from connectors.slack.sandbox.state import App, Json, Message, Workspace
 from connectors.slack.sandbox.text import posted_text, rich_text
@@ -51,7 +51,7 @@ def block_context(team: Workspace, app: App) -> Faults:
 
     def knows_file(named: Json) -> bool:
         file = find(team, named)
-        return bool(file and file.kept and file.dimensions and may_see(team, app, file))
+        return bool(file and file.stored and file.dimensions and may_see(team, app, file))
 
     def may_embed(url: str) -> bool:
         host = urlsplit(url).hostname or ""

@@ -33,7 +33,7 @@ from connectors.slack.sandbox.state import App
 Json = dict[str, Any]
 log = structlog.get_logger(__name__)
 _LONGEST_REORDER_S = 5.0
-_MOST_REDIRECTS = 2
+_MAX_REDIRECTS = 2
 
 
 class Pace(BaseModel):
@@ -81,7 +81,7 @@ class Delivery:
         self._sockets = sockets
         self._faults = faults
         self._unacked: dict[str, Parcel] = {}
-        self._asked: dict[str, asyncio.Future[Any]] = {}
+        self._awaited: dict[str, asyncio.Future[Any]] = {}
         self._held: dict[tuple[str, str], list[Parcel]] = {}
         self._lanes: dict[tuple[str, str], deque[Parcel]] = {}
         self._timers: set[asyncio.TimerHandle] = set()
@@ -100,9 +100,9 @@ class Delivery:
             self.disconnect(app)
         fault = self._faults.take(where, "drop", "delay", "duplicate", "reorder")
         if fault is None:
-            self._go(parcel)
+            self._deliver(parcel)
         else:
-            self._go_wrong(parcel, fault)
+            self._deliver_with_fault(parcel, fault)
 
     async def ask(
         self, app: App, payload: Json, channel: str, *, answerable: bool, kind: str = INTERACTIVE
@@ -128,7 +128,7 @@ class Delivery:
         return await task
 
     def acknowledge(self, _app: App, envelope_id: str, payload: Any = None) -> None:
-        if (waiting := self._asked.pop(envelope_id, None)) is not None:
+        if (waiting := self._awaited.pop(envelope_id, None)) is not None:
             if not waiting.done():
                 waiting.set_result(payload)
             return
@@ -186,7 +186,7 @@ class Delivery:
             return Answer("The app is not connected")
         envelope_id = str(uuid.uuid4())
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._asked[envelope_id] = waiting
+        self._awaited[envelope_id] = waiting
         socket.send(
             {
                 "envelope_id": envelope_id, "payload": payload, "type": kind,
@@ -199,7 +199,7 @@ class Delivery:
         except TimeoutError:
             return Answer(TIMED_OUT)
         finally:
-            self._asked.pop(envelope_id, None)
+            self._awaited.pop(envelope_id, None)
         return Answer(payload=answer if isinstance(answer, dict) else {})
 
     async def _ask_over_http(self, app: App, url: str, payload: Json, kind: str) -> Answer:
@@ -221,13 +221,13 @@ class Delivery:
             return Answer(payload={"text": reply})
         return Answer(payload=_json_object(text))
 
-    def _go_wrong(self, parcel: Parcel, fault: Fault) -> None:
+    def _deliver_with_fault(self, parcel: Parcel, fault: Fault) -> None:
         match fault.kind:
             case "delay":
-                self._later(fault.seconds, lambda: self._go(parcel))
+                self._later(fault.seconds, lambda: self._deliver(parcel))
             case "duplicate":
-                self._go(parcel)
-                self._go(Parcel(parcel.app, parcel.kind, parcel.lane, parcel.payload))
+                self._deliver(parcel)
+                self._deliver(Parcel(parcel.app, parcel.kind, parcel.lane, parcel.payload))
             case "reorder":
                 held = self._held.setdefault((parcel.app.id, parcel.lane), [])
                 held.append(parcel)
@@ -235,7 +235,7 @@ class Delivery:
             case _:
                 pass  # dropped
 
-    def _go(self, parcel: Parcel) -> None:
+    def _deliver(self, parcel: Parcel) -> None:
         self._attempt(parcel)
         for late in self._held.pop((parcel.app.id, parcel.lane), ()):
             self._attempt(late)
@@ -328,7 +328,7 @@ class Delivery:
             url, data=body,
             headers=headers | signed_headers(app.signing_secret, body) | (kind or {}),
             timeout=aiohttp.ClientTimeout(total=self.pace.ack_seconds),
-            max_redirects=_MOST_REDIRECTS,
+            max_redirects=_MAX_REDIRECTS,
         )  # fmt: skip
 
     def _failed(self, parcel: Parcel, reason: str) -> None:

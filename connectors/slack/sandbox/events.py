@@ -27,10 +27,10 @@ class Event:
     body: Json
 
 
-def hears(app: App, event: Event, channel: Channel) -> bool:
+def receives(app: App, event: Event, channel: Channel) -> bool:
     """Whether an event is for this app; one that never asked for events has none waiting."""
-    here = app.bot_user in channel.members and event.subscription in app.events
-    return here and app.active and app.listening
+    subscribed = app.bot_user in channel.members and event.subscription in app.events
+    return subscribed and app.active and app.listening
 
 
 def event_callback(app: App, event: Event, event_id: str) -> Json:

@@ -12,8 +12,8 @@ from bridge.sandbox.files import StoredFile
 from bridge.sandbox.picture_sizes import picture_size
 from connectors.slack.sandbox.state import App, Channel, File, Json, Message, Workspace
 
-MOST_BYTES = 1 << 30
-MOST_ALT = 1000
+MAX_BYTES = 1 << 30
+MAX_ALT = 1000
 _PRETTY = {
     "png": "PNG", "jpg": "JPEG", "gif": "GIF", "pdf": "PDF", "text": "Plain Text",
     "mp4": "MPEG 4 Video", "mp3": "MP3", "zip": "Zip", "docx": "Word Document",
@@ -46,7 +46,7 @@ def new_file(
 def fill(file: File, stored: StoredFile, declared: str = "") -> None:
     """The bytes have come: what they are is seen by themselves and by the name."""
     guessed = declared or mimetypes.guess_type(file.name)[0] or ""
-    file.kept = stored
+    file.stored = stored
     file.size = stored.size
     file.mimetype = agreed_type(guessed, sniffed_type(stored.head))
     file.dimensions = picture_size(stored.head)

@@ -29,20 +29,20 @@ from connectors.slack.sandbox.values import PRESSED, State
 from connectors.slack.sandbox.views import View, Views, field_names, view_json
 
 _TROUBLE = "We had some trouble connecting. Try again?"
-_MOST_KEPT = 1000  # messages with something filled in, per workspace
+_MAX_KEPT = 1000  # messages with something filled in, per workspace
 GiveFile = Callable[[Workspace, Person, Any], File]
 Place = tuple[Channel, Message]
 
 
 @dataclass(slots=True)
-class _Touched:
+class _Target:
     """What a hand is on: a message in its channel, or a modal."""
 
     team: Workspace
     person: Person
     app: App
     controls: list[Control]
-    kept: State
+    entered: State
     place: Place | None = None
     view: View | None = None
 
@@ -88,7 +88,7 @@ class Interactions:
             raise InvalidData(f"A {control.kind} is pressed, nothing is chosen in it")
         value = await self._value(touched, control, choice.value)
         if control.kind != "overflow":
-            touched.kept.setdefault(control.block_id, {})[control.action_id] = value
+            touched.entered.setdefault(control.block_id, {})[control.action_id] = value
         if control.in_input and not control.block.get("dispatch_action"):
             return Outcome(sent=False)
         return await self._send(touched, control, value)
@@ -99,7 +99,7 @@ class Interactions:
             return await self._close(team, person, view)
         touched = self._touched(team, person, None, submission.form)
         await self._enter(touched, submission.values)
-        state = values.state_of(touched.controls, touched.kept)
+        state = values.state_of(touched.controls, touched.entered)
         wrong = {
             control.action_id: complaint
             for control in touched.controls
@@ -161,7 +161,7 @@ class Interactions:
         return Outcome(sent=sent, answered=sent)
 
     async def _send(
-        self, touched: _Touched, control: Control, value: Json | None, pressed: Any = None
+        self, touched: _Target, control: Control, value: Json | None, pressed: Any = None
     ) -> Outcome:
         now = ts_of(int(self._changes.now() * 1_000_000))
         action = values.action_json(control, value, now, pressed)
@@ -175,13 +175,13 @@ class Interactions:
         answer = await self._delivery.ask(touched.app, payload, channel, answerable=False)
         return self._outcome(touched, answer, before)
 
-    def _payload(self, touched: _Touched, control: Control, actions: list[Json]) -> Json:
+    def _payload(self, touched: _Target, control: Control, actions: list[Json]) -> Json:
         if touched.view is not None:
             return payloads.view_actions(touched.team, touched.person, touched.view, actions)
         if touched.place is None:
             raise NotFound("Nothing is touched: name a message or a form")
         channel, message = touched.place
-        state = values.state_of(touched.controls, touched.kept)
+        state = values.state_of(touched.controls, touched.entered)
         payload = payloads.message_actions(
             touched.team, touched.app, touched.person, channel, message, control.attachment,
             actions, state,
@@ -191,20 +191,20 @@ class Interactions:
         )
         return payload
 
-    def _outcome(self, touched: _Touched, answer: Answer, before: list[View]) -> Outcome:
+    def _outcome(self, touched: _Target, answer: Answer, before: list[View]) -> Outcome:
         if answer.failed:
             return Outcome(sent=True, failed=answer.failed)
         opened = [view for view in self._tops(touched) if view not in before]
         form = _open_form(opened[-1]) if opened else None
         return Outcome(sent=True, answered=True, form=form, raw=answer.payload)
 
-    def _tops(self, touched: _Touched) -> list[View]:
+    def _tops(self, touched: _Target) -> list[View]:
         return self.views.stack(touched.team.id, touched.person.id)
 
-    def _touched(self, team: Workspace, person: Person, place: Place | None, form: str) -> _Touched:
+    def _touched(self, team: Workspace, person: Person, place: Place | None, form: str) -> _Target:
         if form:
             view = self._view(team, person, form)
-            return _Touched(team, person, view.app, view.controls, view.kept, view=view)
+            return _Target(team, person, view.app, view.controls, view.entered, view=view)
         if place is None:
             raise NotFound("Say which message, or which form")
         channel, message = place
@@ -213,11 +213,11 @@ class Interactions:
         if message.app is None:
             raise NotFound(f"Message {message.ts!r} is a person's: nothing in it can be pressed")
         key = (team.id, channel.id, message.at, person.id)
-        while len(self._entered) > _MOST_KEPT:
+        while len(self._entered) > _MAX_KEPT:
             del self._entered[next(iter(self._entered))]
         entered = self._entered.setdefault(key, {})
         all_controls = message_controls(message.blocks, message.attachments)
-        return _Touched(team, person, message.app, all_controls, entered, place=place)
+        return _Target(team, person, message.app, all_controls, entered, place=place)
 
     def _view(self, team: Workspace, person: Person, form: str) -> View:
         stack = self.views.stack(team.id, person.id)
@@ -228,27 +228,27 @@ class Interactions:
             raise Refused(f"Form {form!r} is covered by another one")
         return open_view
 
-    async def _enter(self, touched: _Touched, values_: Mapping[str, Any]) -> None:
+    async def _enter(self, touched: _Target, values_: Mapping[str, Any]) -> None:
         """Fill inputs in without a word to the app."""
         for name, value in values_.items():
             control = _control_of(touched, name)
             if control.kind in PRESSED:
                 continue  # says which of two feedback buttons
             entered = await self._value(touched, control, value)
-            touched.kept.setdefault(control.block_id, {})[control.action_id] = entered
+            touched.entered.setdefault(control.block_id, {})[control.action_id] = entered
 
-    async def _value(self, touched: _Touched, control: Control, value: Any) -> Json:
+    async def _value(self, touched: _Target, control: Control, value: Any) -> Json:
         if control.kind.endswith("external_select") and not _is_option(value):
             value = await self._suggested(touched, control, value)
         return values.filled(control, value, self._file_of(touched))
 
-    async def _suggested(self, touched: _Touched, control: Control, typed: Any) -> Any:
+    async def _suggested(self, touched: _Target, control: Control, typed: Any) -> Any:
         """Ask the app for options that fit what was typed, and take those that were meant."""
         several = typed if isinstance(typed, list) else [typed]
         options = [await self._suggestion(touched, control, str(item)) for item in several]
         return options if isinstance(typed, list) else options[0]
 
-    async def _suggestion(self, touched: _Touched, control: Control, typed: str) -> Json:
+    async def _suggestion(self, touched: _Target, control: Control, typed: str) -> Json:
         where = _where(touched)
         payload = payloads.suggestion(
             touched.team, touched.app, touched.person, where, control.action_id, control.block_id,
@@ -266,11 +266,11 @@ class Interactions:
                 return option
         raise InvalidData(f"The app offers no option {typed!r}")
 
-    def _file_of(self, touched: _Touched) -> Callable[[Any], File]:
+    def _file_of(self, touched: _Target) -> Callable[[Any], File]:
         return lambda value: self._give_file(touched.team, touched.person, value)
 
 
-def _control_of(touched: _Touched, name: str) -> Control:
+def _control_of(touched: _Target, name: str) -> Control:
     control = control_named(touched.controls, name)
     if control is None:
         offered = ", ".join(repr(c.action_id) for c in touched.controls) or "nothing"
@@ -287,7 +287,7 @@ def _errors(view: View, answer: Json) -> dict[str, str]:
     return {by_block[name]: str(complaint) for name, complaint in errors.items()}
 
 
-def _where(touched: _Touched) -> Json:
+def _where(touched: _Target) -> Json:
     if touched.view is not None:
         return {
             "container": {"type": "view", "view_id": touched.view.id},

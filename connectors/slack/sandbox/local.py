@@ -25,7 +25,7 @@ from connectors.slack.sandbox.api import WebApi
 from connectors.slack.sandbox.commands import Commands
 from connectors.slack.sandbox.delivery import Delivery, Pace
 from connectors.slack.sandbox.interactions import Interactions
-from connectors.slack.sandbox.methods.reactions import MOST_DISTINCT
+from connectors.slack.sandbox.methods.reactions import MAX_DISTINCT
 from connectors.slack.sandbox.pictures import avatar_svg
 from connectors.slack.sandbox.platform_actions import PlatformActions
 from connectors.slack.sandbox.replies import Replies
@@ -150,8 +150,8 @@ class LocalSlack(PlatformActions):
         reaction = messages.reactions.get(name)
         if reaction and person in reaction.users:
             return
-        if reaction is None and len(messages.reactions) >= MOST_DISTINCT:
-            raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
+        if reaction is None and len(messages.reactions) >= MAX_DISTINCT:
+            raise Refused(f"Message {message} has {MAX_DISTINCT} different reactions already")
         self._changes.react(team, place, messages, person, name)
 
     async def unreact_as(
@@ -219,10 +219,10 @@ class LocalSlack(PlatformActions):
         stored = next(
             (t.files[file] for t in self.slack.workspaces.values() if file in t.files), None
         )
-        if stored is None or stored.kept is None:
+        if stored is None or stored.stored is None:
             return None
         return file_response(
-            self._context.files, stored.kept, stored.mimetype or "application/octet-stream",
+            self._context.files, stored.stored, stored.mimetype or "application/octet-stream",
             {"Content-Security-Policy": "sandbox"},
         )  # fmt: skip
 

@@ -26,7 +26,7 @@ from connectors.slack.sandbox.state_changes import Draft, StateChanges
 
 SECONDS = 1800.0
 USES = 5
-_MOST_OPEN = 10_000
+_MAX_OPEN = 10_000
 _LARGEST = 1 << 20
 
 
@@ -61,7 +61,7 @@ class Replies:
         key = secrets.token_urlsafe(18)
         until = self._changes.now() + SECONDS
         self._open[key] = Reply(app, team, channel, message, person, until)
-        while len(self._open) > _MOST_OPEN:
+        while len(self._open) > _MAX_OPEN:
             del self._open[next(iter(self._open))]
         number = secrets.randbelow(10**13)
         return f"{self._context.base_url}/slack/actions/{team.id}/{number}/{key}"

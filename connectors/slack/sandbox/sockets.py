@@ -19,7 +19,7 @@ from connectors.slack.sandbox.state import App
 
 Json = dict[str, Any]
 OnAck = Callable[[str, Any], None]  # the envelope's id, and the payload that came back
-MOST_SOCKETS = 10  # live sockets per app (docs, 2026-08)
+MAX_SOCKETS = 10  # live sockets per app (docs, 2026-08)
 _HOST = "applink-sandbox"
 
 
@@ -109,7 +109,7 @@ class Sockets:
         await websocket.accept()
         socket = Socket(websocket)
         live = self._live.setdefault(app.id, [])
-        if sum(not other.leaving for other in live) >= MOST_SOCKETS:
+        if sum(not other.leaving for other in live) >= MAX_SOCKETS:
             socket.leave("too_many_websockets")
         else:
             socket.send(_hello(app, len(live) + 1))

@@ -96,7 +96,7 @@ class File:
     app: App | None = None
     mimetype: str = ""
     alt: str = ""
-    kept: StoredFile | None = None
+    stored: StoredFile | None = None
     dimensions: tuple[int, int] | None = None
     completed: bool = False  # the second step of its upload is done
     public: bool = False

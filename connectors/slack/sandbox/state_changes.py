@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bridge.sandbox.feed import Change, Feed, Shown
 from connectors.slack.sandbox import events
-from connectors.slack.sandbox.blocks.kept import new_id
+from connectors.slack.sandbox.blocks.stored import new_id
 from connectors.slack.sandbox.events import Event
 from connectors.slack.sandbox.files import share
 from connectors.slack.sandbox.shapes import message_json, to_shown
@@ -27,7 +27,7 @@ from connectors.slack.sandbox.text import rich_text
 Json = dict[str, Any]
 Tell = Callable[[App, Event], None]
 SYSTEM_LINES = frozenset({"channel_join", "channel_leave", "channel_topic", "channel_name"})
-MOST_WHISPERS = 500  # per channel
+MAX_WHISPERS = 500  # per channel
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class StateChanges:
         """A person pressed the Stop of an app's work; that app alone hears of it."""
         at = channel.next_at(self.now())
         event = events.stopped(channel, thread, streaming, user, at)
-        if events.hears(app, event, channel):
+        if events.receives(app, event, channel):
             self._tell(app, event)
 
     def compose(self, channel: Channel, draft: Draft) -> Message:
@@ -99,7 +99,7 @@ class StateChanges:
         message = self.compose(channel, draft)
         message.audience = person
         channel.whispers[message.at] = message
-        while len(channel.whispers) > MOST_WHISPERS:
+        while len(channel.whispers) > MAX_WHISPERS:
             del channel.whispers[next(iter(channel.whispers))]
         return message
 
@@ -172,9 +172,9 @@ class StateChanges:
             message = place.find(ts)
             if message is None or not message.files:
                 continue
-            rest = [tombstone if other is file else other for other in message.files]
-            if message.text or not all(file.gone for file in rest):
-                self.settle(workspace, place, message, {"files": rest})
+            remaining = [tombstone if other is file else other for other in message.files]
+            if message.text or not all(file.gone for file in remaining):
+                self.settle(workspace, place, message, {"files": remaining})
             else:
                 self.delete(workspace, place, message)
 
@@ -257,7 +257,7 @@ class StateChanges:
     ) -> None:
         """To every app whose bot is in the channel, the author's own app included."""
         for app in workspace.apps:
-            if events.hears(app, event, channel):
+            if events.receives(app, event, channel):
                 self._tell(app, events.fit_for(app, event, author))
 
     def _mention(
@@ -269,7 +269,7 @@ class StateChanges:
         event = events.mentioned(channel, at, raw)
         for app in workspace.apps:
             named = message.app is not app and f"<@{app.bot_user}>" in message.text
-            if named and events.hears(app, event, channel):
+            if named and events.receives(app, event, channel):
                 self._tell(app, events.fit_for(app, event, message.app))
 
     def _publish(

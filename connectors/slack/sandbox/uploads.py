@@ -20,7 +20,7 @@ from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.state import App, File, Slack
 
 _SLACK_OF_MULTIPART = 64 * 1024  # what boundaries and part heads may take beside the file
-_MOST_WAITING = 10_000  # addresses that nobody has used yet
+_MAX_WAITING = 10_000  # addresses that nobody has used yet
 _LOGIN_PAGE = "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body></body></html>"
 
 
@@ -54,7 +54,7 @@ class Uploads:
         """The address that the bytes of a new file are to be sent to."""
         ticket = secrets.token_urlsafe(32)
         self._waiting[ticket] = file
-        while len(self._waiting) > _MOST_WAITING:
+        while len(self._waiting) > _MAX_WAITING:
             del self._waiting[next(iter(self._waiting))]
         return f"{self._context.base_url}/slack/upload/v1/{ticket}"
 
@@ -112,11 +112,13 @@ class Uploads:
             # Whoever may not see it is sent to the page where people sign in, as by Slack.
             back = quote(str(request.url.path))
             return RedirectResponse(f"{self._context.base_url}/slack/login?redir={back}", 302)
-        if file is None or file.kept is None or not files.may_see(team, app, file):
+        if file is None or file.stored is None or not files.may_see(team, app, file):
             return self._refuse(404, "file_not_found", "files.download")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
         kind = file.mimetype or "application/octet-stream"
-        answer = file_response(self._context.files, file.kept, kind, headers if download else None)
+        answer = file_response(
+            self._context.files, file.stored, kind, headers if download else None
+        )
         if answer is None:
             return self._refuse(404, "file_not_found", "files.download")
         if self._context.faults.take(where, "lose_answer"):

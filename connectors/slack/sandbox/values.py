@@ -13,9 +13,9 @@ from connectors.slack.sandbox.state import File, Json
 
 State = dict[str, dict[str, Json]]  # block_id -> action_id -> value
 
-_ONE_OPTION = frozenset({"static_select", "external_select", "radio_buttons", "overflow"})
+_SINGLE_OPTION_KINDS = frozenset({"static_select", "external_select", "radio_buttons", "overflow"})
 _OPTIONS = frozenset({"multi_static_select", "multi_external_select", "checkboxes"})
-_ONE_ID = {
+_SINGLE_ID_KINDS = {
     "users_select": "selected_user",
     "conversations_select": "selected_conversation",
     "channels_select": "selected_channel",
@@ -42,12 +42,12 @@ def initial(control: Control) -> Json | None:
     shape: Json = {"type": kind}
     if kind in PRESSED or kind == "overflow":
         return None
-    if kind in _ONE_OPTION:
+    if kind in _SINGLE_OPTION_KINDS:
         return shape | {"selected_option": element.get("initial_option")}
     if kind in _OPTIONS:
         return shape | {"selected_options": element.get("initial_options") or []}
-    if kind in _ONE_ID:
-        name = _ONE_ID[kind]
+    if kind in _SINGLE_ID_KINDS:
+        name = _SINGLE_ID_KINDS[kind]
         return shape | {name: element.get(name.replace("selected", "initial"))}
     if kind in _IDS:
         name = _IDS[kind]
@@ -68,12 +68,12 @@ def filled(control: Control, value: Any, file_of: FileOf) -> Json:
     """The value after a person gave this one; InvalidData when the client would not take it."""
     kind = control.kind
     shape: Json = {"type": kind}
-    if kind in _ONE_OPTION:
+    if kind in _SINGLE_OPTION_KINDS:
         return shape | {"selected_option": _option(control, _single(control, value))}
     if kind in _OPTIONS:
         return shape | {"selected_options": [_option(control, v) for v in _several(control, value)]}
-    if kind in _ONE_ID:
-        return shape | {_ONE_ID[kind]: str(_single(control, value))}
+    if kind in _SINGLE_ID_KINDS:
+        return shape | {_SINGLE_ID_KINDS[kind]: str(_single(control, value))}
     if kind in _IDS:
         return shape | {_IDS[kind]: [str(v) for v in _several(control, value)]}
     if kind in _CLOCKS:
@@ -100,9 +100,9 @@ def complaint(control: Control, value: Json) -> str:
         return "" if block.get("optional") else "Please complete this required field."
     match control.kind:
         case "plain_text_input":
-            least, most = element.get("min_length", 0), element.get("max_length", 3000)
-            if not least <= len(typed_value) <= most:
-                return f"Use between {least} and {most} characters."
+            minimum, maximum = element.get("min_length", 0), element.get("max_length", 3000)
+            if not minimum <= len(typed_value) <= maximum:
+                return f"Use between {minimum} and {maximum} characters."
         case "email_text_input" if not _EMAIL.fullmatch(typed_value):
             return "Enter a valid email address."
         case "url_text_input" if not typed_value.startswith(("http://", "https://")):
@@ -167,9 +167,11 @@ def _single(control: Control, value: Any) -> Any:
 
 def _several(control: Control, value: Any) -> list[Any]:
     values = value if isinstance(value, list) else [value]
-    most = control.element.get("max_selected_items") or control.element.get("max_files")
-    if most is not None and len(values) > most:
-        raise InvalidData(f"{control.action_id!r} takes at most {most} values, not {len(values)}")
+    maximum = control.element.get("max_selected_items") or control.element.get("max_files")
+    if maximum is not None and len(values) > maximum:
+        raise InvalidData(
+            f"{control.action_id!r} takes at most {maximum} values, not {len(values)}"
+        )
     return values
 
 
@@ -191,9 +193,9 @@ def _number_complaint(element: Json, number_text: str) -> str:
         not element["is_decimal_allowed"] and "." in number_text
     ):
         return "Enter a number."
-    least, most = element.get("min_value"), element.get("max_value")
-    if least is not None and float(number_text) < float(least):
-        return f"Enter a number of at least {least}."
-    if most is not None and float(number_text) > float(most):
-        return f"Enter a number of at most {most}."
+    minimum, maximum = element.get("min_value"), element.get("max_value")
+    if minimum is not None and float(number_text) < float(minimum):
+        return f"Enter a number of at least {minimum}."
+    if maximum is not None and float(number_text) > float(maximum):
+        return f"Enter a number of at most {maximum}."
     return ""

@@ -24,9 +24,9 @@ from connectors.slack.sandbox.state import App, Json
 from connectors.slack.sandbox.values import State, state_of
 
 TRIGGER_SECONDS = 3.0
-MOST_STACKED = 3
-MOST_BYTES = 250_000
-_MOST_TRIGGERS = 10_000
+MAX_STACKED = 3
+MAX_BYTES = 250_000
+_MAX_TRIGGERS = 10_000
 _VIEW = shape(
     {"type": one_of("modal"), "title": plain(24), "blocks": anything},
     {
@@ -35,7 +35,7 @@ _VIEW = shape(
         "notify_on_close": boolean, "submit_disabled": boolean,
     },
 )  # fmt: skip
-_GIVEN = (
+_COPIED_MEMBERS = (
     "title", "submit", "close", "private_metadata", "callback_id", "external_id", "clear_on_close",
     "notify_on_close", "submit_disabled", "blocks",
 )  # fmt: skip
@@ -63,7 +63,7 @@ class View:
     hash: str
     root: str
     previous: str | None = None
-    kept: State = field(default_factory=dict[str, dict[str, Json]])
+    entered: State = field(default_factory=dict[str, dict[str, Json]])
 
     @property
     def controls(self) -> list[Control]:
@@ -86,7 +86,7 @@ class Views:
         """A new trigger_id; the oldest are forgotten when there are very many."""
         own_id = f"{secrets.randbelow(10**13)}.{secrets.randbelow(10**13)}.{secrets.token_hex(16)}"
         self._triggers[own_id] = Trigger(app, person, self._now() + TRIGGER_SECONDS, view)
-        while len(self._triggers) > _MOST_TRIGGERS:
+        while len(self._triggers) > _MAX_TRIGGERS:
             del self._triggers[next(iter(self._triggers))]
         return own_id
 
@@ -103,18 +103,24 @@ class Views:
         below = self.find(app, trigger.view or "")
         if below is None:
             raise ApiError("not_found")
-        if len(self.stack(app.team, trigger.person)) >= MOST_STACKED:
+        if len(self.stack(app.team, trigger.person)) >= MAX_STACKED:
             raise ApiError("push_limit_reached")
         trigger.used = True
         return self._add(app, trigger.person, checked, on=below)
 
     def update(
-        self, app: App, view_id: str, external_id: str, given_hash: str, body: Json, faults: Faults
+        self,
+        app: App,
+        view_id: str,
+        external_id: str,
+        expected_hash: str,
+        body: Json,
+        faults: Faults,
     ) -> View:
         view = self.find(app, view_id, external_id)
         if view is None:
             raise ApiError("not_found")
-        if given_hash and given_hash != view.hash:
+        if expected_hash and expected_hash != view.hash:
             raise ApiError("hash_conflict")
         return self.change(view, body, faults)
 
@@ -122,16 +128,16 @@ class Views:
         """What was entered stays in the inputs that the new view has too."""
         view.body = self._checked(view.app, body, faults, instead_of=view)
         view.hash = self._new_hash()
-        view.kept = {
+        view.entered = {
             block: values
-            for block, values in view.kept.items()
+            for block, values in view.entered.items()
             if any(c.block_id == block and c.action_id in values for c in view.controls)
         }
         return view
 
     def put_on(self, below: View, body: Json, faults: Faults) -> View:
         """A view that an app pushes in its answer to a submission."""
-        if len(self.stack(below.app.team, below.person)) >= MOST_STACKED:
+        if len(self.stack(below.app.team, below.person)) >= MAX_STACKED:
             raise ApiError("push_limit_reached")
         checked = self._checked(below.app, body, faults)
         return self._add(below.app, below.person, checked, on=below)
@@ -169,7 +175,7 @@ class Views:
         self, app: App, body: Json, faults: Faults, instead_of: View | None = None
     ) -> Json:
         need_shallow(body, "invalid_arguments", "/view")
-        if len(orjson.dumps(body)) > MOST_BYTES:
+        if len(orjson.dumps(body)) > MAX_BYTES:
             raise ApiError("view_too_large")
         faults.surface = "modal"
         _VIEW(body, "/view", faults)
@@ -205,7 +211,7 @@ def view_json(view: View) -> Json:
     """A view as `views.*` answer it and payloads carry it."""
     body = view.body
     shape: Json = {"id": view.id, "team_id": view.app.team, "type": "modal"}
-    shape |= {name: body.get(name) for name in _GIVEN}
+    shape |= {name: body.get(name) for name in _COPIED_MEMBERS}
     shape |= {
         "private_metadata": body.get("private_metadata") or "",
         "callback_id": body.get("callback_id") or "",
@@ -215,7 +221,7 @@ def view_json(view: View) -> Json:
         "submit_disabled": bool(body.get("submit_disabled")),
     }
     return shape | {
-        "state": {"values": state_of(view.controls, view.kept)}, "hash": view.hash,
+        "state": {"values": state_of(view.controls, view.entered)}, "hash": view.hash,
         "previous_view_id": view.previous, "root_view_id": view.root, "app_id": view.app.id,
         "app_installed_team_id": view.app.team, "bot_id": view.app.bot_id,
     }  # fmt: skip

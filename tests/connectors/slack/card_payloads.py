@@ -16,10 +16,10 @@ def mrkdwn(text: str) -> Json:
 
 
 def rich(text: str) -> Json:
-    said = {"type": "text", "text": text}
+    text_element = {"type": "text", "text": text}
     return {
         "type": "rich_text",
-        "elements": [{"type": "rich_text_section", "elements": [said]}],
+        "elements": [{"type": "rich_text_section", "elements": [text_element]}],
     }
 
 

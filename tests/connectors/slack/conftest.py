@@ -93,9 +93,9 @@ class Sandbox:
         """An account for one of the seeded apps, not yet running; what it put on its shelf before
         is there."""
         app = self.app(name, workspace)
-        wanted = dict(connector_type.sandbox_settings(app, self.context.base_url))
-        self.tokens.values |= wanted.pop("environment")
-        settings = SlackSettings.model_validate({**wanted, **changes})
+        options = dict(connector_type.sandbox_settings(app, self.context.base_url))
+        self.tokens.values |= options.pop("environment")
+        settings = SlackSettings.model_validate({**options, **changes})
         key_values = self.key_value_access[account]
         tools = ConnectorTools(SystemClock(), self.tokens, key_values, public_url, files=files)
         made = cast("SlackConnector", connector_type.build(AccountId(account), settings, tools))
@@ -112,8 +112,8 @@ class Sandbox:
 
     async def say(self, text: str, thread: str | None = None, channel: ChannelRef = GENERAL) -> str:
         """Ada says something; the ts of her message."""
-        shown = await self.slack.post_as(channel.workspace, channel.channel, ADA, text, thread)
-        return shown.id
+        posted = await self.slack.post_as(channel.workspace, channel.channel, ADA, text, thread)
+        return posted.id
 
     async def stop(self) -> None:
         for task in self.tasks:

@@ -35,20 +35,23 @@ _MADE: dict[str, tuple[Any, ...]] = {
 def every_foreign_error() -> list[BaseException]:
     """aiohttp's client errors, slack_sdk's and Bolt's, and what the standard library adds."""
     own = [TimeoutError("late"), _REFUSED, ConnectionResetError(104, "reset"), OSError("no route")]
-    return [*own, *(_made(kind) for kind in sorted(_classes(), key=lambda one: one.__name__))]
+    return [
+        *own,
+        *(_made(kind) for kind in sorted(_classes(), key=lambda error_class: error_class.__name__)),
+    ]
 
 
 def _classes() -> set[type[BaseException]]:
     names = ["aiohttp.client_exceptions", "slack_sdk.errors", "slack_bolt.error"]
     inner = pkgutil.walk_packages(slack_bolt.error.__path__, "slack_bolt.error.")
     modules = [importlib.import_module(name) for name in [*names, *(info.name for info in inner)]]
-    return {found for module in modules for found in _raised_by(module)}
+    return {error_class for module in modules for error_class in _raised_by(module)}
 
 
 def _raised_by(module: ModuleType) -> Iterator[type[BaseException]]:
-    for _name, found in inspect.getmembers(module, inspect.isclass):
-        if issubclass(found, Exception) and found.__module__.startswith(("aiohttp", "slack_")):
-            yield found
+    for _name, member in inspect.getmembers(module, inspect.isclass):
+        if issubclass(member, Exception) and member.__module__.startswith(("aiohttp", "slack_")):
+            yield member
 
 
 def _made(kind: type[BaseException]) -> BaseException:

@@ -13,7 +13,7 @@ from connectors.slack.receive import raw_of
 
 ACCOUNT = AccountId("acme")
 TEAM, CHANNEL, TS = "T1", "C1", "1700000000.000100"
-US = Identity(team=TEAM, team_name="Acme", user="UBOT", handle="bridge", bot="BOURS")
+OWN_IDENTITY = Identity(team=TEAM, team_name="Acme", user="UBOT", handle="bridge", bot="BOURS")
 
 Json = dict[str, Any]
 
@@ -47,11 +47,11 @@ def post(text: str = "hello", **changes: Any) -> Json:
     }
 
 
-def raw(body: Json, us: Identity | None = US) -> Raw:
-    return raw_of(ACCOUNT, orjson.loads(orjson.dumps(body)), us, now=1700000099.0)
+def raw(body: Json, identity: Identity | None = OWN_IDENTITY) -> Raw:
+    return raw_of(ACCOUNT, orjson.loads(orjson.dumps(body)), identity, now=1700000099.0)
 
 
-def decoded(event: Json, us: Identity | None = US, **changes: Any) -> Event:
+def decoded(event: Json, identity: Identity | None = OWN_IDENTITY, **changes: Any) -> Event:
     """The one event that this inner event means."""
-    (found,) = decode(raw(envelope(event, **changes), us), us)
-    return found
+    (event_,) = decode(raw(envelope(event, **changes), identity), identity)
+    return event_

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 Faults = Iterator[str]
 Check = Callable[[Any, str], Faults]
 
-MOST_CHARACTERS = 13_200
+MAX_CHARACTERS = 13_200
 ELEMENTS_IN_ROW = frozenset(
     (
         *("button", "checkboxes", "datepicker", "datetimepicker", "overflow", "radio_buttons"),
@@ -65,61 +65,63 @@ def _message(body: Any) -> Faults:
 
 
 def _whole(body: Json, blocks: list[Json], attachments: list[Json]) -> Faults:
-    every = [*blocks, *(one for a in attachments for one in a.get("blocks", []))]
+    every = [*blocks, *(inner_block for a in attachments for inner_block in a.get("blocks", []))]
     if len(every) > 50:
         yield f"/blocks: {len(every)} blocks"
-    inner = [*every, *(one for b in every for one in b.get("child_blocks", []))]
-    kinds = Counter(one.get("type") for one in inner)
+    inner = [*every, *(inner_block for b in every for inner_block in b.get("child_blocks", []))]
+    kinds = Counter(inner_block.get("type") for inner_block in inner)
     if sum(kinds[kind] for kind in TABLES) > 1:
         yield "/blocks: only_one_table_allowed"
     if kinds["data_visualization"] > 2 or kinds["plan"] > 1:
         yield "/blocks: too many charts or plans"
-    if (total := sum(map(units, _texts(every)))) > MOST_CHARACTERS:
+    if (total := sum(map(units, _texts(every)))) > MAX_CHARACTERS:
         yield f"/blocks: msg_blocks_too_long ({total})"
     for key in ("action_id", "block_id", "task_id"):
         ids = Counter(_values(body, key))
-        yield from (f"/: {key} {one!r} is there twice" for one, n in ids.items() if n > 1)
-        yield from (f"/: {key} {one!r} is too long" for one in ids if not 0 < units(one) <= 255)
+        yield from (f"/: {key} {value!r} is there twice" for value, n in ids.items() if n > 1)
+        yield from (
+            f"/: {key} {value!r} is too long" for value in ids if not 0 < units(value) <= 255
+        )
 
 
 def _texts(value: object) -> Iterator[str]:
     """What can be read of blocks."""
     if isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for member in value:
+            yield from _texts(member)
     elif isinstance(value, dict):
-        for key, one in value.items():
-            if isinstance(one, str):
+        for key, member in value.items():
+            if isinstance(member, str):
                 if key in ("text", "title", "alt_text", "label", "name", "fallback"):
-                    yield one
+                    yield member
             else:
-                yield from _texts(one)
+                yield from _texts(member)
 
 
 def _values(value: object, key: str) -> Iterator[str]:
     if isinstance(value, list):
-        for one in value:
-            yield from _values(one, key)
+        for member in value:
+            yield from _values(member, key)
     elif isinstance(value, dict):
-        if isinstance(found := value.get(key), str):
-            yield found
-        for one in value.values():
-            yield from _values(one, key)
+        if isinstance(text := value.get(key), str):
+            yield text
+        for member in value.values():
+            yield from _values(member, key)
 
 
 def _attachments(attachments: Any, at: str) -> Faults:
     if not isinstance(attachments, list) or len(attachments) > 100:
         yield f"{at}: is no list of at most 100"
         return
-    for index, one in enumerate(attachments):
+    for index, attachment in enumerate(attachments):
         place = f"{at}/{index}"
-        yield from _keys(one, place, {"blocks"}, {"color", "fallback"})
-        color = one.get("color", "good")
+        yield from _keys(attachment, place, {"blocks"}, {"color", "fallback"})
+        color = attachment.get("color", "good")
         if not re.fullmatch(r"good|warning|danger|#[0-9A-Fa-f]{6}", color):
             yield f"{place}/color: {color!r}"
-        if not one.get("blocks"):
+        if not attachment.get("blocks"):
             yield f"{place}/blocks: is empty"
-        yield from _blocks(one.get("blocks", []), f"{place}/blocks", _IN_ATTACHMENT)
+        yield from _blocks(attachment.get("blocks", []), f"{place}/blocks", _IN_ATTACHMENT)
 
 
 def _blocks(blocks: Any, at: str, allowed: frozenset[str]) -> Faults:
@@ -147,10 +149,10 @@ def _keys(value: Any, at: str, needed: set[str], allowed: set[str]) -> Faults:
     yield from (f"{at}/{key}: is unknown" for key in sorted(unknown))
 
 
-def _string(value: Any, at: str, most: int, least: int = 1) -> Faults:
-    if not isinstance(value, str) or not least <= units(value) <= most:
-        yield f"{at}: no text of {least} to {most}: {str(value)[:40]!r}"
-    elif least and not value.strip():
+def _string(value: Any, at: str, maximum: int, minimum: int = 1) -> Faults:
+    if not isinstance(value, str) or not minimum <= units(value) <= maximum:
+        yield f"{at}: no text of {minimum} to {maximum}: {str(value)[:40]!r}"
+    elif minimum and not value.strip():
         yield f"{at}: says nothing"
     else:
         yield from _sound(value, at)
@@ -161,13 +163,13 @@ def _sound(value: str, at: str) -> Faults:
         yield f"{at}: is no sound text"
 
 
-def _text(value: Any, at: str, most: int = 3_000, *, kinds: str = "plain_text mrkdwn") -> Faults:
+def _text(value: Any, at: str, maximum: int = 3_000, *, kinds: str = "plain_text mrkdwn") -> Faults:
     if not isinstance(value, dict) or value.get("type") not in kinds.split():
         yield f"{at}: is no text object ({kinds})"
         return
     allowed = {"emoji"} if value["type"] == "plain_text" else {"verbatim"}
     yield from _keys(value, at, {"text"}, allowed)
-    yield from _string(value.get("text"), f"{at}/text", most)
+    yield from _string(value.get("text"), f"{at}/text", maximum)
     if value["type"] == "mrkdwn":
         yield from _no_ping(value.get("text", ""), at)
         if re.search(r"[@#]", value.get("text", "")) and value.get("verbatim") is not True:
@@ -179,24 +181,24 @@ def _no_ping(text: str, at: str) -> Faults:
         yield f"{at}: notifies somebody: {text[:60]!r}"
 
 
-def _plain(value: Any, at: str, most: int = 3_000) -> Faults:
-    yield from _text(value, at, most, kinds="plain_text")
+def _plain(value: Any, at: str, maximum: int = 3_000) -> Faults:
+    yield from _text(value, at, maximum, kinds="plain_text")
 
 
-def _url(value: Any, at: str, most: int = 3_000, schemes: str = "https?|mailto") -> Faults:
-    yield from _string(value, at, most)
+def _url(value: Any, at: str, maximum: int = 3_000, schemes: str = "https?|mailto") -> Faults:
+    yield from _string(value, at, maximum)
     if not re.match(rf"(?:{schemes}):[^\s<>]+$", str(value), re.IGNORECASE):
         yield f"{at}: is no address: {str(value)[:60]!r}"
 
 
-def _list(value: Any, at: str, most: int, least: int = 1) -> Faults:
-    if not isinstance(value, list) or not least <= len(value) <= most:
-        yield f"{at}: is no list of {least} to {most}"
+def _list(value: Any, at: str, maximum: int, minimum: int = 1) -> Faults:
+    if not isinstance(value, list) or not minimum <= len(value) <= maximum:
+        yield f"{at}: is no list of {minimum} to {maximum}"
 
 
 def _each(value: Any, at: str, check: Check) -> Faults:
-    for index, one in enumerate(value if isinstance(value, list) else []):
-        yield from check(one, f"{at}/{index}")
+    for index, item in enumerate(value if isinstance(value, list) else []):
+        yield from check(item, f"{at}/{index}")
 
 
 def _if(value: Json, key: str, at: str, check: Check) -> Faults:
@@ -286,9 +288,9 @@ def _markdown(block: Json, at: str) -> Faults:
 
 
 def _container(block: Json, at: str) -> Faults:
-    known = {"title", "rich_text_title", "subtitle", "width", "icon", "is_collapsible"}
+    members = {"title", "rich_text_title", "subtitle", "width", "icon", "is_collapsible"}
     yield from _keys(
-        block, at, {"child_blocks"}, known | {"default_collapsed", "has_header_divider"}
+        block, at, {"child_blocks"}, members | {"default_collapsed", "has_header_divider"}
     )
     if "title" not in block and "rich_text_title" not in block:
         yield f"{at}: needs a title"
@@ -307,8 +309,10 @@ def _card(block: Json, at: str) -> Faults:
     yield from _keys(block, at, set(), {*limits, "hero_image", "icon", "actions"})
     if not {"hero_image", "title", "body", "actions"} & set(block):
         yield f"{at}: says nothing"
-    for key, most in limits.items():
-        yield from _if(block, key, at, lambda v, p, most=most: _text(v, p, most, kinds="mrkdwn"))
+    for key, maximum in limits.items():
+        yield from _if(
+            block, key, at, lambda v, p, maximum=maximum: _text(v, p, maximum, kinds="mrkdwn")
+        )
     for key in ("hero_image", "icon"):
         yield from _if(block, key, at, _picture)
     if "actions" in block:
@@ -365,8 +369,8 @@ def _table(block: Json, at: str) -> Faults:
         yield f"{at}: {total} characters in a table"
     settings = block.get("column_settings", [])
     yield from _list(settings, f"{at}/column_settings", 20, 0)
-    for index, one in enumerate(settings):
-        yield from _keys(one, f"{at}/column_settings/{index}", set(), {"align", "is_wrapped"})
+    for index, setting in enumerate(settings):
+        yield from _keys(setting, f"{at}/column_settings/{index}", set(), {"align", "is_wrapped"})
 
 
 def _cell(cell: Any, at: str) -> Faults:
@@ -388,7 +392,7 @@ def _chart(block: Json, at: str) -> Faults:
     match block.get("chart"):
         case {"type": "pie", "segments": list(segments)} if 1 <= len(segments) <= 12:
             yield from _points(segments, f"{at}/chart/segments")
-            if any(one["value"] <= 0 for one in segments):
+            if any(segment["value"] <= 0 for segment in segments):
                 yield f"{at}/chart: a piece of nothing"
         case {"type": "line" | "bar" | "area", "series": list(series), "axis_config": dict(axes)}:
             yield from _axes(series, axes, f"{at}/chart")
@@ -402,20 +406,20 @@ def _axes(series: list[Any], axes: Json, at: str) -> Faults:
     yield from _list(series, f"{at}/series", 12)
     for key in ("x_label", "y_label"):
         yield from _if(axes, key, at, lambda v, p: _string(v, p, 50))
-    names = [one.get("name") for one in series]
+    names = [line.get("name") for line in series]
     if len(set(names)) != len(names) or len(set(labels or ())) != len(labels or ()):
         yield f"{at}: two of the same name"
-    for index, one in enumerate(series):
-        yield from _string(one.get("name"), f"{at}/series/{index}/name", 20)
-        yield from _points(one.get("data"), f"{at}/series/{index}/data")
-        if [point["label"] for point in one["data"]] != labels:
+    for index, line in enumerate(series):
+        yield from _string(line.get("name"), f"{at}/series/{index}/name", 20)
+        yield from _points(line.get("data"), f"{at}/series/{index}/data")
+        if [point["label"] for point in line["data"]] != labels:
             yield f"{at}/series/{index}: not a value for each label"
 
 
 def _points(points: Any, at: str) -> Faults:
-    for index, one in enumerate(points):
-        yield from _string(one.get("label"), f"{at}/{index}/label", 20)
-        value = one.get("value")
+    for index, point in enumerate(points):
+        yield from _string(point.get("label"), f"{at}/{index}/label", 20)
+        value = point.get("value")
         if not isinstance(value, int | float) or not math.isfinite(value):
             yield f"{at}/{index}/value: {value!r}"
 
@@ -557,20 +561,20 @@ def _menu(element: Json, at: str) -> Faults:
         yield from _keys(group, place, {"label", "options"}, set())
         yield from _plain(group.get("label"), f"{place}/label", 75)
         yield from _list(group.get("options"), f"{place}/options", 100)
-    every = [*options, *(one for group in groups for one in group.get("options", []))]
+    every = [*options, *(option for group in groups for option in group.get("options", []))]
     yield from _offered(element, every, at)
-    most = element.get("max_selected_items", 100)
-    if most < max(1, len(element.get("initial_options", []))):
+    maximum = element.get("max_selected_items", 100)
+    if maximum < max(1, len(element.get("initial_options", []))):
         yield f"{at}: more are chosen than may be"
 
 
 def _offered(element: Json, options: list[Any], at: str) -> Faults:
     yield from _each(options, f"{at}/options", _option)
-    values = [one.get("value") for one in options]
+    values = [option.get("value") for option in options]
     if len(set(values)) != len(values):
         yield f"{at}: two options of the same value"
     chosen = element.get("initial_options", [element.get("initial_option")])
-    if not chosen or any(one is not None and one not in options for one in chosen):
+    if not chosen or any(option is not None and option not in options for option in chosen):
         yield f"{at}: what is chosen is not offered"
 
 
@@ -586,13 +590,13 @@ def _picker(element: Json, at: str) -> Faults:
     name = element["type"].removeprefix("multi_").removesuffix("s_select")
     chosen = {f"initial_{name}s", "max_selected_items"}
     single = {f"initial_{name}"}
-    known = _MENU | (chosen if element["type"].startswith("multi") else single)
+    members = _MENU | (chosen if element["type"].startswith("multi") else single)
     if name == "conversation":
-        known |= {"default_to_current_conversation", "filter"}
+        members |= {"default_to_current_conversation", "filter"}
         yield from _if(element, "filter", at, _filter)
-    yield from _keys(element, at, set(), known)
+    yield from _keys(element, at, set(), members)
     values = element.get(f"initial_{name}s", [element.get(f"initial_{name}", "U000000")])
-    if not values or not all(re.fullmatch(r"[A-Z][A-Z0-9]{5,}", one) for one in values):
+    if not values or not all(re.fullmatch(r"[A-Z][A-Z0-9]{5,}", value) for value in values):
         yield f"{at}: ids of Slack alone"
 
 
@@ -619,12 +623,12 @@ def _date(element: Json, at: str) -> Faults:
 
 
 def _written(element: Json, at: str) -> Faults:
-    known = {"action_id", "placeholder", "initial_value", "multiline", "min_length", "max_length"}
-    yield from _keys(element, at, set(), known | {"dispatch_action_config"})
-    least, most = element.get("min_length", 0), element.get("max_length", 3_000)
-    if not 0 <= least <= most <= 3_000 or most < 1:
-        yield f"{at}: {least} to {most} characters"
-    yield from _if(element, "initial_value", at, lambda v, p: _string(v, p, most))
+    members = {"action_id", "placeholder", "initial_value", "multiline", "min_length", "max_length"}
+    yield from _keys(element, at, set(), members | {"dispatch_action_config"})
+    minimum, maximum = element.get("min_length", 0), element.get("max_length", 3_000)
+    if not 0 <= minimum <= maximum <= 3_000 or maximum < 1:
+        yield f"{at}: {minimum} to {maximum} characters"
+    yield from _if(element, "initial_value", at, lambda v, p: _string(v, p, maximum))
 
 
 _ELEMENTS: Mapping[str, Callable[[Json, str], Faults]] = {

@@ -74,7 +74,7 @@ def test_importing_the_package_does_not_import_the_sdk() -> None:
 def test_the_account_has_every_ability_but_a_typing_sign(sandbox: Sandbox) -> None:
     abilities = sandbox.connector().abilities
 
-    missing = [one.name for one in fields(abilities) if getattr(abilities, one.name) is None]
+    missing = [field.name for field in fields(abilities) if getattr(abilities, field.name) is None]
     assert missing == ["typing"]
     assert CAPABILITIES.platform == connector_type.platform == "slack"
 
@@ -96,8 +96,8 @@ def test_setup_prints_a_manifest_with_exactly_what_is_needed() -> None:
 
 
 def test_setup_over_http_names_the_request_url() -> None:
-    wanted = {"receive": "http", "public_url": "https://b.test/", "account": "acme"}
-    first, *others = connector_type.setup(wanted)
+    options = {"receive": "http", "public_url": "https://b.test/", "account": "acme"}
+    first, *others = connector_type.setup(options)
 
     manifest = json.loads(first.artifact or "")
     url = "https://b.test/acme/events"
@@ -108,12 +108,12 @@ def test_setup_over_http_names_the_request_url() -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "options",
     [{"receive": "http"}, {"receive": "http", "public_url": "http://b"}, {"receive": "rtm"}],
 )
-def test_setup_refuses_what_slack_would_refuse(wanted: dict[str, str]) -> None:
+def test_setup_refuses_values_that_slack_would_refuse(options: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
-        connector_type.setup(wanted)
+        connector_type.setup(options)
 
 
 def test_the_required_scopes_are_asked_for() -> None:
@@ -123,7 +123,7 @@ def test_the_required_scopes_are_asked_for() -> None:
 # --- check ----------------------------------------------------------------------------------
 
 
-async def test_check_says_that_all_is_well(sandbox: Sandbox) -> None:
+async def test_check_of_a_complete_setup_finds_no_problem(sandbox: Sandbox) -> None:
     findings = await required(sandbox.connector().abilities.health).check([GENERAL])
 
     assert findings == [
@@ -143,13 +143,13 @@ async def test_check_finds_every_wrong_channel(sandbox: Sandbox) -> None:
         ids.channel_ref("T0GLOBEX", "C0GLOBEX001"),
     ]
 
-    found = [
+    findings = [
         f
         for f in await required(sandbox.connector().abilities.health).check(wrong)
         if f.level == "error"
     ]
 
-    assert [finding.todo for finding in found] == [
+    assert [finding.todo for finding in findings] == [
         "say /invite @bridge there",
         "unarchive it or take it out of its room",
         "check the id; in a private channel first say /invite @bridge",
@@ -161,9 +161,9 @@ async def test_check_finds_missing_scopes_and_what_they_are_for(sandbox: Sandbox
     app = next(iter(a for a in sandbox.slack.slack.apps.values() if a.name == "Bridge"))
     app.scopes -= {"chat:write.customize", "reactions:read"}
 
-    found = await required(sandbox.connector().abilities.health).check([])
+    findings = await required(sandbox.connector().abilities.health).check([])
 
-    assert [(f.level, f.what) for f in found if f.level != "ok"] == [
+    assert [(f.level, f.what) for f in findings if f.level != "ok"] == [
         (
             "error",
             "scope chat:write.customize is missing: needed to post under the author's name and "
@@ -219,9 +219,9 @@ async def test_people_and_bots_are_looked_up(sandbox: Sandbox) -> None:
     assert await required(connector.abilities.people).person(ids.actor_id(TEAM, ADA)) == Person(
         id=ids.actor_id(TEAM, ADA), name="Ada Park", picture=f"{base}/slack/avatars/{ADA}.svg"
     )
-    found = await required(connector.abilities.people).person(bot)
-    assert found is not None
-    assert (found.name, found.bot) == ("Bridge", True)
+    profile = await required(connector.abilities.people).person(bot)
+    assert profile is not None
+    assert (profile.name, profile.bot) == ("Bridge", True)
     borrowed = await required(connector.abilities.people).person(
         ids.actor_id(TEAM, f"{app['bot_id']}@GitHub")
     )
@@ -235,24 +235,24 @@ async def test_guests_and_user_groups_are_known(sandbox: Sandbox) -> None:
     workspace.groups["S0HELP"] = ("helpers", [ADA])
     workspace.groups["S0ELSE"] = ("others", ["U0SOMEBODY"])
     workspace.people[ADA].guest = True
-    ada, wanted = ids.actor_id(TEAM, ADA), ("group:slack:*", "guest:slack:*")
+    ada, groups = ids.actor_id(TEAM, ADA), ("group:slack:*", "guest:slack:*")
 
-    assert await required(connector.abilities.groups).of_actor(ada, wanted) == {
+    assert await required(connector.abilities.groups).of_actor(ada, groups) == {
         f"guest:slack:{TEAM}", f"group:slack:{TEAM}:S0HELP"
     }  # fmt: skip
-    assert await required(connector.abilities.groups).of_actor(ada, wanted[:1]) == {
+    assert await required(connector.abilities.groups).of_actor(ada, groups[:1]) == {
         f"group:slack:{TEAM}:S0HELP"
     }
     bot = ids.actor_id(TEAM, sandbox.app()["bot_id"])
-    assert await required(connector.abilities.groups).of_actor(bot, wanted) == frozenset()
+    assert await required(connector.abilities.groups).of_actor(bot, groups) == frozenset()
 
 
 @pytest.mark.parametrize("actor", ["slack:T0ACME:U0NOBODY", "slack:T0ACME:B0NONE", "irc:n:u", "x"])
-async def test_strangers_are_nobody(sandbox: Sandbox, actor: Any) -> None:
+async def test_an_unknown_user_has_no_profile(sandbox: Sandbox, actor: Any) -> None:
     assert await required(sandbox.connector().abilities.people).person(actor) is None
 
 
-async def test_channels_are_listed_with_where_we_are(sandbox: Sandbox) -> None:
+async def test_channels_are_listed_with_the_bots_membership(sandbox: Sandbox) -> None:
     channels = await required(sandbox.connector().abilities.channels).visible()
 
     assert ChannelInfo(GENERAL, "general", workspace_name="Acme") in channels
@@ -272,10 +272,10 @@ async def test_without_the_scope_for_private_channels_the_public_ones_are_listed
     assert "general" in {channel.name for channel in channels}
 
 
-async def test_a_channel_has_the_name_that_everybody_may_know(sandbox: Sandbox) -> None:
+async def test_only_the_name_of_a_public_channel_is_shown(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     channels = sandbox.slack.slack.workspaces[TEAM].channels
-    quiet = next(one for one in channels.values() if one.name == "quiet")
+    quiet = next(channel for channel in channels.values() if channel.name == "quiet")
 
     assert (
         await required(connector.abilities.channels).name(ids.channel_ref(TEAM, quiet.id))

@@ -42,7 +42,7 @@ from bridge.content.text.tree import (
 from connectors.slack import ids
 from connectors.slack.cards import read_payload
 from connectors.slack.cards.schemas import ATTACHMENTS, FILES
-from tests.connectors.slack import card_payloads as given
+from tests.connectors.slack import card_payloads
 
 
 def read(*attachments: Any) -> Card:
@@ -53,8 +53,10 @@ def read_file(file: Any) -> Nodes:
     return read_payload(Payload(FILES, [file], "/files")).nodes
 
 
-def said(*line: Any) -> Prose:
-    return Prose((Paragraph(tuple(Text(one) if isinstance(one, str) else one for one in line)),))
+def prose_of(*line: Any) -> Prose:
+    return Prose(
+        (Paragraph(tuple(Text(part) if isinstance(part, str) else part for part in line)),)
+    )
 
 
 def asset(name: str) -> Asset:
@@ -65,19 +67,19 @@ def asset(name: str) -> Asset:
 
 
 def test_an_attachment_is_a_panel_with_all_that_stands_around_it() -> None:
-    card = read(given.ATTACHMENT)
+    card = read(card_payloads.ATTACHMENT)
 
     above, panel = card.nodes
-    assert above == said("Above *all*")
+    assert above == prose_of("Above *all*")
     assert panel == Container(
         (
-            said("All ", Strong((Text("good"),))),
+            prose_of("All ", Strong((Text("good"),))),
             Fields(
                 (
                     LabelledValue(
-                        (Text("Priority"),), said(Emphasis((Text("High"),))).text, short=True
+                        (Text("Priority"),), prose_of(Emphasis((Text("High"),))).text, short=True
                     ),
-                    LabelledValue((Text("Why"),), said("Because").text, short=False),
+                    LabelledValue((Text("Why"),), prose_of("Because").text, short=False),
                 )
             ),
             Image(asset("chart.png")),
@@ -92,7 +94,7 @@ def test_an_attachment_is_a_panel_with_all_that_stands_around_it() -> None:
         time=1700000000,
     )
     assert card.summary == "In short"
-    assert [one.at for one in walk(card.nodes)] == [
+    assert [node.at for node in walk(card.nodes)] == [
         "/attachments/0/pretext",
         "/attachments/0",
         "/attachments/0/thumb_url",
@@ -108,24 +110,26 @@ def test_fields_know_where_they_stand() -> None:
     assert isinstance(panel, Container)
     (fields,) = panel.nodes
     assert isinstance(fields, Fields)
-    assert [(one.label, one.short, one.at) for one in fields.items] == [
+    assert [(item.label, item.short, item.at) for item in fields.items] == [
         ((Text("a"),), False, "/attachments/0/fields/0"),
         ((), False, "/attachments/0/fields/2"),
     ]
 
 
 def test_text_has_styles_unless_another_field_is_named() -> None:
-    told = {"text": "*a* <@U1> &amp; <https://example.com|b>"}
+    attachment = {"text": "*a* <@U1> &amp; <https://example.com|b>"}
 
     styled, *others = (
-        read({**told, **more}).nodes[0]
+        read({**attachment, **more}).nodes[0]
         for more in ({}, {"mrkdwn_in": ["pretext"]}, {"mrkdwn_in": []})
     )
 
     link = Link("https://example.com", (Text("b"),))
     who = Mention(ids.actor_id("T1", "U1"), "U1")
-    assert styled == Container((said(Strong((Text("a"),)), " ", who, " & ", link),), form="panel")
-    assert others == 2 * [Container((said("*a* ", who, " & ", link),), form="panel")]
+    assert styled == Container(
+        (prose_of(Strong((Text("a"),)), " ", who, " & ", link),), form="panel"
+    )
+    assert others == 2 * [Container((prose_of("*a* ", who, " & ", link),), form="panel")]
 
 
 @pytest.mark.parametrize(
@@ -170,11 +174,13 @@ def test_a_moment_may_be_written_in_several_ways(ts: Any, time: int | None) -> N
 
 
 def test_blocks_in_an_attachment_stand_in_its_panel() -> None:
-    (panel,) = read({"color": "danger", "blocks": [given.SECTION, {"type": "divider"}]}).nodes
+    (panel,) = read(
+        {"color": "danger", "blocks": [card_payloads.SECTION, {"type": "divider"}]}
+    ).nodes
 
     assert isinstance(panel, Container)
-    assert [type(one) for one in panel.nodes] == [Section, Divider]
-    assert [one.at for one in walk((panel,))][1:3] == [
+    assert [type(node) for node in panel.nodes] == [Section, Divider]
+    assert [node.at for node in walk((panel,))][1:3] == [
         "/attachments/0/blocks/0",
         "/attachments/0/blocks/0/text",
     ]
@@ -182,10 +188,10 @@ def test_blocks_in_an_attachment_stand_in_its_panel() -> None:
 
 def test_a_fallback_is_shown_only_where_there_is_nothing_else() -> None:
     assert read({"fallback": "Only *this*"}).nodes == (
-        Container((said("Only *this*"),), form="panel"),
+        Container((prose_of("Only *this*"),), form="panel"),
     )
     assert read({"fallback": "a"}, {"fallback": "b", "text": "c"}) == Card(
-        (Container((said("a"),), form="panel"), Container((said("c"),), form="panel")),
+        (Container((prose_of("a"),), form="panel"), Container((prose_of("c"),), form="panel")),
         summary="a\nb",
     )
 
@@ -193,16 +199,18 @@ def test_a_fallback_is_shown_only_where_there_is_nothing_else() -> None:
 def test_an_attachment_of_which_nothing_is_known_keeps_its_words() -> None:
     attachment: Any = {"id": 1, "list": {"title": "To do", "id": "F1"}}
 
-    assert read(attachment, {"id": 2}).nodes == (Native(ATTACHMENTS, attachment, (said("To do"),)),)
+    assert read(attachment, {"id": 2}).nodes == (
+        Native(ATTACHMENTS, attachment, (prose_of("To do"),)),
+    )
 
 
 def test_legacy_actions_are_buttons_and_menus() -> None:
-    (panel,) = read(given.LEGACY_ACTIONS).nodes
+    (panel,) = read(card_payloads.LEGACY_ACTIONS).nodes
 
     assert isinstance(panel, Container)
     go = Option((Text("Go"),), "go")
     assert panel.nodes == (
-        said("Choose"),
+        prose_of("Choose"),
         Actions(
             (
                 Button(
@@ -228,7 +236,7 @@ def test_legacy_actions_are_buttons_and_menus() -> None:
             )
         ),
     )
-    assert [one.at for one in walk(panel.nodes)][2:4] == [
+    assert [node.at for node in walk(panel.nodes)][2:4] == [
         "/attachments/0/actions/0",
         "/attachments/0/actions/1",
     ]
@@ -238,7 +246,7 @@ def test_legacy_actions_are_buttons_and_menus() -> None:
 
 
 def test_the_film_of_a_link_is_played_by_a_page_and_has_its_picture() -> None:
-    (panel,) = read(given.FILM).nodes
+    (panel,) = read(card_payloads.FILM).nodes
 
     page = "https://example.com/watch"
     assert panel == Container(
@@ -265,23 +273,23 @@ def test_the_film_of_a_link_is_played_by_a_page_and_has_its_picture() -> None:
 
 
 def test_a_shared_message_is_said_once_in_its_blocks() -> None:
-    (panel,) = read(given.SHARED).nodes
+    (panel,) = read(card_payloads.SHARED).nodes
 
     assert panel == Container(
-        (said("said in blocks"),),
+        (prose_of("said in blocks"),),
         form="panel",
         link="https://acme.slack.com/archives/C1/p1",
         author=Credit((Text("Ada Ada Lovelace"),)),
         footer=Credit((Text("Posted in #general"),)),
         time=1700000000,
     )
-    assert [one.at for one in walk((panel,))][1] == (
+    assert [node.at for node in walk((panel,))][1] == (
         "/attachments/0/message_blocks/0/message/blocks/0"
     )
 
 
 def test_files_of_a_shared_message_and_of_a_mail_are_files() -> None:
-    shared = {"text": "look", "files": [given.PICTURE_FILE]}
+    shared = {"text": "look", "files": [card_payloads.PICTURE_FILE]}
     mailed = {
         "filename": "a.pdf",
         "mimetype": "application/pdf",
@@ -294,21 +302,21 @@ def test_files_of_a_shared_message_and_of_a_mail_are_files() -> None:
     assert isinstance(first, Container)
     assert isinstance(first.nodes[1], Image)
     assert first.nodes[1].at == "/attachments/0/files/0"
-    kept = Asset(
+    asset = Asset(
         url="https://a.example",
         private=True,
         media_type="application/pdf",
         name="a.pdf",
         size=9,
     )
-    assert second == Container((File(kept),), form="panel")
+    assert second == Container((File(asset),), form="panel")
 
 
 # --- files ----------------------------------------------------------------------------------
 
 
 def test_a_picture_of_slack_is_private_and_has_a_page() -> None:
-    (node,) = read_file(given.PICTURE_FILE)
+    (node,) = read_file(card_payloads.PICTURE_FILE)
 
     assert node == Image(
         Asset(
@@ -329,7 +337,7 @@ def test_a_picture_of_slack_is_private_and_has_a_page() -> None:
 
 
 def test_a_snippet_shows_its_text_as_code() -> None:
-    file, code = read_file(given.SNIPPET)
+    file, code = read_file(card_payloads.SNIPPET)
 
     assert isinstance(file, File)
     assert (file.asset.name, file.title) == ("main.py", ())
@@ -350,11 +358,11 @@ def test_a_mail_shows_its_words() -> None:
 
     assert isinstance(file, File)
     assert file.title == (Text("Hello"),)
-    assert words == said("Hi")
+    assert words == prose_of("Hi")
 
 
 def test_films_and_sounds_are_played() -> None:
-    film, sound = (read_file(one)[0] for one in given.EVERY_FILE[2:4])
+    film, sound = (read_file(file)[0] for file in card_payloads.EVERY_FILE[2:4])
 
     private: Any = {"private": True}
     assert film == Player(
@@ -370,7 +378,7 @@ def test_films_and_sounds_are_played() -> None:
 
 
 def test_any_other_file_is_a_file() -> None:
-    (node,) = read_file(given.EVERY_FILE[4])
+    (node,) = read_file(card_payloads.EVERY_FILE[4])
 
     assert isinstance(node, File)
     assert (node.asset.name, node.title) == ("a.pdf", (Text("The paper"),))
@@ -394,7 +402,7 @@ def test_a_file_elsewhere_is_opened_where_it_is() -> None:
 def test_a_file_that_is_gone_is_named() -> None:
     gone: Any = {"id": "F6", "mode": "tombstone"}
 
-    assert read_file(gone) == (Native(FILES, gone, (said("[deleted file]"),)),)
+    assert read_file(gone) == (Native(FILES, gone, (prose_of("[deleted file]"),)),)
 
 
 def test_a_file_of_another_workspace_is_known_by_its_id() -> None:

@@ -80,12 +80,14 @@ def read(*blocks: Any) -> Nodes:
     return read_payload(Payload(BLOCKS, list(blocks), "/blocks"), "T1").nodes
 
 
-def said(*line: Any) -> Prose:
-    return Prose((Paragraph(tuple(Text(one) if isinstance(one, str) else one for one in line)),))
+def prose_of(*line: Any) -> Prose:
+    return Prose(
+        (Paragraph(tuple(Text(part) if isinstance(part, str) else part for part in line)),)
+    )
 
 
-def image(name: str, **told: Any) -> Image:
-    return Image(Asset(url=f"https://example.com/{name}.png", alt=f"A {name}"), **told)
+def image(name: str, **members: Any) -> Image:
+    return Image(Asset(url=f"https://example.com/{name}.png", alt=f"A {name}"), **members)
 
 
 MENTION = Mention(ids.actor_id("T1", "U1"), "U1")
@@ -97,7 +99,7 @@ OPEN = Button((Text("Open"),), does="open", id="open", url="https://example.com/
 
 def test_a_section_is_its_text() -> None:
     assert read({"type": "section", "text": mrkdwn("Hello *you* & <@U1>")}) == (
-        said("Hello ", Strong((Text("you"),)), " & ", MENTION),
+        prose_of("Hello ", Strong((Text("you"),)), " & ", MENTION),
     )
 
 
@@ -106,17 +108,17 @@ def test_a_section_with_a_picture_and_fields_has_them_at_its_side_and_below() ->
 
     assert node == Section(
         (
-            said("Hello ", Strong((Text("you"),))),
+            prose_of("Hello ", Strong((Text("you"),))),
             Fields(
                 (
-                    LabelledValue((Text("Label"),), said("value").text),
-                    LabelledValue((), said("no label").text),
+                    LabelledValue((Text("Label"),), prose_of("value").text),
+                    LabelledValue((), prose_of("no label").text),
                 )
             ),
         ),
         image("dog", size="small"),
     )
-    assert [one.at for one in walk((node,))] == [
+    assert [inner.at for inner in walk((node,))] == [
         *("/blocks/0", "/blocks/0/text", "/blocks/0/fields", "/blocks/0/accessory")
     ]
 
@@ -125,26 +127,26 @@ def test_fields_know_where_they_stand() -> None:
     (node,) = read({"type": "section", "fields": [mrkdwn("a"), mrkdwn(" "), mrkdwn("b")]})
 
     assert isinstance(node, Fields)
-    assert [one.at for one in node.items] == ["/blocks/0/fields/0", "/blocks/0/fields/2"]
+    assert [item.at for item in node.items] == ["/blocks/0/fields/0", "/blocks/0/fields/2"]
 
 
 @pytest.mark.parametrize(
     ("text", "label", "value"),
     [
-        ("*Label:*\nvalue", (Text("Label:"),), said("value").text),
+        ("*Label:*\nvalue", (Text("Label:"),), prose_of("value").text),
         ("*Label*", (Text("Label"),), ()),
-        ("*Label* \r\nvalue", (Text("Label"),), said("value").text),
-        ("*Label*\n\nvalue", (Text("Label"),), said("value").text),
-        ("*A _b_*\nvalue", (Text("A "), Emphasis((Text("b"),))), said("value").text),
-        ("*A* b\nvalue", (), said(Strong((Text("A"),)), " b", Break(), "value").text),
+        ("*Label* \r\nvalue", (Text("Label"),), prose_of("value").text),
+        ("*Label*\n\nvalue", (Text("Label"),), prose_of("value").text),
+        ("*A _b_*\nvalue", (Text("A "), Emphasis((Text("b"),))), prose_of("value").text),
+        ("*A* b\nvalue", (), prose_of(Strong((Text("A"),)), " b", Break(), "value").text),
         (
             "*A* *b*\nc",
             (),
-            said(Strong((Text("A"),)), " ", Strong((Text("b"),)), Break(), "c").text,
+            prose_of(Strong((Text("A"),)), " ", Strong((Text("b"),)), Break(), "c").text,
         ),
-        ("A\n*b*", (), said("A", Break(), Strong((Text("b"),))).text),
-        ("*a```b*\n```", (), (*said("*a").text, CodeBlock("b*"))),
-        ("* a *\nb", (), said("* a *", Break(), "b").text),
+        ("A\n*b*", (), prose_of("A", Break(), Strong((Text("b"),))).text),
+        ("*a```b*\n```", (), (*prose_of("*a").text, CodeBlock("b*"))),
+        ("* a *\nb", (), prose_of("* a *", Break(), "b").text),
     ],
 )
 def test_a_first_line_that_is_bold_is_a_label(text: str, label: Any, value: Any) -> None:
@@ -166,8 +168,8 @@ def test_an_accessory_of_any_kind_stands_beside_the_text(
 ) -> None:
     (node,) = read({"type": "section", "text": plain("Hi"), "accessory": accessory})
 
-    beside = expected or Native(BLOCKS, accessory, (said("Hm"),))
-    assert node == Section((said("Hi"),), beside)
+    accessory_node = expected or Native(BLOCKS, accessory, (prose_of("Hm"),))
+    assert node == Section((prose_of("Hi"),), accessory_node)
     assert isinstance(node, Section)
     assert node.accessory.at == "/blocks/0/accessory"
 
@@ -180,7 +182,7 @@ def test_plain_text_is_no_markup_but_names_of_emoji_are_read() -> None:
     text = {"type": "plain_text", "text": "*a* <b> at 10:30:45 :our-own:\n:tada::+1:"}
 
     assert read({"type": "section", "text": text}) == (
-        said(
+        prose_of(
             *("*a* <b> at 10:30:45 :our-own:", Break()),
             *(Emoji("tada", "🎉"), Emoji("+1", "👍")),
         ),
@@ -218,14 +220,14 @@ def test_emoji_that_everybody_has_are_characters() -> None:
 def test_plain_text_without_emoji_keeps_their_names() -> None:
     text = {"type": "plain_text", "text": "a :tada:", "emoji": False}
 
-    assert read({"type": "section", "text": text}) == (said("a :tada:"),)
+    assert read({"type": "section", "text": text}) == (prose_of("a :tada:"),)
 
 
 def test_an_address_that_is_no_web_page_is_text() -> None:
     text = mrkdwn("<slack://channel?id=C1|Go there> <javascript:alert(1)>")
 
     assert read({"type": "section", "text": text}) == (
-        said("Go there (slack://channel?id=C1) javascript:alert(1)"),
+        prose_of("Go there (slack://channel?id=C1) javascript:alert(1)"),
     )
 
 
@@ -253,9 +255,9 @@ def test_a_divider_is_a_divider() -> None:
 
 
 def test_an_image_has_its_title_and_what_it_shows() -> None:
-    told = {"title": plain("The cat"), "image_width": 10, "image_height": 20, "image_bytes": 300}
+    members = {"title": plain("The cat"), "image_width": 10, "image_height": 20, "image_bytes": 300}
 
-    assert read({**picture("cat"), **told}) == (
+    assert read({**picture("cat"), **members}) == (
         Image(
             Asset(url="https://example.com/cat.png", alt="A cat", width=10, height=20, size=300),
             title=(Text("The cat"),),
@@ -285,28 +287,28 @@ def test_pictures_that_slack_keeps_are_private(source: Any, asset: Asset) -> Non
 def test_a_context_is_one_line_of_texts_and_icons() -> None:
     (node,) = read({"type": "context", "elements": [picture("icon"), mrkdwn("by <!here>")]})
 
-    assert node == Context((image("icon", size="icon"), said("by ", Broadcast("here"))))
-    assert [one.at for one in walk((node,))] == [
+    assert node == Context((image("icon", size="icon"), prose_of("by ", Broadcast("here"))))
+    assert [inner.at for inner in walk((node,))] == [
         *("/blocks/0", "/blocks/0/elements/0", "/blocks/0/elements/1")
     ]
 
 
-def test_what_does_not_belong_in_a_context_stands_between_two() -> None:
+def test_a_foreign_element_splits_a_context() -> None:
     nodes = read({"type": "context", "elements": [mrkdwn("a"), BUTTON, mrkdwn("b")]})
 
-    assert nodes[0] == Context((said("a"),))
+    assert nodes[0] == Context((prose_of("a"),))
     assert isinstance(nodes[1], Native)
     assert isinstance(nodes[1].fallback[0], Actions)
-    assert nodes[2] == Context((said("b"),))
+    assert nodes[2] == Context((prose_of("b"),))
 
 
 @pytest.mark.parametrize("level", ["info", "success", "warning", "error", "default", "else"])
 def test_an_alert_has_its_level(level: str) -> None:
     (node,) = read({"type": "alert", "level": level, "text": plain("Mind")})
 
-    known = level if level in ("info", "success", "warning", "error") else "info"
+    expected = level if level in ("info", "success", "warning", "error") else "info"
     assert isinstance(node, Alert)
-    assert (node.level, node.text) == (known, said("Mind").text)
+    assert (node.level, node.text) == (expected, prose_of("Mind").text)
 
 
 def test_rich_text_is_text() -> None:
@@ -364,7 +366,7 @@ def test_actions_stand_in_a_row_and_know_their_places() -> None:
     (node,) = read({"type": "actions", "block_id": "b", "elements": [LINK_BUTTON, LINK_BUTTON]})
 
     assert node == Actions((OPEN, OPEN))
-    assert [one.at for one in walk((node,))] == [
+    assert [inner.at for inner in walk((node,))] == [
         *("/blocks/0", "/blocks/0/elements/0", "/blocks/0/elements/1")
     ]
 
@@ -374,7 +376,7 @@ def test_an_action_that_nobody_knows_stands_between_two_rows() -> None:
 
     assert read({"type": "actions", "elements": [LINK_BUTTON, unknown, LINK_BUTTON]}) == (
         Actions((OPEN,)),
-        Native(BLOCKS, unknown, (said("Do it"),)),
+        Native(BLOCKS, unknown, (prose_of("Do it"),)),
         Actions((OPEN,)),
     )
 
@@ -384,9 +386,9 @@ def test_context_actions_are_quiet_buttons() -> None:
 
     assert isinstance(node, Actions)
     assert [
-        (one.at, one.label, one.id, one.value, one.emoji, one.hint, one.secondary)
-        for one in node.items
-        if isinstance(one, Button)
+        (item.at, item.label, item.id, item.value, item.emoji, item.hint, item.secondary)
+        for item in node.items
+        if isinstance(item, Button)
     ] == [
         (
             *("/blocks/0/elements/0/positive_button", (Text("Good"),), "rate", "+", ""),
@@ -408,7 +410,7 @@ def test_the_buttons_of_a_message_that_asks_something_submit_it() -> None:
     quiet: Any = {"type": "context_actions", "elements": [ICON_BUTTON]}
 
     def done(*blocks: Any) -> list[str]:
-        return [one.does for one in walk(read(*blocks)) if isinstance(one, Button)]
+        return [inner.does for inner in walk(read(*blocks)) if isinstance(inner, Button)]
 
     assert done(row, side, quiet) == ["press", "open", "press", "press"]
     assert done(asks, row, side, quiet) == ["submit", "open", "submit", "press"]
@@ -422,7 +424,9 @@ def test_an_input_whose_element_is_none_is_kept_with_its_words() -> None:
         "hint": plain("A hint"),
     }
 
-    assert read(block) == (Native(BLOCKS, block, (said("What"), said("Say it"), said("A hint"))),)
+    assert read(block) == (
+        Native(BLOCKS, block, (prose_of("What"), prose_of("Say it"), prose_of("A hint"))),
+    )
 
 
 # --- films and files ------------------------------------------------------------------------
@@ -455,10 +459,10 @@ def test_a_remote_file_is_named() -> None:
     assert read(block) == (Native(BLOCKS, block, (File(Asset(file_id="slack:F1", name="X1")),)),)
 
 
-def test_a_remote_file_that_is_told_is_a_file() -> None:
-    told = {"id": "F1", "name": "a.pdf", "mimetype": "application/pdf"}
+def test_a_remote_file_with_details_is_a_file() -> None:
+    file = {"id": "F1", "name": "a.pdf", "mimetype": "application/pdf"}
 
-    (node,) = read({"type": "file", "source": "remote", "external_id": "X1", "file": told})
+    (node,) = read({"type": "file", "source": "remote", "external_id": "X1", "file": file})
 
     asset = Asset(file_id="slack:F1", private=True, name="a.pdf", media_type="application/pdf")
     assert node == File(asset)
@@ -472,8 +476,8 @@ def test_a_call_is_a_link_to_join_it() -> None:
     }
 
     link = Link("https://example.com/call", (Text("Stand-up"),))
-    assert read(block) == (Native(BLOCKS, block, (said(link),)),)
-    assert read({"type": "call"}) == (Native(BLOCKS, {"type": "call"}, (said("Call"),)),)
+    assert read(block) == (Native(BLOCKS, block, (prose_of(link),)),)
+    assert read({"type": "call"}) == (Native(BLOCKS, {"type": "call"}, (prose_of("Call"),)),)
 
 
 def test_a_shared_workflow_is_its_name_and_a_button_that_begins_it() -> None:
@@ -491,8 +495,8 @@ def test_a_shared_workflow_is_its_name_and_a_button_that_begins_it() -> None:
             BLOCKS,
             block,
             (
-                said(Link(url, (Text("Onboard"),))),
-                said("For new people"),
+                prose_of(Link(url, (Text("Onboard"),))),
+                prose_of("For new people"),
                 Actions((Button((Text("Begin"),), does="open", url=url),)),
             ),
         ),
@@ -503,7 +507,7 @@ def test_a_shared_workflow_is_its_name_and_a_button_that_begins_it() -> None:
 
 
 def cell(text: str) -> Nodes:
-    return (said(text),) if text else ()
+    return (prose_of(text),) if text else ()
 
 
 def test_a_table_has_its_cells_and_their_alignment() -> None:
@@ -512,7 +516,7 @@ def test_a_table_has_its_cells_and_their_alignment() -> None:
     assert node == Table(
         ((cell("Name"), cell("Score")), (cell("Ada"), cell("10"))), align=("left", "right")
     )
-    assert [one.at for one in walk((node,))][-1] == "/blocks/0/rows/1/1"
+    assert [inner.at for inner in walk((node,))][-1] == "/blocks/0/rows/1/1"
 
 
 def test_a_data_table_has_its_caption() -> None:
@@ -532,8 +536,8 @@ def test_a_data_table_has_its_caption() -> None:
         ({"type": "raw_number", "value": 2.5}, cell("2.5")),
         ({"type": "raw_number", "value": 3.0}, cell("3")),
         ({"type": "raw_boolean", "value": True}, cell("true")),
-        ({"type": "user", "user_id": "U1"}, (said(MENTION),)),
-        (mrkdwn("<@U1>"), (said(MENTION),)),
+        ({"type": "user", "user_id": "U1"}, (prose_of(MENTION),)),
+        (mrkdwn("<@U1>"), (prose_of(MENTION),)),
         ("bare", cell("bare")),
         (7, cell("7")),
         (None, ()),
@@ -572,14 +576,14 @@ def test_a_chart_of_a_kind_that_nobody_knows_is_its_words() -> None:
         "chart": {"type": "scatter", "series": [{"label": "here"}]},
     }
 
-    assert read(block) == (Native(BLOCKS, block, (said("Clouds"), said("here"))),)
+    assert read(block) == (Native(BLOCKS, block, (prose_of("Clouds"), prose_of("here"))),)
 
 
 # --- boxes ----------------------------------------------------------------------------------
 
 
 CARD_NODE = Container(
-    (said("What it is"), Prose(said("Small print").text, subtle=True), Actions((OPEN,))),
+    (prose_of("What it is"), Prose(prose_of("Small print").text, subtle=True), Actions((OPEN,))),
     form="card",
     title=(Text("The "), Strong((Text("title"),))),
     subtitle=(Text("Below it"),),
@@ -602,15 +606,15 @@ def test_a_carousel_has_cards_and_nothing_else() -> None:
     odd: Any = {"type": "section", "text": plain("odd")}
 
     assert read({"type": "carousel", "elements": [CARD, odd]}) == (
-        Carousel((CARD_NODE, Container((Native(BLOCKS, odd, (said("odd"),)),), form="card"))),
+        Carousel((CARD_NODE, Container((Native(BLOCKS, odd, (prose_of("odd"),)),), form="card"))),
     )
 
 
 TASK_NODE = Task(
     (Text("Look it up"),),
     "running",
-    (said("Asking"),),
-    (said("Found"),),
+    (prose_of("Asking"),),
+    (prose_of("Found"),),
     (Link("https://example.com/s", (Text("A source"),)),),
 )
 
@@ -621,13 +625,13 @@ def test_a_task_is_a_list_of_one() -> None:
 
 def test_a_plan_has_tasks_in_every_state() -> None:
     states = ("pending", "in_progress", "complete", "error", "unheard_of")
-    tasks = [{"task_id": one, "title": one, "status": one} for one in states]
+    tasks = [{"task_id": state, "title": state, "status": state} for state in states]
 
     (node,) = read({"type": "plan", "title": "The plan", "tasks": tasks})
 
     assert isinstance(node, Tasks)
     assert node.title == (Text("The plan"),)
-    assert [(one.status, one.at) for one in node.tasks] == [
+    assert [(task.status, task.at) for task in node.tasks] == [
         ("pending", "/blocks/0/tasks/0"),
         ("running", "/blocks/0/tasks/1"),
         ("done", "/blocks/0/tasks/2"),
@@ -656,7 +660,7 @@ def test_a_container_may_be_folded() -> None:
         thumbnail=image("box", size="small"),
         collapsed=True,
     )
-    assert [one.at for one in walk((node,))][-1] == "/blocks/0/child_blocks/0"
+    assert [inner.at for inner in walk((node,))][-1] == "/blocks/0/child_blocks/0"
 
 
 def test_a_container_that_cannot_be_folded_says_so() -> None:
@@ -683,23 +687,23 @@ def test_an_unknown_block_keeps_its_words_pictures_and_actions_in_order() -> Non
         BLOCKS,
         block,
         (
-            said(Link("https://example.com/new", (Text("New"),))),
-            said("said ", Strong((Text("so"),))),
+            prose_of(Link("https://example.com/new", (Text("New"),))),
+            prose_of("said ", Strong((Text("so"),))),
             image("cat"),
             Actions((OPEN,)),
-            said("Option a"),
+            prose_of("Option a"),
         ),
     )
 
 
 def test_an_unknown_block_without_words_is_named() -> None:
     assert read({"type": "unheard_of", "id": 7}) == (
-        Native(BLOCKS, {"type": "unheard_of", "id": 7}, (said("[unheard_of]"),)),
+        Native(BLOCKS, {"type": "unheard_of", "id": 7}, (prose_of("[unheard_of]"),)),
     )
 
 
 @pytest.mark.parametrize("value", [None, 7, True, [], {}])
-def test_what_is_no_block_is_kept_as_it_is(value: Any) -> None:
+def test_json_that_is_no_block_is_kept_unchanged(value: Any) -> None:
     (node,) = read(value)
 
     assert node == Native(PART, value)
@@ -707,7 +711,7 @@ def test_what_is_no_block_is_kept_as_it_is(value: Any) -> None:
 
 
 def test_a_bare_text_among_blocks_is_shown() -> None:
-    assert read("*hi*") == (Native(PART, "*hi*", (said("*hi*"),)),)
+    assert read("*hi*") == (Native(PART, "*hi*", (prose_of("*hi*"),)),)
 
 
 @pytest.mark.parametrize(
@@ -717,9 +721,9 @@ def test_a_bare_text_among_blocks_is_shown() -> None:
         *("video", "table", "data_visualization", "card", "carousel", "plan", "container"),
     ],
 )
-def test_a_block_that_is_not_what_it_says_is_kept_with_its_words(kind: str) -> None:
+def test_a_malformed_block_is_kept_with_its_words(kind: str) -> None:
     block: Any = {"type": kind, "stuff": [{"label": plain("Some words")}]}
 
     nodes = read(block)
 
-    assert nodes == (Native(BLOCKS, block, (said("Some words"),)),)
+    assert nodes == (Native(BLOCKS, block, (prose_of("Some words"),)),)

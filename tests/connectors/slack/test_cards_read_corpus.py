@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder 
 
 Json = dict[str, Any]
 
-SEEN = (
+VISIBLE_KEYS = (
     *("text", "alt_text", "title", "label", "placeholder", "hint", "description", "subtitle"),
     *("body", "subtext", "caption", "pretext", "author_name", "author_subname", "service_name"),
     *("footer", "accessibility_label", "confirm", "deny", "ok_text", "dismiss_text", "x_label"),
@@ -79,11 +79,11 @@ def _is_shown(value: Json) -> bool:
 
 def visible(value: object, key: str = "") -> Iterator[str]:
     if isinstance(value, str):
-        if key in (*SEEN, "categories"):
+        if key in (*VISIBLE_KEYS, "categories"):
             yield value
     elif isinstance(value, list):
-        for one in value:
-            yield from visible(one, key)
+        for member in value:
+            yield from visible(member, key)
     elif isinstance(value, dict):
         yield from _visible_object(value)
 
@@ -102,7 +102,7 @@ def _visible_object(value: Json) -> Iterator[str]:
     for key, inner in value.items():
         if key in hidden or inner is None:
             continue
-        if key in SEEN or key in WITHIN:
+        if key in VISIBLE_KEYS or key in WITHIN:
             yield from visible(inner, key)
     if "mimetype" in value:
         yield value.get("name") or ""
@@ -119,17 +119,17 @@ def _hidden(value: Json) -> tuple[str, ...]:
     return ()
 
 
-def _shown(found: re.Match[str]) -> str:
+def _readable_control(match: re.Match[str]) -> str:
     """The label of a link; behind it the address, where that is none of the web."""
-    target, bar, label = found[0][1:-1].partition("|")
+    target, bar, label = match[0][1:-1].partition("|")
     if not bar or target[:1] in "@#!" or target.lower().startswith(("http", "mailto:")):
-        return found[1] or found[2]
+        return match[1] or match[2]
     return f"{label} {target}"
 
 
-def letters_of_slack(said: str) -> str:
+def letters_of_slack(words: str) -> str:
     """Without white space and signs: styles may begin in the middle of a word."""
-    plain = CONTROL.sub(_shown, said)
+    plain = CONTROL.sub(_readable_control, words)
     plain = EMOJI.sub(" ", plain)
     for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
         plain = plain.replace(entity, sign)
@@ -142,28 +142,28 @@ def letters_of_slack(said: str) -> str:
 UNSEEN = ("at", "type", "id", "value", "values", "url", "file_id", "link", "page", "payload")
 
 
-def said(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, text.Inline):
         yield _emoji_aside(value)
     elif isinstance(value, tuple):
-        for one in value:
-            yield from said(one)
+        for member in value:
+            yield from texts_in(member)
     elif isinstance(value, Native):
-        yield from said(value.fallback)
+        yield from texts_in(value.fallback)
     elif is_dataclass(value):
-        for one in fields(value):
-            if one.name not in UNSEEN or isinstance(value, LabelledValue | text.CodeBlock):
-                yield from said(getattr(value, one.name))
+        for field in fields(value):
+            if field.name not in UNSEEN or isinstance(value, LabelledValue | text.CodeBlock):
+                yield from texts_in(getattr(value, field.name))
 
 
 def _emoji_aside(node: text.Inline) -> str:
     return " " if isinstance(node, text.Emoji) else plain_inlines((node,))
 
 
-def letters_of(said: str) -> str:
-    return "".join(WORD.findall(EMOJI.sub(" ", said)))
+def letters_of(words: str) -> str:
+    return "".join(WORD.findall(EMOJI.sub(" ", words)))
 
 
 # --- tests ----------------------------------------------------------------------------------
@@ -174,9 +174,11 @@ def test_every_message_is_read_and_each_of_its_words_is_in_the_card() -> None:
     lost: list[str] = []
     for name, native in messages():
         count += 1
-        found = letters_of(" ".join(said(read_message(native, "T1").nodes)))
+        letters = letters_of(" ".join(texts_in(read_message(native, "T1").nodes)))
         lost += [
-            f"{name}: {one!r}" for one in visible(native) if letters_of_slack(one) not in found
+            f"{name}: {words!r}"
+            for words in visible(native)
+            if letters_of_slack(words) not in letters
         ]
 
     assert count > 300
@@ -198,7 +200,7 @@ def test_the_text_of_a_message_with_blocks_is_its_summary() -> None:
 
 
 def test_every_view_is_a_form_with_its_title() -> None:
-    views = [one for _, one in messages() if one.get("type") in ("modal", "home")]
+    views = [message for _, message in messages() if message.get("type") in ("modal", "home")]
 
     assert len(views) > 30
     for view in views:
@@ -224,8 +226,8 @@ def _assets(value: object) -> Iterator[Asset]:
     if isinstance(value, Asset):
         yield value
     elif isinstance(value, tuple):
-        for one in value:
-            yield from _assets(one)
+        for member in value:
+            yield from _assets(member)
     elif is_dataclass(value):
-        for one in fields(value):
-            yield from _assets(getattr(value, one.name))
+        for field in fields(value):
+            yield from _assets(getattr(value, field.name))

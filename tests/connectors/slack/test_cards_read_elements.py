@@ -23,7 +23,7 @@ from bridge.content.cards.tree import (
 from bridge.content.text.tree import Emoji, Strong, Text
 from connectors.slack.cards import read_payload
 from connectors.slack.cards.schemas import BLOCKS
-from tests.connectors.slack import card_payloads as given
+from tests.connectors.slack import card_payloads
 
 CONFIRM = Confirm(
     title="Sure?",
@@ -39,28 +39,33 @@ def read(element: Any) -> Any:
     block: Any = {"type": "actions", "elements": [element]}
     (node,) = read_payload(Payload(BLOCKS, [block], "/blocks"), "T1").nodes
     assert isinstance(node, Actions)
-    (one,) = node.items
-    assert one.at == "/blocks/0/elements/0"
-    return one
+    (item,) = node.items
+    assert item.at == "/blocks/0/elements/0"
+    return item
 
 
-def read_input(element: Any, **told: Any) -> Any:
+def read_input(element: Any, **members: Any) -> Any:
     """What stands in an input block."""
-    block: Any = {"type": "input", "label": given.plain("What"), "element": element, **told}
+    block: Any = {
+        "type": "input",
+        "label": card_payloads.plain("What"),
+        "element": element,
+        **members,
+    }
     (node,) = read_payload(Payload(BLOCKS, [block], "/blocks"), "T1").nodes
     assert node.at == "/blocks/0/element"
     return node
 
 
-def option(value: str, **told: Any) -> Option:
-    return Option((Text(f"Option {value}"),), value, **told)
+def option(value: str, **members: Any) -> Option:
+    return Option((Text(f"Option {value}"),), value, **members)
 
 
 # --- buttons --------------------------------------------------------------------------------
 
 
 def test_a_button_tells_its_author() -> None:
-    assert read(given.BUTTON) == Button(
+    assert read(card_payloads.BUTTON) == Button(
         (Text("Go"),),
         id="go",
         value="v1",
@@ -71,24 +76,24 @@ def test_a_button_tells_its_author() -> None:
 
 
 def test_a_button_with_an_address_opens_it() -> None:
-    assert read(given.LINK_BUTTON) == Button(
+    assert read(card_payloads.LINK_BUTTON) == Button(
         (Text("Open"),), does="open", id="open", url="https://example.com/a"
     )
 
 
 @pytest.mark.parametrize("url", ["slack://open", "javascript:alert(1)", "", 7, None])
 def test_a_button_with_an_address_that_is_no_web_page_is_pressed(url: Any) -> None:
-    assert read({**given.LINK_BUTTON, "url": url}) == Button((Text("Open"),), id="open")
+    assert read({**card_payloads.LINK_BUTTON, "url": url}) == Button((Text("Open"),), id="open")
 
 
 def test_a_button_may_have_emoji_and_be_dangerous() -> None:
-    element = {"type": "button", "text": given.plain("Stop :tada:"), "style": "danger"}
+    element = {"type": "button", "text": card_payloads.plain("Stop :tada:"), "style": "danger"}
 
     assert read(element) == Button((Text("Stop "), Emoji("tada", "🎉")), style="danger")
 
 
 def test_a_workflow_button_opens_the_link_that_begins_it() -> None:
-    assert read(given.WORKFLOW_BUTTON) == Button(
+    assert read(card_payloads.WORKFLOW_BUTTON) == Button(
         (Text("Run"),),
         does="open",
         id="flow",
@@ -101,9 +106,9 @@ def test_a_workflow_button_opens_the_link_that_begins_it() -> None:
 
 
 def test_a_menu_has_groups_and_a_first_choice() -> None:
-    found = read(given.STATIC_SELECT)
+    menu = read(card_payloads.STATIC_SELECT)
 
-    assert found == Choice(
+    assert menu == Choice(
         options=(
             option("a", group="First"),
             option("b", group="First"),
@@ -115,11 +120,11 @@ def test_a_menu_has_groups_and_a_first_choice() -> None:
         dispatches=True,
         confirm=CONFIRM,
     )
-    assert found.options[2].at == "/blocks/0/elements/0/option_groups/1/options/0"
+    assert menu.options[2].at == "/blocks/0/elements/0/option_groups/1/options/0"
 
 
 def test_a_menu_may_take_several() -> None:
-    assert read(given.MULTI_STATIC_SELECT) == Choice(
+    assert read(card_payloads.MULTI_STATIC_SELECT) == Choice(
         options=(option("a"), option("b"), option("c")),
         values=("a", "c"),
         many=True,
@@ -132,7 +137,7 @@ def test_a_menu_may_take_several() -> None:
 
 @pytest.mark.parametrize("many", [False, True])
 def test_an_external_menu_offers_what_is_chosen_beforehand(many: bool) -> None:
-    element = given.MULTI_EXTERNAL_SELECT if many else given.EXTERNAL_SELECT
+    element = card_payloads.MULTI_EXTERNAL_SELECT if many else card_payloads.EXTERNAL_SELECT
 
     assert read(element) == Choice(
         options=(option("z"),), values=("z",), external=True, many=many, id="far", dispatches=True
@@ -140,7 +145,7 @@ def test_an_external_menu_offers_what_is_chosen_beforehand(many: bool) -> None:
 
 
 def test_an_overflow_is_a_menu_behind_dots() -> None:
-    assert read(given.OVERFLOW) == Choice(
+    assert read(card_payloads.OVERFLOW) == Choice(
         options=(option("a"), option("b", url="https://example.com/b")),
         form="overflow",
         id="more",
@@ -149,7 +154,7 @@ def test_an_overflow_is_a_menu_behind_dots() -> None:
 
 
 def test_radio_buttons_are_a_list_of_one_choice() -> None:
-    assert read(given.RADIO_BUTTONS) == Choice(
+    assert read(card_payloads.RADIO_BUTTONS) == Choice(
         options=(option("a", description=(Text("The first"),)), option("b")),
         values=("a",),
         form="list",
@@ -159,7 +164,7 @@ def test_radio_buttons_are_a_list_of_one_choice() -> None:
 
 
 def test_checkboxes_are_a_list_of_many_choices() -> None:
-    assert read(given.CHECKBOXES) == Choice(
+    assert read(card_payloads.CHECKBOXES) == Choice(
         options=(Option((Strong((Text("Bold"),)), Text(" one")), "a"), option("b")),
         values=("b",),
         many=True,
@@ -175,15 +180,15 @@ def test_checkboxes_are_a_list_of_many_choices() -> None:
 @pytest.mark.parametrize(
     ("element", "expected"),
     [
-        (given.USERS_SELECT, Picker(of="people", id="who", values=("U1",))),
+        (card_payloads.USERS_SELECT, Picker(of="people", id="who", values=("U1",))),
         (
-            given.MULTI_USERS_SELECT,
+            card_payloads.MULTI_USERS_SELECT,
             Picker(of="people", id="whos", values=("U1", "U2"), many=True),
         ),
-        (given.CHANNELS_SELECT, Picker(of="channels", id="c", values=("C1",))),
-        (given.MULTI_CHANNELS_SELECT, Picker(of="channels", values=("C1",), many=True)),
+        (card_payloads.CHANNELS_SELECT, Picker(of="channels", id="c", values=("C1",))),
+        (card_payloads.MULTI_CHANNELS_SELECT, Picker(of="channels", values=("C1",), many=True)),
         (
-            given.CONVERSATIONS_SELECT,
+            card_payloads.CONVERSATIONS_SELECT,
             Picker(
                 of="conversations",
                 id="place",
@@ -195,21 +200,21 @@ def test_checkboxes_are_a_list_of_many_choices() -> None:
             ),
         ),
         (
-            given.MULTI_CONVERSATIONS_SELECT,
+            card_payloads.MULTI_CONVERSATIONS_SELECT,
             Picker(of="conversations", values=("C1", "D1"), many=True, max=3),
         ),
     ],
 )
 def test_people_and_places_are_picked(element: Any, expected: Picker) -> None:
-    found = read(element)
+    picker = read(element)
 
-    assert found.dispatches
+    assert picker.dispatches
     assert read_input(element, dispatch_action=True).dispatches
-    assert _quiet(found) == expected
+    assert _quiet(picker) == expected
 
 
-def _quiet(found: Any) -> Any:
-    return replace(found, dispatches=False)
+def _quiet(node: Any) -> Any:
+    return replace(node, dispatches=False)
 
 
 # --- dates and texts ------------------------------------------------------------------------
@@ -219,13 +224,13 @@ def _quiet(found: Any) -> Any:
     ("element", "expected"),
     [
         (
-            given.DATEPICKER,
+            card_payloads.DATEPICKER,
             DateInput(of="date", id="day", value="2026-11-21", placeholder="Which day"),
         ),
-        (given.TIMEPICKER, DateInput(of="time", id="hour", value="17:30")),
-        (given.DATETIMEPICKER, DateInput(of="datetime", value="1790000000")),
+        (card_payloads.TIMEPICKER, DateInput(of="time", id="hour", value="17:30")),
+        (card_payloads.DATETIMEPICKER, DateInput(of="datetime", value="1790000000")),
         (
-            given.PLAIN_TEXT_INPUT,
+            card_payloads.PLAIN_TEXT_INPUT,
             TextInput(
                 id="text",
                 placeholder="Write",
@@ -236,16 +241,16 @@ def _quiet(found: Any) -> Any:
             ),
         ),
         (
-            given.RICH_TEXT_INPUT,
+            card_payloads.RICH_TEXT_INPUT,
             TextInput(id="rich", value="So \\*far\\*", multiline=True, format="rich"),
         ),
         (
-            given.NUMBER_INPUT,
+            card_payloads.NUMBER_INPUT,
             NumberInput(id="number", value=3.0, min=1.0, max=10.5, decimals=False),
         ),
-        (given.EMAIL_INPUT, TextInput(id="mail", format="email", value="a@b.example")),
-        (given.URL_INPUT, TextInput(id="address", format="url")),
-        (given.FILE_INPUT, FileInput(kinds=("pdf", "png"), max=3)),
+        (card_payloads.EMAIL_INPUT, TextInput(id="mail", format="email", value="a@b.example")),
+        (card_payloads.URL_INPUT, TextInput(id="address", format="url")),
+        (card_payloads.FILE_INPUT, FileInput(kinds=("pdf", "png"), max=3)),
     ],
 )
 def test_dates_texts_numbers_and_files_are_asked_for(element: Any, expected: Any) -> None:
@@ -253,9 +258,9 @@ def test_dates_texts_numbers_and_files_are_asked_for(element: Any, expected: Any
 
 
 def test_an_input_block_gives_its_element_label_and_hint() -> None:
-    found = read_input(given.URL_INPUT, hint=given.plain("With https"))
+    node = read_input(card_payloads.URL_INPUT, hint=card_payloads.plain("With https"))
 
-    assert found == TextInput(
+    assert node == TextInput(
         id="address",
         format="url",
         label=(Text("What"),),
@@ -265,9 +270,9 @@ def test_an_input_block_gives_its_element_label_and_hint() -> None:
 
 
 def test_an_input_block_may_be_optional_and_tell_every_change() -> None:
-    found = read_input(given.STATIC_SELECT, optional=True, dispatch_action=True)
+    node = read_input(card_payloads.STATIC_SELECT, optional=True, dispatch_action=True)
 
-    assert (found.required, found.dispatches, found.confirm) == (False, True, CONFIRM)
+    assert (node.required, node.dispatches, node.confirm) == (False, True, CONFIRM)
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "1e999", "x", None, True, [], {}, 10**400])
@@ -275,7 +280,7 @@ def test_a_number_that_is_none_is_left_out(value: Any) -> None:
     assert read({"type": "number_input", "initial_value": value}).value is None
 
 
-@pytest.mark.parametrize("element", [*given.ACTIONS, *given.INPUTS])
+@pytest.mark.parametrize("element", [*card_payloads.ACTIONS, *card_payloads.INPUTS])
 def test_wrong_values_leave_an_element_what_it_is(element: Any) -> None:
     for wrong in (None, 7, "x", [], {}, [None], {"type": "x"}):
         spoilt = {key: wrong for key in element if key != "type"}

@@ -44,7 +44,7 @@ def test_addresses_that_are_no_links_are_named() -> None:
 
 
 def test_most_messages_lose_nothing() -> None:
-    assert losses(*(one for one in EVERY_BLOCK if one is not VIDEO)) == ()
+    assert losses(*(block for block in EVERY_BLOCK if block is not VIDEO)) == ()
     assert losses(VIDEO) == (
         Loss(path="/blocks/0/provider_icon_url", kind="icon", what="https://example.com/tube.png"),
     )
@@ -61,11 +61,11 @@ def test_deep_and_wide_json_is_walked_once() -> None:
         value = {"a": value}
 
     begun = time.process_time()
-    found = left_out(Payload(BLOCKS, value))
+    found_losses = left_out(Payload(BLOCKS, value))
 
-    assert len(found) == 100
+    assert len(found_losses) == 100
     assert time.process_time() - begun < 5
 
 
-def test_the_codec_tells_what_is_not_read() -> None:
+def test_the_codec_lists_what_is_not_read() -> None:
     assert isinstance(cards, ReportsUnreadContent)

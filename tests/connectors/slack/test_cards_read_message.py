@@ -29,12 +29,12 @@ DIVIDER: Any = {"type": "divider"}
 ATTACHED: Any = {"text": "attached"}
 
 
-def said(text: str) -> Prose:
+def prose_of(text: str) -> Prose:
     return Prose((Paragraph((Text(text),)),))
 
 
 def panel(text: str) -> Container:
-    return Container((said(text),), form="panel")
+    return Container((prose_of(text),), form="panel")
 
 
 # --- payloads -------------------------------------------------------------------------------
@@ -91,12 +91,12 @@ def test_one_bare_payload_is_itself(native: Any, schema_id: str) -> None:
 
 
 @pytest.mark.parametrize("native", [None, True, 7, "hi", {}, {"a": 1}, [1, None], ["hi"]])
-def test_what_is_no_message_is_called_none(native: Any) -> None:
+def test_json_that_is_no_message_is_read_as_none(native: Any) -> None:
     with pytest.raises(CodecError, match="is no"):
         payloads(native)
 
 
-def test_payloads_are_what_stands_at_their_places() -> None:
+def test_payloads_are_the_values_at_their_pointers() -> None:
     native: Any = {
         "text": "a",
         "blocks": EVERY_BLOCK,
@@ -134,7 +134,7 @@ def test_the_text_beside_blocks_is_what_notifications_say() -> None:
 def test_text_beside_attachments_is_shown() -> None:
     native: Any = {"text": "hi", "attachments": [{**ATTACHED, "fallback": "in short"}]}
 
-    assert read_message(native) == Card((said("hi"), panel("attached")))
+    assert read_message(native) == Card((prose_of("hi"), panel("attached")))
 
 
 def test_attachments_alone_say_their_fallback_in_notifications() -> None:
@@ -148,14 +148,14 @@ def test_all_that_a_message_shows_is_in_one_card() -> None:
 
     card = read_message(native)
 
-    assert [type(one) for one in card.nodes] == [Divider, Container, Image]
-    assert [one.at for one in card.nodes] == ["/blocks/0", "/attachments/0", "/files/0"]
+    assert [type(node) for node in card.nodes] == [Divider, Container, Image]
+    assert [node.at for node in card.nodes] == ["/blocks/0", "/attachments/0", "/files/0"]
 
 
 def test_every_action_has_a_place_of_its_own() -> None:
     native: Any = {"blocks": EVERY_BLOCK, "attachments": EVERY_ATTACHMENT}
 
-    places = [one.at for one in actions_of(read_message(native))]
+    places = [action.at for action in actions_of(read_message(native))]
 
     assert len(places) > 50
     assert len(set(places)) == len(places)
@@ -174,7 +174,7 @@ def test_blocks_may_be_given_in_several_ways(data: Any, places: list[str]) -> No
     card = read_payload(Payload(BLOCKS, data, "/x"))
 
     assert card == Card((Divider(),))
-    assert [one.at for one in card.nodes] == places
+    assert [node.at for node in card.nodes] == places
 
 
 @pytest.mark.parametrize("data", [[ATTACHED], ATTACHED, {"attachments": [ATTACHED]}])
@@ -186,7 +186,7 @@ def test_attachments_may_be_given_in_several_ways(data: Any) -> None:
     ("schema_id", "data"),
     [(BLOCKS, "x"), (ATTACHMENTS, 7), (FILES, None), ("", ["x"]), ("image/png", [])],
 )
-def test_another_payload_is_called_none(schema_id: str, data: Any) -> None:
+def test_an_unknown_payload_is_read_as_none(schema_id: str, data: Any) -> None:
     with pytest.raises(CodecError) as caught:
         read_payload(Payload(schema_id, data, "/x"))
 
@@ -209,7 +209,7 @@ def test_a_view_is_a_form() -> None:
     assert read_form(view) == Form("A form", (Divider(),), id="ask", submit="Send", close="Stop")
 
 
-def test_what_is_no_view_is_called_none() -> None:
+def test_json_that_is_no_view_is_read_as_none() -> None:
     with pytest.raises(CodecError, match="no Slack view"):
         read_form({"type": "modal"})
 

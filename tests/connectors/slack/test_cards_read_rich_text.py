@@ -30,13 +30,13 @@ def section(*elements: dict[str, Any]) -> dict[str, Any]:
     return {"type": "rich_text_section", "elements": list(elements)}
 
 
-def said(text: str, **style: bool) -> dict[str, Any]:
+def text_element(text: str, **style: bool) -> dict[str, Any]:
     return {"type": "text", "text": text, "style": style}
 
 
-def bullets(*texts: str, **told: Any) -> dict[str, Any]:
-    items = [section(said(text)) for text in texts]
-    return {"type": "rich_text_list", "style": "bullet", "elements": items, **told}
+def bullets(*texts: str, **members: Any) -> dict[str, Any]:
+    items = [section(text_element(text)) for text in texts]
+    return {"type": "rich_text_list", "style": "bullet", "elements": items, **members}
 
 
 def paragraph(text: str) -> Paragraph:
@@ -48,26 +48,30 @@ def item(text: str) -> ListItem:
 
 
 def test_neighbours_of_one_style_are_one_node() -> None:
-    (found,) = read(
-        section(said("a", bold=True), said("b", bold=True, italic=True), said("c", strike=True))
+    (node,) = read(
+        section(
+            text_element("a", bold=True),
+            text_element("b", bold=True, italic=True),
+            text_element("c", strike=True),
+        )
     )
 
-    assert found == Paragraph((Strong((Text("a"), Emphasis((Text("b"),)))), Strike((Text("c"),))))
+    assert node == Paragraph((Strong((Text("a"), Emphasis((Text("b"),)))), Strike((Text("c"),))))
 
 
 def test_underlined_and_highlighted_text_keeps_its_words() -> None:
-    (found,) = read(section(said("a", underline=True), said("b", highlight=True)))
+    (node,) = read(section(text_element("a", underline=True), text_element("b", highlight=True)))
 
-    assert found == Paragraph((Underline((Text("a"),)), Text("b")))
+    assert node == Paragraph((Underline((Text("a"),)), Text("b")))
 
 
 def test_lists_and_code_with_a_border_stand_in_the_quote_above_them() -> None:
-    quote = {"type": "rich_text_quote", "elements": [said("said")]}
-    code = {"type": "rich_text_preformatted", "elements": [said("x = 1")], "border": 1}
+    quote = {"type": "rich_text_quote", "elements": [text_element("said")]}
+    code = {"type": "rich_text_preformatted", "elements": [text_element("x = 1")], "border": 1}
 
-    found = read(quote, bullets("one", border=1), code, bullets("two"))
+    blocks = read(quote, bullets("one", border=1), code, bullets("two"))
 
-    assert found == (
+    assert blocks == (
         Quote((paragraph("said"), List((item("one"),)), CodeBlock("x = 1"))),
         List((item("two"),)),
     )
@@ -85,19 +89,19 @@ def test_what_slack_adds_later_is_a_link_where_it_has_an_address() -> None:
     label = {"type": "tag", "text": "urgent", "color": "red"}
     chip = {"type": "color", "value": "#aa00ff"}
 
-    (found,) = read(section(canvas, said(" "), label, said(" "), chip))
+    (node,) = read(section(canvas, text_element(" "), label, text_element(" "), chip))
 
-    assert found == Paragraph(
+    assert node == Paragraph(
         (Link("https://example.com/docs/F1", (Text("Plan"),)), Text(" urgent #aa00ff"))
     )
 
 
 def test_elements_within_elements_are_read_as_what_they_hold() -> None:
-    assert read(section(section(section(said("deep"))))) == (paragraph("deep"),)
+    assert read(section(section(section(text_element("deep"))))) == (paragraph("deep"),)
 
 
 def test_elements_nested_a_thousand_times_are_read() -> None:
-    element = said("deep")
+    element = text_element("deep")
     for _ in range(900):
         element = section(element)
 
@@ -106,18 +110,18 @@ def test_elements_nested_a_thousand_times_are_read() -> None:
 
 def test_many_lists_and_many_runs_take_time_that_grows_with_their_number() -> None:
     lists = [bullets("x") for _ in range(20_000)]
-    runs = section(*(said("y", bold=True) for _ in range(50_000)))
+    runs = section(*(text_element("y", bold=True) for _ in range(50_000)))
 
     begun = time.process_time()
-    found = read(*lists, runs)
+    blocks = read(*lists, runs)
 
-    assert isinstance(found[0], List)
-    assert len(found[0].items) == 20_000
-    assert found[1] == Paragraph((Strong((Text("y" * 50_000),)),))
+    assert isinstance(blocks[0], List)
+    assert len(blocks[0].items) == 20_000
+    assert blocks[1] == Paragraph((Strong((Text("y" * 50_000),)),))
     assert time.process_time() - begun < 10
 
 
 def test_code_within_elements_within_code_is_code() -> None:
-    (found,) = read({"type": "rich_text_preformatted", "elements": [section(said("a = 1"))]})
+    (node,) = read({"type": "rich_text_preformatted", "elements": [section(text_element("a = 1"))]})
 
-    assert found == CodeBlock("a = 1")
+    assert node == CodeBlock("a = 1")

@@ -55,20 +55,20 @@ def read(native: Any) -> Card | None:
     return card
 
 
-def refusal(call: Callable[..., object], *given: Any) -> CodecError | None:
+def refusal(call: Callable[..., object], *arguments: Any) -> CodecError | None:
     try:
-        call(*given)
+        call(*arguments)
     except CodecError as error:
         return error
     return None
 
 
 def places(value: Any, at: str = "") -> set[str]:
-    found = {at}
+    pointers = {at}
     items = value.items() if isinstance(value, dict) else ()
-    for key, one in enumerate(value) if isinstance(value, list) else items:
-        found |= places(one, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}")
-    return found
+    for key, member in enumerate(value) if isinstance(value, list) else items:
+        pointers |= places(member, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}")
+    return pointers
 
 
 @st.composite
@@ -78,7 +78,9 @@ def mutated(draw: st.DrawFn) -> Any:
     for _ in range(draw(st.integers(1, 6))):
         holder: Any = native
         for _ in range(draw(st.integers(0, 8))):
-            inner = [one for one in _values(holder) if isinstance(one, dict | list) and one]
+            inner = [
+                member for member in _values(holder) if isinstance(member, dict | list) and member
+            ]
             if not inner:
                 break
             holder = inner[draw(st.integers(0, len(inner) - 1))]
@@ -96,12 +98,12 @@ def _values(holder: Any) -> list[Any]:
 
 
 @given(JSON)
-def test_any_json_is_a_card_or_no_message(native: Any) -> None:
+def test_any_json_is_a_card_or_none(native: Any) -> None:
     read(native)
 
 
 @given(st.sampled_from([*sorted(SCHEMA_IDS), "", "other"]), JSON)
-def test_any_payload_is_a_card_or_called_none(schema_id: str, data: Any) -> None:
+def test_any_payload_is_a_card_or_none(schema_id: str, data: Any) -> None:
     error = refusal(read_payload, Payload(schema_id, data, "/x"))
 
     assert error is None or error.pointer == "/x"
@@ -120,8 +122,8 @@ def test_a_message_with_wrong_values_is_read_as_far_as_it_goes(native: Any) -> N
     card = read(native)
 
     assert card is not None
-    known = places(native)
-    assert [node.at for node in walk(card.nodes) if node.at not in known] == []
+    pointers = places(native)
+    assert [node.at for node in walk(card.nodes) if node.at not in pointers] == []
 
 
 @SOME
@@ -135,12 +137,12 @@ def test_wrong_values_leave_the_rest_as_it_was() -> None:
     native["blocks"] = [{"type": "section", "text": 5}, None, 7, *EVERY_BLOCK]
 
     whole = read(WHOLE)
-    found = read(native)
+    card = read(native)
 
     assert whole is not None
-    assert found is not None
-    assert [one for one in found.nodes if not isinstance(one, Native)] == [
-        one for one in whole.nodes if not isinstance(one, Native)
+    assert card is not None
+    assert [node for node in card.nodes if not isinstance(node, Native)] == [
+        node for node in whole.nodes if not isinstance(node, Native)
     ]
 
 
@@ -160,8 +162,8 @@ def test_containers_in_containers_are_boxes_as_far_as_anybody_can_tell_them_apar
 
     assert card is not None
     nodes = list(walk(card.nodes))
-    assert [type(one) for one in nodes[:16]] == [Container] * 16
-    assert len([one for one in nodes if isinstance(one, Prose)]) == 490 - 16
+    assert [type(node) for node in nodes[:16]] == [Container] * 16
+    assert len([node for node in nodes if isinstance(node, Prose)]) == 490 - 16
     assert nodes[-1] == Divider()
 
 
@@ -184,7 +186,7 @@ def test_actions_within_what_nobody_knows_are_found_however_deep() -> None:
 
     card = read_message({"blocks": [value]})
 
-    assert [one.id for one in actions_of(card)] == ["b"]
+    assert [action.id for action in actions_of(card)] == ["b"]
 
 
 # --- large ----------------------------------------------------------------------------------
@@ -263,6 +265,6 @@ def test_thousands_of_buttons_keep_their_names() -> None:
     native: Any = {"blocks": [{"type": "actions", "elements": elements}]}
     card = read_message(native)
 
-    found = list(actions_of(card))
-    assert all(isinstance(one, Button) for one in found)
-    assert [one.id for one in found] == [f"b{n}" for n in range(40_000)]
+    buttons = list(actions_of(card))
+    assert all(isinstance(button, Button) for button in buttons)
+    assert [button.id for button in buttons] == [f"b{n}" for n in range(40_000)]

@@ -12,7 +12,7 @@ from bridge.content.cards.tree import (
 from connectors.slack.cards.write import write_card
 from tests.connectors.slack.written_cards import (
     FOREIGN,
-    HEARD,
+    INTERACTIVE,
     blocks,
     bodies,
     mrkdwn,
@@ -28,7 +28,7 @@ from tests.connectors.slack.written_cards import (
 def test_a_card_of_paragraphs_alone_is_a_text() -> None:
     written = write(prose("**Hi** there"), prose("> quoted"), summary="")
 
-    assert [one.body for one in written.messages] == [{"text": "*Hi* there\n\n> quoted"}]
+    assert [message.body for message in written.messages] == [{"text": "*Hi* there\n\n> quoted"}]
 
 
 def test_the_summary_is_what_notifications_say() -> None:
@@ -43,7 +43,7 @@ def test_the_summary_is_what_notifications_say() -> None:
 def test_without_a_summary_notifications_say_the_first_words() -> None:
     card = Card((Divider(), prose("- a list & more"), prose("word " * 40)))
 
-    (message,) = write_card(card, HEARD).messages
+    (message,) = write_card(card, INTERACTIVE).messages
 
     assert message.body["text"] == "a list &amp; more"
 
@@ -57,22 +57,22 @@ def test_a_long_summary_is_cut_for_notifications() -> None:
 def test_a_card_of_nothing_is_still_a_message() -> None:
     written = write(summary="")
 
-    assert [one.body for one in written.messages] == [{"text": "…"}]
+    assert [message.body for message in written.messages] == [{"text": "…"}]
 
 
 def test_more_than_fifty_blocks_go_on_in_the_next_message() -> None:
-    found = bodies(*[prose(f"# {number}") for number in range(70)])
+    written_bodies = bodies(*[prose(f"# {number}") for number in range(70)])
 
-    texts = [[block["text"]["text"] for block in body["blocks"]] for body in found]
+    texts = [[block["text"]["text"] for block in body["blocks"]] for body in written_bodies]
     assert texts == [[str(n) for n in range(50)], [str(n) for n in range(50, 70)]]
-    assert [body["text"] for body in found] == ["s", "50"]
+    assert [body["text"] for body in written_bodies] == ["s", "50"]
 
 
 def test_more_than_a_message_of_characters_goes_on_in_the_next() -> None:
     paragraph = "word " * 500
-    found = bodies(*[prose(f"{number} {paragraph}") for number in range(8)])
+    written_bodies = bodies(*[prose(f"{number} {paragraph}") for number in range(8)])
 
-    assert [len(body["blocks"]) for body in found] == [4, 4]
+    assert [len(body["blocks"]) for body in written_bodies] == [4, 4]
 
 
 # --- native -----------------------------------------------------------------------------------

@@ -29,11 +29,11 @@ from tests.connectors.slack.written_cards import (
     FOREIGN,
     Json,
     blocks,
+    line_of,
     losses,
     mrkdwn,
     plain,
     prose,
-    said,
     section,
     token,
 )
@@ -58,25 +58,25 @@ def option(words: str, value: str, **more: object) -> Json:
 
 
 def options(count: int) -> tuple[Option, ...]:
-    return tuple(Option(said(f"o{n}"), f"v{n}") for n in range(count))
+    return tuple(Option(line_of(f"o{n}"), f"v{n}") for n in range(count))
 
 
 # --- buttons --------------------------------------------------------------------------------
 
 
 def test_buttons_carry_their_tokens() -> None:
-    found = blocks(
+    written_blocks = blocks(
         Actions(
             (
-                Button(said("Yes"), style="good", at="/1"),
-                Button(said("No"), style="danger", does="submit", at="/2"),
-                Button(said("Docs"), does="open", url="https://e.example", at="/3"),
-                Button(said("Bin"), emoji="🗑️", hint="Throws it away", at="/4"),
+                Button(line_of("Yes"), style="good", at="/1"),
+                Button(line_of("No"), style="danger", does="submit", at="/2"),
+                Button(line_of("Docs"), does="open", url="https://e.example", at="/3"),
+                Button(line_of("Bin"), emoji="🗑️", hint="Throws it away", at="/4"),
             )
         )
     )
 
-    assert found == [
+    assert written_blocks == [
         row(
             button("Yes", "/1", style="primary"),
             button("No", "/2", style="danger"),
@@ -87,15 +87,15 @@ def test_buttons_carry_their_tokens() -> None:
 
 
 def test_twenty_five_elements_are_a_row() -> None:
-    found = blocks(Actions(tuple(Button(said(str(n)), at=f"/{n}") for n in range(30))))
+    written_blocks = blocks(Actions(tuple(Button(line_of(str(n)), at=f"/{n}") for n in range(30))))
 
-    assert [len(block["elements"]) for block in found] == [25, 5]
+    assert [len(block["elements"]) for block in written_blocks] == [25, 5]
 
 
 def test_a_question_is_asked_with_every_text_that_slack_needs() -> None:
-    asked = Confirm(title="Sure?", text=said("It is gone then."), ok="Go", danger=True)
+    input_block = Confirm(title="Sure?", text=line_of("It is gone then."), ok="Go", danger=True)
 
-    (block,) = blocks(Button(said("Delete"), confirm=asked, at="/b"))
+    (block,) = blocks(Button(line_of("Delete"), confirm=input_block, at="/b"))
 
     assert block["elements"][0]["confirm"] == {
         "title": plain("Sure?"),
@@ -108,17 +108,17 @@ def test_a_question_is_asked_with_every_text_that_slack_needs() -> None:
 
 def test_a_long_label_is_cut_at_a_word_and_all_of_it_is_a_loss() -> None:
     words = "many words " * 10
-    node = Button(said(words), at="/b")
+    node = Button(line_of(words), at="/b")
 
     (block,) = blocks(node)
 
-    shown = block["elements"][0]["text"]["text"]
-    assert shown == "many words many words many words many words many words many words many…"
-    assert losses(node) == (Loss(path="/b", kind="long_text", what=words.strip(), shown_as=shown),)
+    label = block["elements"][0]["text"]["text"]
+    assert label == "many words many words many words many words many words many words many…"
+    assert losses(node) == (Loss(path="/b", kind="long_text", what=words.strip(), shown_as=label),)
 
 
 def test_what_nobody_would_hear_is_a_link_to_the_original() -> None:
-    node = Button(said("Go"), at="/b")
+    node = Button(line_of("Go"), at="/b")
 
     assert blocks(node, rendering=FOREIGN) == [
         row({"type": "button", "text": plain("Go"), "url": "https://origin.example/1"})
@@ -129,7 +129,7 @@ def test_what_nobody_would_hear_is_a_link_to_the_original() -> None:
 
 
 def test_without_an_original_it_is_words() -> None:
-    node = Button(said("Go"), at="/b")
+    node = Button(line_of("Go"), at="/b")
 
     assert blocks(node, rendering=Rendering()) == [{"type": "context", "elements": [mrkdwn("Go")]}]
     assert losses(node, rendering=Rendering())[0].kind == "foreign_action"
@@ -138,9 +138,9 @@ def test_without_an_original_it_is_words() -> None:
 def test_a_disabled_button_is_words_between_two_rows() -> None:
     node = Actions(
         (
-            Button(said("A"), at="/1"),
-            Button(said("B"), disabled=True, at="/2"),
-            Button(said("C"), at="/3"),
+            Button(line_of("A"), at="/1"),
+            Button(line_of("B"), disabled=True, at="/2"),
+            Button(line_of("C"), at="/3"),
         )
     )
 
@@ -153,7 +153,7 @@ def test_a_disabled_button_is_words_between_two_rows() -> None:
 
 
 def test_an_address_that_is_none_is_words_and_a_loss() -> None:
-    node = Button(said("Go"), does="open", url="javascript:alert(1)", at="/b")
+    node = Button(line_of("Go"), does="open", url="javascript:alert(1)", at="/b")
 
     assert blocks(node) == [{"type": "context", "elements": [mrkdwn("Go")]}]
     assert losses(node) == (
@@ -167,8 +167,11 @@ def test_an_address_that_is_none_is_words_and_a_loss() -> None:
 
 
 def test_what_a_button_reveals_is_in_a_container_that_opens() -> None:
-    inner = (TextInput(label=said("Why"), at="/i"), Button(said("Send"), does="submit", at="/s"))
-    node = Button(said("More"), does="reveal", nodes=inner, at="/b")
+    inner = (
+        TextInput(label=line_of("Why"), at="/i"),
+        Button(line_of("Send"), does="submit", at="/s"),
+    )
+    node = Button(line_of("More"), does="reveal", nodes=inner, at="/b")
 
     (block,) = blocks(node)
 
@@ -191,7 +194,7 @@ def test_what_a_button_reveals_is_in_a_container_that_opens() -> None:
 
 
 def test_a_button_that_reveals_nothing_is_its_words() -> None:
-    node = Button(said("More"), does="reveal", at="/b")
+    node = Button(line_of("More"), does="reveal", at="/b")
 
     assert blocks(node) == [section("*More*")]
     assert losses(node) == (
@@ -200,17 +203,17 @@ def test_a_button_that_reveals_nothing_is_its_words() -> None:
 
 
 def test_two_actions_at_one_place_have_names_of_their_own() -> None:
-    (block,) = blocks(Actions((Button(said("A"), at="/b"), Button(said("B"), at="/b"))))
+    (block,) = blocks(Actions((Button(line_of("A"), at="/b"), Button(line_of("B"), at="/b"))))
 
-    names = [one["action_id"] for one in block["elements"]]
+    names = [button_json["action_id"] for button_json in block["elements"]]
     assert names == [token("/b"), f"{token('/b')}~2"]
-    assert {one["value"] for one in block["elements"]} == {token("/b")}
+    assert {button_json["value"] for button_json in block["elements"]} == {token("/b")}
 
 
 # --- inputs ---------------------------------------------------------------------------------
 
 
-def asked(element: Json, label: str = "L", **more: object) -> Json:
+def input_block(element: Json, label: str = "L", **more: object) -> Json:
     return {"type": "input", "label": plain(label), "element": element, "optional": True, **more}
 
 
@@ -220,7 +223,7 @@ def named(at: str = "/i") -> Json:
 
 def test_text_is_asked_with_its_rules() -> None:
     node = TextInput(
-        label=said("L"), hint=said("H"), placeholder="P", value="v", multiline=True, min=1,
+        label=line_of("L"), hint=line_of("H"), placeholder="P", value="v", multiline=True, min=1,
         max=90, dispatches=True, required=True, at="/i",
     )  # fmt: skip
 
@@ -244,21 +247,21 @@ def test_text_is_asked_with_its_rules() -> None:
 
 
 def test_numbers_and_secrets_are_text_to_fill_in() -> None:
-    number = NumberInput(label=said("L"), value=4.5, min=1, at="/i")
-    secret = TextInput(label=said("L"), value="hunter2", format="password", at="/j")
+    number = NumberInput(label=line_of("L"), value=4.5, min=1, at="/i")
+    secret = TextInput(label=line_of("L"), value="hunter2", format="password", at="/j")
 
     assert blocks(number, secret) == [
-        asked({"type": "plain_text_input", "initial_value": "4.5", **named()}),
-        asked({"type": "plain_text_input", **named("/j")}),
+        input_block({"type": "plain_text_input", "initial_value": "4.5", **named()}),
+        input_block({"type": "plain_text_input", **named("/j")}),
     ]
-    assert [(one.kind, one.what) for one in losses(number, secret)] == [
+    assert [(loss.kind, loss.what) for loss in losses(number, secret)] == [
         ("input_rule", "from 1 to …"),
         ("input_format", "password"),
     ]
 
 
 def test_stars_are_radio_buttons() -> None:
-    (block,) = blocks(NumberInput(label=said("L"), value=2, max=3, stars=True, at="/i"))
+    (block,) = blocks(NumberInput(label=line_of("L"), value=2, max=3, stars=True, at="/i"))
 
     assert block["element"]["options"] == [
         option("★", "1"), option("★★", "2"), option("★★★", "3")
@@ -267,15 +270,15 @@ def test_stars_are_radio_buttons() -> None:
 
 
 def test_dates_and_boxes() -> None:
-    found = blocks(
-        DateInput(label=said("L"), value="2026-11-21", at="/i"),
-        DateInput(label=said("L"), of="time", value="17:30", at="/i"),
-        DateInput(label=said("L"), of="datetime", value="1700000000", at="/i"),
-        Toggle(label=said("L"), title=said("I agree"), value=True, on="yes", at="/i"),
+    written_blocks = blocks(
+        DateInput(label=line_of("L"), value="2026-11-21", at="/i"),
+        DateInput(label=line_of("L"), of="time", value="17:30", at="/i"),
+        DateInput(label=line_of("L"), of="datetime", value="1700000000", at="/i"),
+        Toggle(label=line_of("L"), title=line_of("I agree"), value=True, on="yes", at="/i"),
     )
 
-    elements = [block["element"] for block in found]
-    assert [{**one, "action_id": ""} for one in elements] == [
+    elements = [block["element"] for block in written_blocks]
+    assert [{**element, "action_id": ""} for element in elements] == [
         {"type": "datepicker", "initial_date": "2026-11-21", "action_id": ""},
         {"type": "timepicker", "initial_time": "17:30", "action_id": ""},
         {"type": "datetimepicker", "initial_date_time": 1_700_000_000, "action_id": ""},
@@ -289,25 +292,25 @@ def test_dates_and_boxes() -> None:
 
 
 def test_a_day_that_is_none_is_not_chosen() -> None:
-    node = DateInput(label=said("L"), value="2026-02-31", at="/i")
+    node = DateInput(label=line_of("L"), value="2026-02-31", at="/i")
 
-    assert blocks(node) == [asked({"type": "datepicker", **named()})]
+    assert blocks(node) == [input_block({"type": "datepicker", **named()})]
     assert losses(node) == (Loss(path="/i", kind="value", what="2026-02-31"),)
 
 
 def test_choices_have_the_form_that_suits_them() -> None:
     two = options(2)
     many: dict[str, Any] = {"many": True, "values": ("v1",), "max": 2}
-    found = blocks(
-        Choice(label=said("L"), options=two, values=("v0",), at="/1"),
-        Choice(label=said("L"), options=two, **many, at="/2"),
-        Choice(label=said("L"), options=two, form="list", at="/3"),
-        Choice(label=said("L"), options=options(11), form="list", at="/4"),
-        Choice(label=said("L"), external=True, at="/5"),
+    written_blocks = blocks(
+        Choice(label=line_of("L"), options=two, values=("v0",), at="/1"),
+        Choice(label=line_of("L"), options=two, **many, at="/2"),
+        Choice(label=line_of("L"), options=two, form="list", at="/3"),
+        Choice(label=line_of("L"), options=options(11), form="list", at="/4"),
+        Choice(label=line_of("L"), external=True, at="/5"),
     )
 
-    elements = [block["element"] for block in found]
-    assert [one["type"] for one in elements] == [
+    elements = [block["element"] for block in written_blocks]
+    assert [element["type"] for element in elements] == [
         "static_select", "multi_static_select", "radio_buttons", "static_select",
         "external_select",
     ]  # fmt: skip
@@ -318,11 +321,11 @@ def test_choices_have_the_form_that_suits_them() -> None:
 
 def test_options_have_groups_descriptions_and_signs() -> None:
     several = (
-        Option(said("a"), "1", said("first"), emoji="🐶", group="G"),
-        Option(said("b"), "2", group="H"),
+        Option(line_of("a"), "1", line_of("first"), emoji="🐶", group="G"),
+        Option(line_of("b"), "2", group="H"),
     )
 
-    (block,) = blocks(Choice(label=said("L"), options=several, at="/i"))
+    (block,) = blocks(Choice(label=line_of("L"), options=several, at="/i"))
 
     assert block["element"]["option_groups"] == [
         {"label": plain("G"), "options": [option("🐶 a", "1", description=plain("first"))]},
@@ -331,35 +334,37 @@ def test_options_have_groups_descriptions_and_signs() -> None:
 
 
 def test_boxes_with_groups_are_a_menu() -> None:
-    several = (Option(said("a"), "1", group="G"),)
+    several = (Option(line_of("a"), "1", group="G"),)
 
-    (block,) = blocks(Choice(label=said("L"), options=several, form="list", at="/i"))
+    (block,) = blocks(Choice(label=line_of("L"), options=several, form="list", at="/i"))
 
     assert block["element"]["option_groups"][0]["label"] == plain("G")
 
 
 def test_more_than_a_hundred_options_are_told_in_groups() -> None:
-    (block,) = blocks(Choice(label=said("L"), options=options(150), at="/i"))
+    (block,) = blocks(Choice(label=line_of("L"), options=options(150), at="/i"))
 
     groups = block["element"]["option_groups"]
-    assert [(one["label"]["text"], len(one["options"])) for one in groups] == [
+    assert [(group["label"]["text"], len(group["options"])) for group in groups] == [
         ("1–100", 100), ("101–150", 50)
     ]  # fmt: skip
 
 
 def test_a_menu_that_is_too_much_is_several() -> None:
-    several = tuple(Option(said(f"{n} {'o' * 60}"), f"v{n}") for n in range(150))
+    several = tuple(Option(line_of(f"{n} {'o' * 60}"), f"v{n}") for n in range(150))
 
-    found = blocks(Choice(label=said("L"), options=several, at="/i"))
+    written_blocks = blocks(Choice(label=line_of("L"), options=several, at="/i"))
 
-    assert [block["type"] for block in found] == ["input", "actions", "actions"]
-    assert found[1]["elements"][0]["action_id"] == f"{token('/i')}~2"
-    assert losses(Choice(label=said("L"), options=several, at="/i"))[0].kind == "options_split"
+    assert [block["type"] for block in written_blocks] == ["input", "actions", "actions"]
+    assert written_blocks[1]["elements"][0]["action_id"] == f"{token('/i')}~2"
+    assert losses(Choice(label=line_of("L"), options=several, at="/i"))[0].kind == "options_split"
 
 
 def test_values_that_slack_would_refuse_are_digests_of_them() -> None:
-    several = (Option(said("a"), "v" * 200), Option(said("b"), ""), Option(said("c"), "same"),
-               Option(said("d"), "same"))  # fmt: skip
+    several = (
+        Option(line_of("a"), "v" * 200), Option(line_of("b"), ""), Option(line_of("c"), "same"),
+        Option(line_of("d"), "same"),
+    )  # fmt: skip
 
     values = option_values(several)
 
@@ -370,8 +375,8 @@ def test_values_that_slack_would_refuse_are_digests_of_them() -> None:
 
 
 def test_a_menu_behind_three_dots_stands_beside_its_label() -> None:
-    links = (Option(said("Docs"), "d", url="https://e.example"),)
-    node = Choice(label=said("More"), options=links, form="overflow", at="/i")
+    links = (Option(line_of("Docs"), "d", url="https://e.example"),)
+    node = Choice(label=line_of("More"), options=links, form="overflow", at="/i")
 
     assert blocks(node) == [
         section(
@@ -386,13 +391,13 @@ def test_a_menu_behind_three_dots_stands_beside_its_label() -> None:
 
 
 def test_pickers_offer_people_and_places() -> None:
-    found = blocks(
-        Picker(of="people", values=("U0ACME1", "12345"), label=said("L"), at="/1"),
-        Picker(of="channels", many=True, max=3, label=said("L"), at="/2"),
-        Picker(of="conversations", among=("private",), here=True, label=said("L"), at="/3"),
+    written_blocks = blocks(
+        Picker(of="people", values=("U0ACME1", "12345"), label=line_of("L"), at="/1"),
+        Picker(of="channels", many=True, max=3, label=line_of("L"), at="/2"),
+        Picker(of="conversations", among=("private",), here=True, label=line_of("L"), at="/3"),
     )
 
-    assert [block["element"] for block in found] == [
+    assert [block["element"] for block in written_blocks] == [
         {"type": "users_select", "initial_user": "U0ACME1", **named("/1")},
         {"type": "multi_channels_select", "max_selected_items": 3, **named("/2")},
         {
@@ -405,7 +410,7 @@ def test_pickers_offer_people_and_places() -> None:
 
 
 def test_in_a_row_a_label_is_a_placeholder() -> None:
-    menu = Choice(label=said("Where"), options=options(1), at="/i")
+    menu = Choice(label=line_of("Where"), options=options(1), at="/i")
 
     assert blocks(Actions((menu,))) == [
         row(
@@ -420,11 +425,11 @@ def test_in_a_row_a_label_is_a_placeholder() -> None:
 
 
 def test_text_to_fill_in_leaves_the_row() -> None:
-    node = Actions((Button(said("A"), at="/b"), TextInput(placeholder="P", at="/i")))
+    node = Actions((Button(line_of("A"), at="/b"), TextInput(placeholder="P", at="/i")))
 
     assert blocks(node) == [
         row(button("A", "/b")),
-        asked({"type": "plain_text_input", **named()}, label="P"),
+        input_block({"type": "plain_text_input", **named()}, label="P"),
     ]
 
 
@@ -448,10 +453,10 @@ def test_an_input_without_a_label_is_called_by_what_stands_in_it_or_by_its_kind(
 
 
 def test_a_text_before_an_input_is_its_label() -> None:
-    found = blocks(prose("Your **name**:"), TextInput(placeholder="Ann", at="/i"))
+    written_blocks = blocks(prose("Your **name**:"), TextInput(placeholder="Ann", at="/i"))
 
-    assert found == [
-        asked(
+    assert written_blocks == [
+        input_block(
             {"type": "plain_text_input", **named(), "placeholder": plain("Ann")},
             label="Your name:",
         )
@@ -465,23 +470,26 @@ def test_a_menu_stands_beside_text() -> None:
 
 
 def test_what_is_said_when_an_input_is_wrong_is_not_said_before() -> None:
-    node = TextInput(label=said("L"), error="Too short", at="/i")
+    node = TextInput(label=line_of("L"), error="Too short", at="/i")
 
     (block,) = blocks(node)
 
     assert block["type"] == "input"
-    assert [(one.kind, one.what, one.shown_as) for one in losses(node)] == [
+    assert [(loss.kind, loss.what, loss.shown_as) for loss in losses(node)] == [
         ("input_error", "Too short", "said when it is wrong")
     ]
 
 
 def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:
-    node = Choice(label=said("Where"), options=options(2), at="/i")
+    node = Choice(label=line_of("Where"), options=options(2), at="/i")
 
     (block,) = blocks(node, rendering=FOREIGN)
 
     assert block["elements"][0]["elements"][0]["text"] == "Where"
-    assert [one["elements"][0]["text"] for one in block["elements"][1]["elements"]] == ["o0", "o1"]
+    assert [item["elements"][0]["text"] for item in block["elements"][1]["elements"]] == [
+        "o0",
+        "o1",
+    ]
     assert losses(node, rendering=FOREIGN) == (
         Loss(path="/i", kind="foreign_action", what="Where", shown_as="what it asks"),
     )
@@ -489,15 +497,15 @@ def test_inputs_that_nobody_would_hear_are_what_they_ask() -> None:
 
 def test_files_and_roles_are_asked_for_in_words() -> None:
     """Messages take no files, and Slack has no roles."""
-    file = FileInput(label=said("File"), kinds=("pdf",), at="/f")
-    roles = Picker(of="roles", label=said("R"), placeholder="Which?", many=True, at="/r")
+    file = FileInput(label=line_of("File"), kinds=("pdf",), at="/f")
+    roles = Picker(of="roles", label=line_of("R"), placeholder="Which?", many=True, at="/r")
 
     assert blocks(file, roles) == [
-        asked(
+        input_block(
             {"type": "plain_text_input", "placeholder": plain("https://…"), **named("/f")},
             label="File",
         ),
-        asked(
+        input_block(
             {
                 "type": "plain_text_input",
                 "multiline": True,
@@ -514,7 +522,7 @@ def test_files_and_roles_are_asked_for_in_words() -> None:
 
 
 def test_of_several_that_are_chosen_a_single_choice_keeps_one() -> None:
-    node = Choice(label=said("L"), options=options(3), values=("v1", "v2"), at="/i")
+    node = Choice(label=line_of("L"), options=options(3), values=("v1", "v2"), at="/i")
 
     (block,) = blocks(node)
 
@@ -525,7 +533,7 @@ def test_of_several_that_are_chosen_a_single_choice_keeps_one() -> None:
 
 
 def test_no_more_are_chosen_than_may_be() -> None:
-    node = Choice(label=said("L"), options=options(3), values=("v0", "v2"), many=True, max=1)
+    node = Choice(label=line_of("L"), options=options(3), values=("v0", "v2"), many=True, max=1)
 
     (block,) = blocks(node)
 
@@ -535,16 +543,16 @@ def test_no_more_are_chosen_than_may_be() -> None:
 
 
 def test_boxes_do_not_count_and_three_dots_show_nothing_chosen() -> None:
-    boxes = Choice(options=options(3), form="list", many=True, max=2, label=said("L"))
+    boxes = Choice(options=options(3), form="list", many=True, max=2, label=line_of("L"))
     dots = Choice(options=options(2), form="overflow", values=("v1",))
 
-    assert [(one.kind, one.what) for one in losses(boxes, dots)] == [
+    assert [(loss.kind, loss.what) for loss in losses(boxes, dots)] == [
         ("input_rule", "at most 2"),
         ("chosen", "o1"),
     ]
 
 
 def test_a_picture_on_a_button_is_a_loss() -> None:
-    node = Button(said("Go"), icon=Asset(url="https://e.example/i.png", alt="flag"), at="/b")
+    node = Button(line_of("Go"), icon=Asset(url="https://e.example/i.png", alt="flag"), at="/b")
 
     assert losses(node) == (Loss(path="/b", kind="icon", what="flag"),)

@@ -29,13 +29,13 @@ from tests.connectors.slack.written_cards import (
     PICTURE_ELEMENT,
     blocks,
     bodies,
+    line_of,
     losses,
     mrkdwn,
     plain,
     prose,
     rich,
     run,
-    said,
     section,
     text,
     write,
@@ -53,8 +53,8 @@ def test_alerts_are_quotes_behind_a_sign() -> None:
 
 def test_badges_bars_and_stars_are_text() -> None:
     assert blocks(
-        Badge(said("New"), hint=said("since today")),
-        Progress(3, max=10, label=said("Copied")),
+        Badge(line_of("New"), hint=line_of("since today")),
+        Progress(3, max=10, label=line_of("Copied")),
         Rating(4.2, count=37),
     ) == [
         section("*New* (since today)"),
@@ -67,11 +67,15 @@ def test_tasks_are_a_plan() -> None:
     node = Tasks(
         (
             Task(
-                said("Read"), "done", (prose("all"),), (), (Link("https://e.example", said("it")),)
+                line_of("Read"),
+                "done",
+                (prose("all"),),
+                (),
+                (Link("https://e.example", line_of("it")),),
             ),
-            Task(said("Write")),
+            Task(line_of("Write")),
         ),
-        title=said("Plan"),
+        title=line_of("Plan"),
     )
 
     assert blocks(node) == [
@@ -94,7 +98,7 @@ def test_tasks_are_a_plan() -> None:
 
 
 def test_tasks_that_hold_more_than_text_are_a_list() -> None:
-    node = Tasks((Task(said("Read"), "done", (Image(PICTURE),)),), at="/t")
+    node = Tasks((Task(line_of("Read"), "done", (Image(PICTURE),)),), at="/t")
 
     assert blocks(node) == [section("✅ Read"), PICTURE_ELEMENT]
     assert losses(node)[0].kind == "tasks_as_nodes"
@@ -141,7 +145,9 @@ def test_three_charts_are_two_messages() -> None:
 
 
 def test_polls_are_lists() -> None:
-    node = Poll(said("Lunch?"), (PollAnswer(said("Soup"), "🍲", 3), PollAnswer(said("Bread"))))
+    node = Poll(
+        line_of("Lunch?"), (PollAnswer(line_of("Soup"), "🍲", 3), PollAnswer(line_of("Bread")))
+    )
 
     (block,) = blocks(node)
 
@@ -153,7 +159,7 @@ def test_polls_are_lists() -> None:
 
 
 def test_pictures_are_image_blocks() -> None:
-    node = Image(PICTURE, title=said("Tom"), link="https://e.example")
+    node = Image(PICTURE, title=line_of("Tom"), link="https://e.example")
 
     assert blocks(node) == [
         {**PICTURE_ELEMENT, "title": plain("Tom")},
@@ -164,7 +170,7 @@ def test_pictures_are_image_blocks() -> None:
 def test_pictures_without_a_public_address_are_links_or_travel_along() -> None:
     node = Image(
         Asset(file_id="blob:sha256-1", alt="A cat", page="https://e.example/p"),
-        title=said("Tom"),
+        title=line_of("Tom"),
         at="/i",
     )
 
@@ -190,8 +196,8 @@ def test_pictures_of_kinds_that_slack_refuses_are_links() -> None:
 
 def test_films_and_files_are_links() -> None:
     film = Player(
-        "video", Asset(url="https://e.example/f.mp4"), title=said("Film"),
-        author=said("Ada"), poster=PICTURE, link="https://e.example/watch",
+        "video", Asset(url="https://e.example/f.mp4"), title=line_of("Film"),
+        author=line_of("Ada"), poster=PICTURE, link="https://e.example/watch",
     )  # fmt: skip
     file = File(Asset(url="https://e.example/f.pdf", name="f.pdf"))
 

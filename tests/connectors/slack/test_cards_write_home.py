@@ -28,7 +28,7 @@ from tests.content.card_strategies import cards
 CORPUS = os.environ.get("UACS_CORPUS")
 pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder of payloads")
 
-HEARD = Rendering(token=token)
+INTERACTIVE = Rendering(token=token)
 # What apps cannot post: payloads that no block says, and files.
 READ_ONLY = ("native", "file")
 
@@ -54,12 +54,12 @@ def cards_and_their_returns() -> Iterator[tuple[Card, list[Card]]]:
             card = read_message(message, "T1")
         except CodecError:
             continue
-        written = write_card(card, HEARD)
-        assert [fault for one in written.messages for fault in faults(one.body)] == []
-        yield card, [read_message(dict(one.body), "T1") for one in written.messages]
+        written = write_card(card, INTERACTIVE)
+        assert [fault for sent in written.messages for fault in faults(sent.body)] == []
+        yield card, [read_message(dict(sent.body), "T1") for sent in written.messages]
 
 
-def kept(before: list[Any], after: list[Any]) -> int:
+def common_length(before: list[Any], after: list[Any]) -> int:
     """How many are there still, in the same order."""
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks)
@@ -71,19 +71,21 @@ def nodes(card: Card) -> list[str]:
 
 def actions(card: Card) -> list[tuple[str, str]]:
     return [
-        (one.type, plain_inlines(one.label) if isinstance(one, Button) else "")
-        for one in actions_of(card)
+        (action.type, plain_inlines(action.label) if isinstance(action, Button) else "")
+        for action in actions_of(card)
     ]
 
 
 def test_nodes_and_actions_come_home_in_their_order() -> None:
     all_nodes = all_actions = kept_nodes = kept_actions = 0
     for card, back in cards_and_their_returns():
-        before, asked = nodes(card), actions(card)
-        kept_nodes += kept(before, [one for again in back for one in nodes(again)])
-        kept_actions += kept(asked, [one for again in back for one in actions(again)])
+        before, expected_actions = nodes(card), actions(card)
+        kept_nodes += common_length(before, [node for again in back for node in nodes(again)])
+        kept_actions += common_length(
+            expected_actions, [action for again in back for action in actions(again)]
+        )
         all_nodes += len(before)
-        all_actions += len(asked)
+        all_actions += len(expected_actions)
 
     assert all_nodes > 1_000
     assert kept_nodes >= 0.95 * all_nodes
@@ -104,8 +106,8 @@ _KINDS = {
 def validators() -> dict[str, Draft7Validator]:
     """By type of block. The types lack two fields that the documentation has."""
     folder = Path(CORPUS or ".") / "schemas" / "slack"
-    known = json.loads((folder / "derived_slack-types-3.2.0_KnownBlock.schema.json").read_text())
-    definitions = known["definitions"]
+    schema = json.loads((folder / "derived_slack-types-3.2.0_KnownBlock.schema.json").read_text())
+    definitions = schema["definitions"]
     definitions["RichTextList"]["properties"]["offset"] = {"type": "number"}
     definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
     return {
@@ -122,7 +124,7 @@ def test_blocks_satisfy_the_schema_of_the_official_types() -> None:
     def look(card: Card) -> None:
         for message in write_card(card, RENDERINGS["heard"]).messages:
             body: Any = message.body
-            inner = [one for held in body.get("attachments", ()) for one in held["blocks"]]
+            inner = [block for held in body.get("attachments", ()) for block in held["blocks"]]
             for block in [*body.get("blocks", ()), *inner]:
                 if block["type"] in by_kind and len(orjson.dumps(block)) < 20_000:
                     by_kind[block["type"]].validate(block)

@@ -47,13 +47,13 @@ _UNSEEN = frozenset(
 )
 
 
-def shown(written: Written) -> Iterator[str]:
+def visible_marks(written: Written) -> Iterator[str]:
     """The marks that a reader sees, in order; notifications are not shown beside blocks."""
     for message in written.messages:
         body = dict(message.body)
         if "blocks" in body or "attachments" in body:
             del body["text"]
-        yield from _seen(body)
+        yield from _visible_in(body)
 
 
 def along(written: Written) -> set[str]:
@@ -62,29 +62,31 @@ def along(written: Written) -> set[str]:
     return {mark for asset in files for mark in marks(f"{asset.alt} {asset.name}")}
 
 
-def asked(value: Any) -> Iterator[str]:
+def question_marks(value: Any) -> Iterator[str]:
     """The marks of what is asked before an action counts: a reader sees them later."""
     if isinstance(value, list):
-        for one in value:
-            yield from asked(one)
+        for member in value:
+            yield from question_marks(member)
     elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from marks(orjson.dumps(one).decode()) if key == "confirm" else asked(one)
+        for key, member in value.items():
+            yield from (
+                marks(orjson.dumps(member).decode()) if key == "confirm" else question_marks(member)
+            )
 
 
-def _seen(value: Any) -> Iterator[str]:
+def _visible_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from marks(value)
     elif isinstance(value, list):
-        for one in value:
-            yield from _seen(one)
+        for member in value:
+            yield from _visible_in(member)
     elif isinstance(value, dict):
-        for key, one in value.items():
-            if key not in _UNSEEN or _is_seen_here(key, value):
-                yield from _seen(one)
+        for key, member in value.items():
+            if key not in _UNSEEN or _is_visible_here(key, value):
+                yield from _visible_in(member)
 
 
-def _is_seen_here(key: str, value: dict[str, Any]) -> bool:
+def _is_visible_here(key: str, value: dict[str, Any]) -> bool:
     """Options that are told nowhere else, the words of a date."""
     if key == "fallback":
         return value.get("type") == "date"
@@ -93,59 +95,61 @@ def _is_seen_here(key: str, value: dict[str, Any]) -> bool:
 
 def _headers(value: object) -> set[str]:
     """Marks of the headers of tables: every part of a long table repeats them."""
-    found: set[str] = set()
+    header_marks: set[str] = set()
     stack = [value]
     while stack:
-        one = stack.pop()
-        if isinstance(one, TextTable):
-            found |= set(marks_of(one.header))
-        elif isinstance(one, Table):
-            found |= set(marks_of(one.rows[:1]))
-        elif isinstance(one, Chart):
-            found |= set(marks_of(one))
-        if isinstance(one, tuple):
-            stack += one
-        elif is_dataclass(one):
-            stack += [getattr(one, field.name) for field in fields(one)]
-    return found
+        item = stack.pop()
+        if isinstance(item, TextTable):
+            header_marks |= set(marks_of(item.header))
+        elif isinstance(item, Table):
+            header_marks |= set(marks_of(item.rows[:1]))
+        elif isinstance(item, Chart):
+            header_marks |= set(marks_of(item))
+        if isinstance(item, tuple):
+            stack += item
+        elif is_dataclass(item):
+            stack += [getattr(item, field.name) for field in fields(item)]
+    return header_marks
 
 
 def _asides(card: Card) -> set[str]:
     """Marks of what stands around an input or a button, and of what pictures show: each platform
     has its own place for it."""
-    found: set[str] = set()
+    aside_marks: set[str] = set()
     for node in walk(card.nodes):
         if isinstance(node, Image):
-            found |= set(marks(node.asset.alt))
+            aside_marks |= set(marks(node.asset.alt))
         if isinstance(node, Chart):
-            found |= set(marks_of(node))
+            aside_marks |= set(marks_of(node))
         if isinstance(node, Input):
-            found |= {*marks_of(node.hint), *marks(node.placeholder), *marks(node.error)}
+            aside_marks |= {*marks_of(node.hint), *marks(node.placeholder), *marks(node.error)}
         if isinstance(node, Input | Button):
-            found |= set(marks_of(node.confirm))
-    return found
+            aside_marks |= set(marks_of(node.confirm))
+    return aside_marks
 
 
 def _secrets(card: Card) -> set[str]:
-    inputs = (one for one in walk(card.nodes) if isinstance(one, TextInput))
-    return {mark for one in inputs if one.format == "password" for mark in marks(one.value)}
+    inputs = (node for node in walk(card.nodes) if isinstance(node, TextInput))
+    return {mark for node in inputs if node.format == "password" for mark in marks(node.value)}
 
 
 def refused(written: Written) -> list[str]:
     """What Slack would not take; files alone are a message without a body."""
-    bodies = [one.body for one in written.messages if one.body or not one.files]
+    bodies = [message.body for message in written.messages if message.body or not message.files]
     return [fault for body in bodies for fault in faults(body)]
 
 
 def check_words(card: Card, written: Written) -> None:
-    seen = list(shown(written))
-    later = {mark for message in written.messages for mark in asked(message.body)} | along(written)
+    visible = list(visible_marks(written))
+    later = {mark for message in written.messages for mark in question_marks(message.body)} | along(
+        written
+    )
     lost = {mark for loss in written.losses for mark in marks(loss.what)}
-    assert set(marks_of(card)) - set(seen) - later - lost - _secrets(card) == set()
-    again = {mark for mark, count in Counter(seen).items() if count > 1}
+    assert set(marks_of(card)) - set(visible) - later - lost - _secrets(card) == set()
+    again = {mark for mark, count in Counter(visible).items() if count > 1}
     assert again - lost - _headers(card) == set()
     aside = lost | _asides(card)
-    once = [int(mark[2:]) for mark in dict.fromkeys(seen) if mark not in aside]
+    once = [int(mark[2:]) for mark in dict.fromkeys(visible) if mark not in aside]
     assert once == sorted(once)
 
 
@@ -205,6 +209,6 @@ def test_the_same_card_is_the_same_bytes(card: Card) -> None:
     first, second = (write_card(card, RENDERINGS["heard"]) for _ in range(2))
 
     assert first == second
-    assert [orjson.dumps(one.body) for one in first.messages] == [
-        orjson.dumps(one.body) for one in second.messages
+    assert [orjson.dumps(message.body) for message in first.messages] == [
+        orjson.dumps(message.body) for message in second.messages
     ]

@@ -18,13 +18,13 @@ from bridge.model import Loss
 from tests.connectors.slack.written_cards import (
     blocks,
     bodies,
+    line_of,
     losses,
     mrkdwn,
     plain,
     prose,
     rich,
     run,
-    said,
     section,
     text,
     token,
@@ -84,11 +84,11 @@ def test_text_that_mrkdwn_would_have_to_disguise_is_rich_text() -> None:
 
 
 def test_mentions_are_readable_and_notify_nobody() -> None:
-    found = blocks(
+    written_blocks = blocks(
         prose("[@Ada](uacs:actor/slack:T1:UADA) [@here](uacs:broadcast/here) <!channel>")
     )
 
-    assert found == [
+    assert written_blocks == [
         {
             "type": "section",
             "text": {**mrkdwn("@Ada @here &lt;!channel&gt;"), "verbatim": True},
@@ -122,27 +122,27 @@ def test_long_text_is_cut_between_sentences_and_code_goes_on() -> None:
     sentences = "A sentence of some words. " * 150
     code = "\n".join(f"line {number}" for number in range(500))
 
-    found = blocks(prose(f"{sentences}\n\n```py\n{code}\n```"))
+    written_blocks = blocks(prose(f"{sentences}\n\n```py\n{code}\n```"))
 
     texts = [
         [inline["text"] for element in block["elements"] for inline in element["elements"]]
-        for block in found
+        for block in written_blocks
     ]
-    assert all(len("".join(one)) <= 2_950 for one in texts)
+    assert all(len("".join(line)) <= 2_950 for line in texts)
     assert texts[0][0].endswith("words.")
-    assert "\n".join(one for part in texts[2:] for one in part).endswith(code[-2_000:])
-    assert {element.get("language") for block in found[2:] for element in block["elements"]} == {
-        "py"
-    }
+    assert "\n".join(line for part in texts[2:] for line in part).endswith(code[-2_000:])
+    assert {
+        element.get("language") for block in written_blocks[2:] for element in block["elements"]
+    } == {"py"}
 
 
 def test_a_long_list_goes_on_with_its_numbers() -> None:
     items = "\n".join(f"{number}. {'word ' * 40}" for number in range(1, 31))
 
-    found = blocks(prose(items))
+    written_blocks = blocks(prose(items))
 
-    offsets = [block["elements"][0].get("offset", 0) for block in found]
-    lengths = [len(block["elements"][0]["elements"]) for block in found]
+    offsets = [block["elements"][0].get("offset", 0) for block in written_blocks]
+    lengths = [len(block["elements"][0]["elements"]) for block in written_blocks]
     assert offsets == [sum(lengths[:index]) for index in range(len(lengths))]
     assert sum(lengths) == 30
 
@@ -150,7 +150,7 @@ def test_a_long_list_goes_on_with_its_numbers() -> None:
 def test_an_address_that_is_too_long_is_its_words_and_a_loss() -> None:
     url = f"https://e.example/{'x' * 3_000}"
 
-    written = write(Prose((Paragraph((Link(url, said("here")),)),), at="/p"), summary="s")
+    written = write(Prose((Paragraph((Link(url, line_of("here")),)),), at="/p"), summary="s")
 
     assert written.messages[0].body["blocks"] == [rich(run(text("here")))]
     assert written.losses == (Loss(path="/p", kind="long_url", what=url, shown_as="its text"),)
@@ -198,11 +198,11 @@ def test_a_second_table_is_fixed_width_text_where_it_is_narrow() -> None:
 
 
 def test_a_table_with_more_than_text_in_it_is_shown_row_by_row() -> None:
-    button = Button(said("Go"), at="/b")
+    button = Button(line_of("Go"), at="/b")
 
-    found = blocks(Table(((cell("a"), cell("b")), (cell("1"), (button,))), at="/t"))
+    written_blocks = blocks(Table(((cell("a"), cell("b")), (cell("1"), (button,))), at="/t"))
 
-    assert found == [
+    assert written_blocks == [
         section("a | b"),
         section("1"),
         {
@@ -234,10 +234,13 @@ def test_the_heads_of_a_list_of_rows_stand_once() -> None:
     (block,) = blocks(Table(rows))
 
     head, items = block["elements"]
-    assert "".join(one["text"] for one in head["elements"]).split(" | ") == [
+    assert "".join(element["text"] for element in head["elements"]).split(" | ") == [
         f"h{n}" for n in range(21)
     ]
-    assert [one["elements"][0]["text"].split(" | ")[0] for one in items["elements"]] == ["v0", "w0"]
+    assert [item["elements"][0]["text"].split(" | ")[0] for item in items["elements"]] == [
+        "v0",
+        "w0",
+    ]
 
 
 @pytest.mark.parametrize("more", [(), (Divider(),)])

@@ -32,7 +32,7 @@ from tests.connectors.slack.slack_rules import faults
 from tests.connectors.slack.written_cards import run, text
 from tests.content.card_strategies import DOCUMENTS, marks, marks_of, numbered
 
-KEPT = (
+PRESERVED = (
     "one **bold _both_** `code` ~~gone~~ <u>under</u>",
     "[label](https://e.example) https://bare.example",
     "first\n\nsecond\nline",
@@ -47,7 +47,7 @@ KEPT = (
 
 
 def test_what_rich_text_can_say_is_the_same_when_it_is_read_again() -> None:
-    for markdown in KEPT:
+    for markdown in PRESERVED:
         document = markdown_to_text(markdown)
 
         assert rich_text_to_text({"elements": text_to_rich_text(document)}, "T1") == document
@@ -145,10 +145,10 @@ def test_nesting_of_any_depth_is_written() -> None:
         )
 
 
-def said(elements: Any) -> Iterator[str]:
-    for one in elements:
-        yield from said(one.get("elements", ()))
-        yield str(one.get("text") or one.get("fallback") or "")
+def texts_of(elements: Any) -> Iterator[str]:
+    for element in elements:
+        yield from texts_of(element.get("elements", ()))
+        yield str(element.get("text") or element.get("fallback") or "")
 
 
 @settings(
@@ -160,7 +160,7 @@ def test_every_word_of_any_text_is_said_in_its_place(document: Document) -> None
 
     block = {"type": "rich_text", "elements": elements}
     small = bool(elements) and rich_text_length(elements) < 3_000
-    assert marks(" ".join(said(elements))) == marks_of(document)
+    assert marks(" ".join(texts_of(elements))) == marks_of(document)
     assert not small or faults({"text": "x", "blocks": [block]}) == []
 
 

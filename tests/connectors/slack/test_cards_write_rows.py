@@ -26,11 +26,11 @@ from tests.connectors.slack.written_cards import (
     PICTURE_ELEMENT,
     blocks,
     bodies,
+    line_of,
     losses,
     mrkdwn,
     plain,
     prose,
-    said,
     section,
     token,
     write,
@@ -40,21 +40,21 @@ from tests.connectors.slack.written_cards import (
 
 
 def field(label: str, value: str, *, short: bool = True) -> LabelledValue:
-    return LabelledValue(said(label), markdown_to_text(value), short)
+    return LabelledValue(line_of(label), markdown_to_text(value), short)
 
 
 def test_fields_stand_ten_in_a_section_and_long_ones_by_themselves() -> None:
     several = [field(f"l{number}", "v") for number in range(11)]
 
-    found = blocks(Fields((*several, field("Long", "**v**", short=False))))
+    written_blocks = blocks(Fields((*several, field("Long", "**v**", short=False))))
 
-    assert [len(block.get("fields", ())) for block in found] == [10, 1, 0]
-    assert found[0]["fields"][0] == mrkdwn("*l0*\nv")
-    assert found[2] == section("*Long*\n*v*")
+    assert [len(block.get("fields", ())) for block in written_blocks] == [10, 1, 0]
+    assert written_blocks[0]["fields"][0] == mrkdwn("*l0*\nv")
+    assert written_blocks[2] == section("*Long*\n*v*")
 
 
 def test_a_section_takes_what_stands_at_its_side() -> None:
-    picture, button = Image(PICTURE), Button(said("Go"), at="/b")
+    picture, button = Image(PICTURE), Button(line_of("Go"), at="/b")
 
     assert blocks(Section((prose("text"),), picture), Section((prose("- a\n- b"),), button)) == [
         section("text", accessory=PICTURE_ELEMENT),
@@ -101,19 +101,19 @@ def test_columns_of_short_texts_are_fields() -> None:
 
 def test_a_row_of_texts_with_an_icon_is_fields_without_the_icon() -> None:
     icon = Image(Asset(url="https://a.example/down.png"), size="icon", at="/icon")
-    toggle = Actions((Button(said("More"), does="toggle", targets=("x",), at="/b"),))
-    texts = [Column((prose(one),)) for one in ("06/19", "Air travel", "$300")]
+    toggle = Actions((Button(line_of("More"), does="toggle", targets=("x",), at="/b"),))
+    texts = [Column((prose(cell),)) for cell in ("06/19", "Air travel", "$300")]
     row = Columns((*texts, Column((icon, toggle))))
     more = Container((prose("Leg 1"),), hidden=True, id="x")
 
-    found = blocks(row, more)
+    written_blocks = blocks(row, more)
 
-    assert found[0] == {
+    assert written_blocks[0] == {
         "type": "section",
         "fields": [mrkdwn("06/19"), mrkdwn("Air travel"), mrkdwn("$300")],
     }
-    assert [one["type"] for one in found] == ["section", "container"]
-    assert [(one.path, one.kind) for one in losses(row, more)] == [
+    assert [cell["type"] for cell in written_blocks] == ["section", "container"]
+    assert [(loss.path, loss.kind) for loss in losses(row, more)] == [
         ("/icon", "small_picture"),
         ("/b", "toggle"),
     ]
@@ -138,10 +138,10 @@ def test_other_columns_stand_one_below_the_other() -> None:
 
 
 def test_context_holds_ten_things() -> None:
-    found = blocks(Context((Image(PICTURE), *(prose(str(n)) for n in range(12)))))
+    written_blocks = blocks(Context((Image(PICTURE), *(prose(str(n)) for n in range(12)))))
 
-    assert [len(block["elements"]) for block in found] == [10, 3]
-    assert found[0]["elements"][:2] == [PICTURE_ELEMENT, mrkdwn("0")]
+    assert [len(block["elements"]) for block in written_blocks] == [10, 3]
+    assert written_blocks[0]["elements"][:2] == [PICTURE_ELEMENT, mrkdwn("0")]
 
 
 # --- boxes ------------------------------------------------------------------------------------
@@ -152,11 +152,11 @@ def test_a_panel_is_an_attachment_with_a_coloured_bar() -> None:
         (prose("body"),),
         form="panel",
         color=0x2EB67D,
-        title=said("Title"),
+        title=line_of("Title"),
         link="https://e.example",
-        author=Credit(said("Ada"), Asset(url="https://e.example/i.png", alt="face")),
+        author=Credit(line_of("Ada"), Asset(url="https://e.example/i.png", alt="face")),
         thumbnail=Image(PICTURE),
-        footer=Credit(said("foot")),
+        footer=Credit(line_of("foot")),
         time=1_700_000_000,
     )
 
@@ -204,9 +204,9 @@ def test_without_blocks_the_notification_is_the_fallback_of_the_attachment() -> 
 def test_what_follows_a_panel_has_a_bar_without_a_colour() -> None:
     panel = Container((prose("x"),), form="panel", color=0xFF)
 
-    (body,) = bodies(panel, Button(said("Go"), at="/b"))
+    (body,) = bodies(panel, Button(line_of("Go"), at="/b"))
 
-    assert [one.get("color") for one in body["attachments"]] == ["#0000FF", None]
+    assert [attachment.get("color") for attachment in body["attachments"]] == ["#0000FF", None]
 
 
 def test_a_coloured_group_has_a_bar_where_nothing_plain_follows() -> None:
@@ -225,10 +225,10 @@ def test_a_coloured_group_has_a_bar_where_nothing_plain_follows() -> None:
 
 def test_a_card_that_fits_is_a_card_block() -> None:
     node = Container(
-        (prose("body"), Actions((Button(said("Go"), at="/b"),))),
+        (prose("body"), Actions((Button(line_of("Go"), at="/b"),))),
         form="card",
-        title=said("T"),
-        subtitle=said("S"),
+        title=line_of("T"),
+        subtitle=line_of("S"),
         hero=Image(PICTURE),
     )
 
@@ -252,18 +252,18 @@ def test_a_card_that_fits_is_a_card_block() -> None:
 
 
 def test_a_card_that_holds_more_is_a_container() -> None:
-    node = Container((prose("- a\n- b"), Divider()), form="card", title=said("T"))
+    node = Container((prose("- a\n- b"), Divider()), form="card", title=line_of("T"))
 
     (block,) = blocks(node)
 
     assert block["title"] == plain("T")
-    assert [one["type"] for one in block["child_blocks"]] == ["rich_text", "divider"]
+    assert [child["type"] for child in block["child_blocks"]] == ["rich_text", "divider"]
 
 
 def test_what_folds_is_a_container_that_opens() -> None:
-    node = Container((prose("x"),), title=said("More"), collapsed=True)
+    node = Container((prose("x"),), title=line_of("More"), collapsed=True)
     hidden = Container((prose("y"),), hidden=True, id="box")
-    toggle = Button(said("Show"), does="toggle", targets=("box",), at="/b")
+    toggle = Button(line_of("Show"), does="toggle", targets=("box",), at="/b")
 
     written = write(node, hidden, toggle)
 
@@ -291,14 +291,14 @@ def test_what_folds_is_a_container_that_opens() -> None:
 def test_what_a_button_without_words_opens_has_a_title() -> None:
     toggle = Button((), does="toggle", targets=("x",), at="/b")
 
-    (found,) = blocks(toggle, Container((prose("x"),), hidden=True, id="x"))
+    (container,) = blocks(toggle, Container((prose("x"),), hidden=True, id="x"))
 
-    assert found["title"] == plain("Show more")
+    assert container["title"] == plain("Show more")
 
 
 def test_what_a_button_opens_side_by_side_is_in_one_container() -> None:
-    boxes = [Container((prose(one),), hidden=True, id=one) for one in "xy"]
-    toggle = Button(said("Show both"), does="toggle", targets=("x", "y"), at="/b")
+    boxes = [Container((prose(name),), hidden=True, id=name) for name in "xy"]
+    toggle = Button(line_of("Show both"), does="toggle", targets=("x", "y"), at="/b")
 
     written = write(toggle, *boxes)
 
@@ -317,12 +317,12 @@ def test_what_a_button_opens_side_by_side_is_in_one_container() -> None:
 
 
 def test_a_button_that_opens_several_apart_names_one_of_them() -> None:
-    first, second = (Container((prose(one),), hidden=True, id=one) for one in "xy")
-    toggle = Button(said("Show both"), does="toggle", targets=("x", "y"), at="/b")
+    first, second = (Container((prose(name),), hidden=True, id=name) for name in "xy")
+    toggle = Button(line_of("Show both"), does="toggle", targets=("x", "y"), at="/b")
 
     written = write(toggle, first, Divider(), second)
 
-    titles = [one.get("title") for one in written.messages[0].body["blocks"]]  # pyright: ignore
+    titles = [name.get("title") for name in written.messages[0].body["blocks"]]  # pyright: ignore
     assert titles == [plain("Show both"), None, plain("…")]
     assert written.losses == (
         Loss(path="/b", kind="toggle", what="Show both", shown_as="a container that opens"),
@@ -331,7 +331,7 @@ def test_a_button_that_opens_several_apart_names_one_of_them() -> None:
 
 def test_more_than_a_container_takes_goes_on_in_one_that_says_so() -> None:
     boxes = [Container((prose(f"# {n}"),), hidden=True, id=f"{n}") for n in range(12)]
-    toggle = Button(said("All"), does="toggle", targets=tuple(f"{n}" for n in range(12)))
+    toggle = Button(line_of("All"), does="toggle", targets=tuple(f"{n}" for n in range(12)))
 
     first, second = blocks(toggle, *boxes)
 
@@ -342,7 +342,7 @@ def test_more_than_a_container_takes_goes_on_in_one_that_says_so() -> None:
 def test_a_button_whose_box_stands_open_is_named() -> None:
     inner = Container((prose("x"),), id="x")
     outer = Container((inner,), form="panel", color=1)
-    toggle = Button(said("Show"), does="toggle", targets=("x",), at="/b")
+    toggle = Button(line_of("Show"), does="toggle", targets=("x",), at="/b")
 
     assert losses(toggle, outer) == (
         Loss(path="/b", kind="toggle", what="Show", shown_as="what it shows"),
@@ -355,7 +355,7 @@ def test_a_bar_within_a_bar_keeps_its_colour() -> None:
 
     (body,) = bodies(node)
 
-    assert [(one["color"], one["blocks"]) for one in body["attachments"]] == [
+    assert [(attachment["color"], attachment["blocks"]) for attachment in body["attachments"]] == [
         ("#000001", [section("a")]),
         ("good", [section("b")]),
         ("#000001", [section("c")]),
@@ -364,7 +364,7 @@ def test_a_bar_within_a_bar_keeps_its_colour() -> None:
 
 
 def test_a_grey_ground_is_no_colour() -> None:
-    node = Container((Container((prose("x"),), style="emphasis"),), title=said("T"))
+    node = Container((Container((prose("x"),), style="emphasis"),), title=line_of("T"))
 
     assert losses(node) == ()
 
@@ -382,7 +382,7 @@ def test_what_is_hidden_until_asked_folds() -> None:
 
 
 def test_more_than_ten_blocks_go_on_in_a_second_container() -> None:
-    node = Container(tuple(prose(f"# {n}") for n in range(12)), title=said("T"), collapsed=False)
+    node = Container(tuple(prose(f"# {n}") for n in range(12)), title=line_of("T"), collapsed=False)
 
     first, second = blocks(node)
 
@@ -391,7 +391,7 @@ def test_more_than_ten_blocks_go_on_in_a_second_container() -> None:
 
 
 def test_cards_to_leaf_through_are_a_carousel() -> None:
-    card = Container((prose("b"),), form="card", title=said("T"))
+    card = Container((prose("b"),), form="card", title=line_of("T"))
 
     first, second = blocks(Carousel((card,) * 12))
 
@@ -400,7 +400,7 @@ def test_cards_to_leaf_through_are_a_carousel() -> None:
 
 
 def test_cards_that_no_carousel_takes_stand_one_below_the_other() -> None:
-    card = Container((prose("- b"),), form="card", title=said("T"))
+    card = Container((prose("- b"),), form="card", title=line_of("T"))
 
     assert [block["type"] for block in blocks(Carousel((card, card)))] == ["container"] * 2
     assert losses(Carousel((card, card), at="/c"))[0].kind == "stack_carousel"

@@ -45,9 +45,9 @@ from connectors.slack.decode import decode
 from tests.connectors.slack.payloads import (
     ACCOUNT,
     CHANNEL,
+    OWN_IDENTITY,
     TEAM,
     TS,
-    US,
     Json,
     decoded,
     envelope,
@@ -66,7 +66,7 @@ def at(ts: str = TS, thread: str | None = None, channel: str = CHANNEL) -> Json:
     return {"account": ACCOUNT, "place": place, "time": ids.time_of(ts)}
 
 
-def said(
+def posted_text(
     text: str, author: Person = ADA, ts: str = TS, channel: str = CHANNEL, *, own: bool = False
 ) -> Message:
     return Message(
@@ -78,7 +78,7 @@ def said(
 
 
 def posted(text: str, author: Person = ADA, thread: str | None = None, **changes: Any) -> Event:
-    message = said(text, author, own=bool(changes.get("own")))
+    message = posted_text(text, author, own=bool(changes.get("own")))
     return MessagePosted(
         native_id=TS, message=message, author=author, **at(thread=thread), **changes
     )
@@ -245,21 +245,21 @@ ORIGIN = f"https://slack.com/app_redirect?team={TEAM}&channel={CHANNEL}&message_
 def test_a_rich_post_keeps_its_payloads_and_says_what_they_say(name: str) -> None:
     event, content, additions = RICH[name]
 
-    found = decoded(event)
+    decoded_event = decoded(event)
 
-    assert isinstance(found, MessagePosted)
-    document = orjson.loads(found.message.model_dump_json())
+    assert isinstance(decoded_event, MessagePosted)
+    document = orjson.loads(decoded_event.message.model_dump_json())
     assert document["content"] == content
     assert document["metadata"] == {"uacs_bridge": {"version": 1, "origin": ORIGIN, **additions}}
 
 
-def test_what_another_app_keeps_with_its_message_stays_with_it() -> None:
-    kept = {"event_type": "task", "event_payload": {"id": 7}}
+def test_metadata_of_another_app_stays_with_its_message() -> None:
+    metadata = {"event_type": "task", "event_payload": {"id": 7}}
 
-    found = decoded(post("", blocks=SECTION, metadata=kept))
+    decoded_event = decoded(post("", blocks=SECTION, metadata=metadata))
 
-    assert isinstance(found, MessagePosted)
-    assert (found.message.metadata or {})["slack"] == kept
+    assert isinstance(decoded_event, MessagePosted)
+    assert (decoded_event.message.metadata or {})["slack"] == metadata
 
 
 def press(**changes: Any) -> Json:
@@ -281,9 +281,9 @@ def press(**changes: Any) -> Json:
 
 
 def test_a_press_tells_who_what_where_and_all_inputs() -> None:
-    (found,) = decode(raw(press()), US)
+    (decoded_press,) = decode(raw(press()), OWN_IDENTITY)
 
-    assert found == ActionPressed(
+    assert decoded_press == ActionPressed(
         target=TS, actor=ADA.id, token="tok1", native=press()["actions"][0],
         values={"tok2": "because", "tok3": ["x"], "tok4": None}, **at(LATER, thread=ROOT),
     )  # fmt: skip
@@ -299,11 +299,11 @@ def test_a_menu_in_two_parts_has_what_was_chosen_in_both() -> None:
                         "3": {"u" * 22: single}, "4": {f"{'u' * 22}~2": empty}}}  # fmt: skip
     pressed = {"action_id": f"{name}~2", "action_ts": LATER, **other}
 
-    (found,) = decode(raw(press(actions=[pressed], state=state)), US)
+    (decoded_press,) = decode(raw(press(actions=[pressed], state=state)), OWN_IDENTITY)
 
-    assert isinstance(found, ActionPressed)
-    assert found.token == name
-    assert found.values == {name: ["a", "b"], "u" * 22: "c"}
+    assert isinstance(decoded_press, ActionPressed)
+    assert decoded_press.token == name
+    assert decoded_press.values == {name: ["a", "b"], "u" * 22: "c"}
 
 
 def test_a_choice_from_a_menu_tells_what_was_chosen() -> None:
@@ -312,26 +312,26 @@ def test_a_choice_from_a_menu_tells_what_was_chosen() -> None:
         "action_ts": LATER,
     }  # fmt: skip
 
-    (found,) = decode(raw(press(actions=[menu], state={})), US)
+    (decoded_press,) = decode(raw(press(actions=[menu], state={})), OWN_IDENTITY)
 
-    assert isinstance(found, ActionPressed)
-    assert (found.token, found.values) == ("tok9", {"tok9": "large"})
+    assert isinstance(decoded_press, ActionPressed)
+    assert (decoded_press.token, decoded_press.values) == ("tok9", {"tok9": "large"})
 
 
 def test_an_interaction_that_is_no_press_is_kept_unknown() -> None:
-    (found,) = decode(raw(press(type="view_submission")), US)
+    (decoded_event,) = decode(raw(press(type="view_submission")), OWN_IDENTITY)
 
-    assert isinstance(found, Unknown)
+    assert isinstance(decoded_event, Unknown)
 
 
 @pytest.mark.parametrize("name", POSTS)
-def test_a_post_means(name: str) -> None:
+def test_a_post_becomes_its_event(name: str) -> None:
     event, expected = POSTS[name]
 
     assert decoded(event) == expected
 
 
-def test_a_message_that_somebody_shares_is_what_they_say() -> None:
+def test_a_shared_message_has_the_text_of_the_person_who_shares_it() -> None:
     shared = {
         "is_share": True, "is_msg_unfurl": True, "from_url": "https://acme.slack.com/archives/C2/p1",
         "author_name": "Ben Ortiz", "text": "the *original* words", "ts": TS,
@@ -341,13 +341,13 @@ def test_a_message_that_somebody_shares_is_what_they_say() -> None:
     event = decoded(post("look", attachments=[shared, link]))
 
     assert isinstance(event, MessagePosted)
-    said, _ = message_text(event.message)
-    assert "look" in said
-    assert "the **original** words" in said
-    assert "Ben Ortiz" in said
-    assert "its preview" not in said
+    posted_text, _ = message_text(event.message)
+    assert "look" in posted_text
+    assert "the **original** words" in posted_text
+    assert "Ben Ortiz" in posted_text
+    assert "its preview" not in posted_text
     parts = read_bridge_metadata(event.message)[0].parts
-    assert [key for key, one in parts.items() if one.quoted] == ["2"]
+    assert [key for key, part in parts.items() if part.quoted] == ["2"]
     assert event.message.content[2].type == "text"
 
 
@@ -361,7 +361,7 @@ def change(now: Json, before: Json | None, **changes: Any) -> Json:
 def edited(text: str, **changes: Any) -> Event:
     return MessageEdited(
         target=TS,
-        message=said(text),
+        message=posted_text(text),
         actor=ADA.id,
         edited_at=ids.time_of(LATER),
         **at(LATER),
@@ -417,7 +417,7 @@ CHANGES: dict[str, tuple[Json, Event]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_means(name: str) -> None:
+def test_a_change_becomes_its_event(name: str) -> None:
     event, expected = CHANGES[name]
 
     assert decoded(event) == expected
@@ -451,8 +451,10 @@ OTHERS: dict[str, tuple[Json, Event]] = {
         ReactionAdded(target=ROOT, emoji=":acme-party:", actor=ADA.id, **at()),
     ),
     "our own reaction": (
-        other("reaction_added", user=US.user, reaction="tada", item=ITEM),
-        ReactionAdded(target=ROOT, emoji="🎉", actor=ids.actor_id(TEAM, US.user), own=True, **at()),
+        other("reaction_added", user=OWN_IDENTITY.user, reaction="tada", item=ITEM),
+        ReactionAdded(
+            target=ROOT, emoji="🎉", actor=ids.actor_id(TEAM, OWN_IDENTITY.user), own=True, **at()
+        ),
     ),
     "a reaction to a file": (
         other("reaction_added", user="UADA", reaction="tada", item={"type": "file", "file": "F1"}),
@@ -535,19 +537,19 @@ OTHERS: dict[str, tuple[Json, Event]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_another_event_means(name: str) -> None:
+def test_another_event_becomes_its_event(name: str) -> None:
     event, expected = OTHERS[name]
 
     assert decoded(event) == expected
 
 
-def test_a_slash_command_says_who_wants_what() -> None:
+def test_a_slash_command_has_its_actor_and_text() -> None:
     body = {
         "token": "v", "command": "/bridge", "text": "status", "user_id": "UADA", "team_id": TEAM,
         "channel_id": CHANNEL, "response_url": "https://hooks.slack.test/1", "trigger_id": "1.2",
     }  # fmt: skip
 
-    (event,) = decode(raw(body), US)
+    (event,) = decode(raw(body), OWN_IDENTITY)
 
     assert event == CommandGiven(
         command="/bridge", text="status", actor=ADA.id, **at("1700000099.000000")
@@ -560,7 +562,7 @@ def test_who_is_named_in_a_slash_command_is_known() -> None:
         "team_id": TEAM, "channel_id": CHANNEL,
     }  # fmt: skip
 
-    (event,) = decode(raw(body), US)
+    (event,) = decode(raw(body), OWN_IDENTITY)
 
     assert isinstance(event, CommandGiven)
     assert mentioned_actors(event.text) == (f"slack:{TEAM}:U2",)
@@ -568,13 +570,13 @@ def test_who_is_named_in_a_slash_command_is_known() -> None:
     assert "&amp;" not in event.text
 
 
-def test_a_press_is_kept_until_somebody_understands_it() -> None:
+def test_an_unknown_press_is_kept_as_unknown() -> None:
     body = {
         "type": "block_actions", "team": {"id": TEAM}, "channel": {"id": CHANNEL},
         "actions": [{"action_id": "go", "action_ts": TS}],
     }  # fmt: skip
 
-    (event,) = decode(raw(body), US)
+    (event,) = decode(raw(body), OWN_IDENTITY)
 
     assert event == Unknown(kind="block_actions", **at())
 
@@ -623,7 +625,7 @@ BROKEN: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_cannot_be_read_says_why(name: str) -> None:
+def test_an_undecodable_payload_says_why(name: str) -> None:
     with pytest.raises(UndecodableEvent) as caught:
         decoded(BROKEN[name])
 
@@ -632,9 +634,9 @@ def test_what_cannot_be_read_says_why(name: str) -> None:
 
 def test_lone_surrogates_do_not_stop_a_message() -> None:
     body = orjson.dumps(envelope(post("HERE"))).replace(b"HERE", b"half \\ud83d")
-    kept = raw(envelope(post())).model_copy(update={"payload": body})
+    row = raw(envelope(post())).model_copy(update={"payload": body})
 
-    (event,) = decode(kept, US)
+    (event,) = decode(row, OWN_IDENTITY)
 
     assert isinstance(event, MessagePosted)
     assert event.message.content == (TextPart(text="half ?", format="markdown"),)

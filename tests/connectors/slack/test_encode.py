@@ -171,7 +171,7 @@ def marked(operation: Operation, *copies: Receipt) -> Encoded:
 
 def test_reactions_and_pins_go_to_the_first_copy() -> None:
     on = {"channel": "C1", "timestamp": "1700000000.000000"}
-    wanted: list[tuple[Operation, str, dict[str, str]]] = [
+    expected: list[tuple[Operation, str, dict[str, str]]] = [
         (AddReaction(emoji="👍", **COMMON), "reactions.add", {**on, "name": "+1"}),
         (RemoveReaction(emoji="👋🏼", **COMMON), "reactions.remove",
          {**on, "name": "wave::skin-tone-3"}),
@@ -179,7 +179,7 @@ def test_reactions_and_pins_go_to_the_first_copy() -> None:
         (PinMessage(**COMMON), "pins.add", on),
         (UnpinMessage(**COMMON), "pins.remove", on),
     ]  # fmt: skip
-    for operation, method, body in wanted:
+    for operation, method, body in expected:
         (call,) = marked(operation, copy(0), copy(1)).calls
 
         assert (call.kind, call.method, call.body) == ("other", method, body)
@@ -244,9 +244,9 @@ def rich(
     edit: EditMessage | None = None, copies: tuple[Receipt, ...] = (),
 ) -> Encoded:  # fmt: skip
     document = orjson.loads(message("see").model_dump_json())
-    given = read_message(orjson.dumps({**document, "content": parts}))
+    card = read_message(orjson.dumps({**document, "content": parts}))
     operation = edit or PostMessage(byline=ANN, **COMMON)
-    delivery = Delivery(operation=operation, message=given, quoted=quoted, copies=copies)
+    delivery = Delivery(operation=operation, message=card, quoted=quoted, copies=copies)
     return encode(delivery, Cards.over([cards], bytes(32)), files)
 
 
@@ -317,26 +317,26 @@ def test_what_a_rich_message_answers_stands_above_it() -> None:
 
 
 def test_files_that_we_hold_follow_in_a_message_of_their_own() -> None:
-    kept = {"file_id": "blob:sha256-" + "0" * 64}
+    stored = {"file_id": "blob:sha256-" + "0" * 64}
     encoded = rich(
         {"type": "text", "text": "see"},
-        {"type": "image", "source": kept, "media_type": "image/png"},
+        {"type": "image", "source": stored, "media_type": "image/png"},
         files=Files(MemoryBlobs(SystemClock()), NoFetcher()),
     )
 
-    said, shared = encoded.calls
-    assert (said.slot, said.method) == (0, "chat.postMessage")
+    text_call, shared = encoded.calls
+    assert (text_call.slot, text_call.method) == (0, "chat.postMessage")
     assert (shared.slot, shared.method) == (FIRST_SLOT_OF_FILES, "files.completeUploadExternal")
-    assert [one.file_id for one in shared.files] == [kept["file_id"]]
+    assert [file.file_id for file in shared.files] == [stored["file_id"]]
     assert shared.body["initial_comment"] == "*Ann*"
 
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_files_that_an_edit_changes_are_shared_anew_and_others_stand(*, changed: bool) -> None:
-    kept = {"file_id": "blob:sha256-" + "0" * 64}
+    stored = {"file_id": "blob:sha256-" + "0" * 64}
     encoded = rich(
         {"type": "text", "text": "see"},
-        {"type": "image", "source": kept, "media_type": "image/png"},
+        {"type": "image", "source": stored, "media_type": "image/png"},
         files=Files(MemoryBlobs(SystemClock()), NoFetcher()),
         edit=EditMessage(byline=ANN, files_changed=changed, **COMMON),
         copies=(copy(0), copy(FIRST_SLOT_OF_FILES)),
@@ -387,7 +387,7 @@ def test_every_budget_that_a_call_names_is_known() -> None:
         AddReaction(emoji="👍", **COMMON), RemoveReaction(emoji="👍", **COMMON),
         PinMessage(**COMMON), UnpinMessage(**COMMON),
     ]  # fmt: skip
-    calls += [call for one in marks for call in marked(one, copy(0)).calls]
+    calls += [call for mark in marks for call in marked(mark, copy(0)).calls]
 
     account, channel = COMMON["account"], COMMON["channel"]
     working = working_call(account, channel, "1700000000.000100", ANN, "is thinking…")
@@ -423,16 +423,16 @@ def test_what_fits_is_written_once(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["**hi** Bob", LONG, "`code` & <b>\n\n" * 300])
 def test_what_asks_for_feedback_says_the_same_in_sections_with_the_buttons_below(text: str) -> None:
-    plain, asked = post(text), post(text, feedback=True)
+    plain, with_feedback = post(text), post(text, feedback=True)
 
-    *first, last = asked.calls
+    *first, last = with_feedback.calls
     assert first == list(plain.calls[:-1])
     blocks: Any = last.body["blocks"]
     *sections, question = blocks
     assert question["type"] == "context_actions"
-    said = " ".join(one["text"]["text"] for one in sections)
-    assert said.split() == str(plain.calls[-1].body["text"]).split()
-    assert all(0 < len(one["text"]["text"]) <= 3000 for one in sections)
+    section_text = " ".join(section["text"]["text"] for section in sections)
+    assert section_text.split() == str(plain.calls[-1].body["text"]).split()
+    assert all(0 < len(section["text"]["text"]) <= 3000 for section in sections)
     assert last.body["text"] == plain.calls[-1].body["text"]
 
 
@@ -440,10 +440,10 @@ def test_a_message_full_of_blocks_is_not_asked_about_and_says_so() -> None:
     blocks: list[Any] = [{"type": "divider"}] * 50
     body = Body({"text": "x", "blocks": blocks})
 
-    shown, losses = with_question([body], lambda text: [text])
+    unchanged, losses = with_question([body], lambda text: [text])
 
-    assert shown == [body]
-    assert [one.kind for one in losses] == ["feedback_not_asked"]
+    assert unchanged == [body]
+    assert [loss.kind for loss in losses] == ["feedback_not_asked"]
 
 
 def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None:
@@ -455,12 +455,12 @@ def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None
     first, *others = encode(Delivery(operation=operation, message=failed)).calls
 
     assert first.body["text"] == "⚠️ bot could not finish this answer"
-    assert all(len(str(one.body["text"])) <= NOTIFICATION for one in (first, *others))
+    assert all(len(str(posted.body["text"])) <= NOTIFICATION for posted in (first, *others))
     assert LONG[:2000] in str(first.body["blocks"])
 
 
 @pytest.mark.parametrize(
-    ("byline", "shown"),
+    ("byline", "icon"),
     [
         (Byline(name="Ann", picture="https://x.example/a.png", color=1),
          {"icon_url": "https://x.example/a.png"}),
@@ -469,7 +469,7 @@ def test_a_notification_says_the_summary_of_a_message_and_not_its_text() -> None
     ],
 )  # fmt: skip
 def test_who_has_no_picture_has_an_emoji_of_their_colour(
-    byline: Byline, shown: dict[str, str]
+    byline: Byline, icon: dict[str, str]
 ) -> None:
     (call,) = post("hi", byline=byline).calls
     account, channel = COMMON["account"], COMMON["channel"]
@@ -477,4 +477,4 @@ def test_who_has_no_picture_has_an_emoji_of_their_colour(
 
     assert status
     for body in (call.body, status.body):
-        assert {key: one for key, one in body.items() if key.startswith("icon")} == shown
+        assert {key: value for key, value in body.items() if key.startswith("icon")} == icon

@@ -13,24 +13,24 @@ from bridge.testing.inbox import ListInbox
 from connectors.slack import ids
 from connectors.slack.connector import SlackConnector
 from connectors.slack.history import History
-from connectors.slack.identity import Self
+from connectors.slack.identity import OwnIdentity
 from connectors.slack.shares import Shares
 from tests.connectors.slack.conftest import GENERAL, DictKeyValues, Sandbox
-from tests.connectors.slack.payloads import ACCOUNT, US
+from tests.connectors.slack.payloads import ACCOUNT, OWN_IDENTITY
 from tests.connectors.slack.test_encode import post as encoded
 from tests.connectors.slack.test_send import FakeClock, answering
 
 
-def said(connector: SlackConnector, raws: list[Raw]) -> list[str]:
+def texts_of(connector: SlackConnector, raws: list[Raw]) -> list[str]:
     events = [event for raw in raws for event in connector.decode(raw)]
     return [e.message.content[0].text for e in events if isinstance(e, MessagePosted)]  # type: ignore[union-attr]
 
 
-async def missed(
+async def read_missed(
     connector: SlackConnector, cursor: str, threads: list[str] | None = None
 ) -> list[str]:
     read = required(connector.abilities.history).read_after(GENERAL, cursor, threads or [])
-    return said(connector, [raw async for raw in read if isinstance(raw, Raw)])
+    return texts_of(connector, [raw async for raw in read if isinstance(raw, Raw)])
 
 
 async def test_the_newest_of_an_empty_channel_comes_before_everything(sandbox: Sandbox) -> None:
@@ -39,7 +39,7 @@ async def test_the_newest_of_an_empty_channel_comes_before_everything(sandbox: S
     cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("first")
 
-    assert await missed(connector, cursor) == ["first"]
+    assert await read_missed(connector, cursor) == ["first"]
 
 
 async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> None:
@@ -50,10 +50,10 @@ async def test_what_is_older_than_the_newest_is_not_read(sandbox: Sandbox) -> No
     cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("after")
 
-    assert await missed(connector, cursor, [root]) == ["after"]
+    assert await read_missed(connector, cursor, [root]) == ["after"]
 
 
-async def test_posts_and_replies_come_in_the_order_they_were_said(sandbox: Sandbox) -> None:
+async def test_posts_and_replies_come_in_the_order_of_their_times(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     old = [await sandbox.say(f"old {number}") for number in range(6)]
     cursor = await required(connector.abilities.history).newest(GENERAL)
@@ -62,7 +62,7 @@ async def test_posts_and_replies_come_in_the_order_they_were_said(sandbox: Sandb
     await sandbox.say("in the new thread", new)
     await sandbox.say("last")
 
-    assert await missed(connector, cursor, old) == [
+    assert await read_missed(connector, cursor, old) == [
         "new", "in an old thread", "in the new thread", "last"
     ]  # fmt: skip
 
@@ -75,7 +75,7 @@ async def test_a_long_gap_is_read_page_by_page(sandbox: Sandbox, monkeypatch: An
     for text in texts:
         await sandbox.say(text)
 
-    assert await missed(connector, cursor) == texts
+    assert await read_missed(connector, cursor) == texts
 
 
 async def test_our_own_posts_are_known_as_ours_in_history_too(sandbox: Sandbox) -> None:
@@ -97,17 +97,17 @@ async def test_a_thread_that_is_gone_does_not_stop_the_rest(sandbox: Sandbox) ->
     cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("here")
 
-    assert await missed(connector, cursor, ["1600000000.000100"]) == ["here"]
+    assert await read_missed(connector, cursor, ["1600000000.000100"]) == ["here"]
 
 
 async def test_live_threads_older_than_the_gap_cost_few_requests() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     cursor = "1700000500.000000"
     roots = [f"17000000{number:02d}.000000" for number in range(50)]
 
     async def answer(request: web.Request) -> web.Response:
         method, form = request.match_info["method"], await request.post()
-        asked.append(method)
+        requests.append(method)
         messages: list[dict[str, Any]] = []
         if method == "conversations.replies":
             messages = [{"ts": "1700000600.000000", "thread_ts": form["ts"], "text": "news"}]
@@ -117,14 +117,14 @@ async def test_live_threads_older_than_the_gap_cost_few_requests() -> None:
         return web.json_response({"ok": True, "messages": messages})
 
     async with answering(answer) as api:
-        us, clock = Self(api), FakeClock()
-        us.known = US
+        own_identity, clock = OwnIdentity(api), FakeClock()
+        own_identity.cached = OWN_IDENTITY
         shares = Shares(api, None, DictKeyValues(), clock)
-        history = History(api, clock, ACCOUNT, us, shares)
+        history = History(api, clock, ACCOUNT, own_identity, shares)
         key = ids.order_key(cursor)
         raws = [raw async for raw in history.read_after(GENERAL, key, roots)]
 
-    assert asked == ["conversations.history", "conversations.history", "conversations.replies"]
+    assert requests == ["conversations.history", "conversations.history", "conversations.replies"]
     assert [raw.order_key for raw in raws] == [ids.order_key("1700000600.000000")]
 
 
@@ -172,11 +172,11 @@ async def test_another_slot_of_the_operation_is_another_copy(sandbox: Sandbox) -
     )
 
 
-async def test_reading_waits_when_slack_asks(sandbox: Sandbox) -> None:
+async def test_reading_waits_out_a_rate_limit(sandbox: Sandbox) -> None:
     connector = sandbox.connector()
     cursor = await required(connector.abilities.history).newest(GENERAL)
     await sandbox.say("here")
     fault = Fault(kind="rate_limited", where="slack:conversations.history:*", seconds=1)
     sandbox.context.faults.add(fault)
 
-    assert await missed(connector, cursor) == ["here"]
+    assert await read_missed(connector, cursor) == ["here"]

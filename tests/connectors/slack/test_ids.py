@@ -19,11 +19,11 @@ def _ts(parts: tuple[int, int]) -> str:
 
 @given(_TIMES, _TIMES)
 def test_order_keys_sort_as_text_like_their_times(
-    one: tuple[int, int], other: tuple[int, int]
+    first: tuple[int, int], second: tuple[int, int]
 ) -> None:
-    keys = ids.order_key(_ts(one)), ids.order_key(_ts(other))
+    keys = ids.order_key(_ts(first)), ids.order_key(_ts(second))
 
-    assert (keys[0] < keys[1]) == (one < other)
+    assert (keys[0] < keys[1]) == (first < second)
 
 
 @given(_TIMES)
@@ -35,7 +35,7 @@ def test_the_first_order_key_of_all_is_a_ts_that_slack_takes() -> None:
     assert ids.ts_of(ids.order_key_at(0)) == "0.000000"
 
 
-def test_a_ts_tells_when_it_was_said() -> None:
+def test_a_ts_has_the_time_of_its_message() -> None:
     assert ids.time_of("1700000000.000100") == datetime(
         2023, 11, 14, 22, 13, 20, 100, tzinfo=UTC
     )  # fmt: skip
@@ -44,7 +44,7 @@ def test_a_ts_tells_when_it_was_said() -> None:
 @pytest.mark.parametrize(
     "ts", ["", "now", "1", "1.", ".1", "1.2.3", "-1.0", "1e9.0", "١.٢", "9" * 99]
 )
-def test_what_is_no_ts_is_refused(ts: str) -> None:
+def test_an_invalid_ts_is_refused(ts: str) -> None:
     with pytest.raises(ValueError, match="no Slack timestamp"):
         ids.time_of(ts)
 

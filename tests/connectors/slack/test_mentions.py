@@ -21,22 +21,22 @@ TEXT = (
     "[@here](uacs:broadcast/here) [@ops](uacs:group/discord:G1:9) "
     "[#all](uacs:channel/discord:G1:8) \\<@U1\\> `<@U1>`"
 )
-KNOWN = Counterparts.model_validate({
+COUNTERPARTS = Counterparts.model_validate({
     "people": {"discord:G1:1": ANN},
     "groups": {"discord:G1:9": "slack:T1:S9"},
     "channels": {"discord:G1:8": "slack:T1:C8"},
     "everyone": True,
 })  # fmt: skip
-US = Identity("T1", "Acme", "UBOT", "bridge", "B1", "https://acme.slack.com/")
+OWN_IDENTITY = Identity("T1", "Acme", "UBOT", "bridge", "B1", "https://acme.slack.com/")
 
 
-def text_of(known: Counterparts) -> str:
-    (call,) = post(TEXT, counterparts=known).calls
+def text_of(counterparts: Counterparts) -> str:
+    (call,) = post(TEXT, counterparts=counterparts).calls
     return str(call.body["text"])
 
 
 def test_exactly_those_are_mentioned_who_have_a_counterpart() -> None:
-    written = text_of(KNOWN)
+    written = text_of(COUNTERPARTS)
 
     assert written.startswith("<@U1> @Bob <!here> <!subteam^S9> <#C8> &lt;@U1&gt;")
     assert "`&lt;@U1&gt;`" in written
@@ -47,7 +47,9 @@ def test_without_counterparts_nobody_is_mentioned() -> None:
 
 
 def test_blocks_mention_the_same() -> None:
-    elements = json.dumps(text_to_rich_text(with_counterparts(markdown_to_text(TEXT), KNOWN)))
+    elements = json.dumps(
+        text_to_rich_text(with_counterparts(markdown_to_text(TEXT), COUNTERPARTS))
+    )
 
     assert elements.count('"user_id": "U1"') == 1
     for element in ('"usergroup_id": "S9"', '"range": "here"', '"channel_id": "C8"'):
@@ -55,11 +57,11 @@ def test_blocks_mention_the_same() -> None:
 
 
 def test_addresses_of_messages_lead_back_to_them() -> None:
-    address = address_of(CHANNEL, Receipt(slot=0, native_id="1700000000.000100"), US)
+    address = address_of(CHANNEL, Receipt(slot=0, native_id="1700000000.000100"), OWN_IDENTITY)
 
     assert address == f"https://acme.slack.com/archives/{CHANNEL.channel}/p1700000000000100"
     threaded = "https://acme.slack.com/archives/C12/p1700000000000100?thread_ts=1.2"
-    assert message_at(threaded, US) == (ids.channel_ref("T1", "C12"), "1700000000.000100")
+    assert message_at(threaded, OWN_IDENTITY) == (ids.channel_ref("T1", "C12"), "1700000000.000100")
 
 
 @pytest.mark.parametrize(
@@ -72,4 +74,4 @@ def test_addresses_of_messages_lead_back_to_them() -> None:
     ],
 )
 def test_addresses_of_others_lead_nowhere(url: str) -> None:
-    assert message_at(url, US) is None
+    assert message_at(url, OWN_IDENTITY) is None

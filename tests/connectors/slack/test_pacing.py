@@ -16,12 +16,12 @@ from tests.router.fake_clock import FakeClock as StandingClock
 METHOD = "conversations.history"
 
 
-async def test_a_list_waits_its_turn_and_one_look_up_is_told_how_long_it_would_take() -> None:
-    asked: list[float] = []
+async def test_a_list_waits_for_its_turn_and_a_single_look_up_is_refused_with_the_wait() -> None:
+    times: list[float] = []
     clock = FakeClock()
 
     async def answer(_: web.Request) -> web.Response:
-        asked.append(clock.monotonic())
+        times.append(clock.monotonic())
         return web.json_response({"ok": True, "messages": []})
 
     async with answering(answer, clock) as api:
@@ -34,7 +34,7 @@ async def test_a_list_waits_its_turn_and_one_look_up_is_told_how_long_it_would_t
             pass
 
     assert caught.value.retry_after == pytest.approx(61.0)
-    assert asked == [0.0] * 41 + [pytest.approx(61.0)]
+    assert times == [0.0] * 41 + [pytest.approx(61.0)]
 
 
 class Queue:
@@ -58,7 +58,7 @@ class Queue:
         self.turns.append((name, self.clock.monotonic() - self._began))
 
 
-async def test_a_lane_that_stands_still_does_not_wait_behind_what_is_caught_up_with() -> None:
+async def test_a_blocked_lane_goes_before_catching_up() -> None:
     queue = Queue()
     await queue.used_up()
     tasks = [queue.wait(f"read {n}", Urgency.USUAL) for n in range(3)]
@@ -72,7 +72,7 @@ async def test_a_lane_that_stands_still_does_not_wait_behind_what_is_caught_up_w
     await asyncio.gather(*tasks)
 
 
-async def test_the_most_urgent_go_first_and_nobody_is_forgotten() -> None:
+async def test_urgent_requests_go_first_and_none_starves() -> None:
     queue = Queue()
     for _ in range(50):
         await queue.pace.turn(METHOD, Urgency.LANE)
@@ -86,21 +86,21 @@ async def test_the_most_urgent_go_first_and_nobody_is_forgotten() -> None:
     await asyncio.gather(*tasks)
 
 
-async def test_who_gives_up_takes_no_turn() -> None:
+async def test_a_cancelled_waiter_takes_no_turn() -> None:
     queue = Queue()
     await queue.used_up()
     given_up = [queue.wait(f"gone {n}", Urgency.USUAL) for n in range(200)]
     last = queue.wait("last", Urgency.USUAL)
     await queue.clock.let_work()
-    for one in given_up:
-        one.cancel()
+    for task in given_up:
+        task.cancel()
     await queue.clock.advance(62)
 
     assert queue.turns == [("last", 61.0)]
     await asyncio.gather(last, *given_up, return_exceptions=True)
 
 
-async def test_never_more_go_than_the_limit_allows_in_any_window() -> None:
+async def test_no_window_has_more_requests_than_the_limit() -> None:
     queue = Queue()
     kinds = itertools.cycle(Urgency)
     tasks = [queue.wait(str(n), next(kinds)) for n in range(160)]
@@ -114,7 +114,9 @@ async def test_never_more_go_than_the_limit_allows_in_any_window() -> None:
 
 
 @pytest.mark.parametrize(("ahead", "pause"), [(0, 61.0), (39, 61.0), (40, 122.0)])
-async def test_who_will_not_wait_is_told_how_long_it_would_take(ahead: int, pause: float) -> None:
+async def test_an_impatient_caller_learns_how_long_the_wait_would_be(
+    ahead: int, pause: float
+) -> None:
     queue = Queue()
     await queue.used_up()
     tasks = [queue.wait(str(n), Urgency.USUAL) for n in range(ahead)]
@@ -127,7 +129,7 @@ async def test_who_will_not_wait_is_told_how_long_it_would_take(ahead: int, paus
     await asyncio.gather(*tasks)
 
 
-async def test_readings_that_nobody_waits_for_leave_room_for_live_events_at_any_moment() -> None:
+async def test_background_reads_always_leave_room_for_live_events() -> None:
     queue = Queue()
     tasks = [queue.wait(f"read {n}", Urgency.CATCH_UP) for n in range(60)]
     await queue.clock.let_work()
@@ -142,7 +144,7 @@ async def test_readings_that_nobody_waits_for_leave_room_for_live_events_at_any_
     await asyncio.gather(*tasks)
 
 
-async def test_who_is_refused_by_slack_itself_makes_all_wait_so_long() -> None:
+async def test_a_rate_limit_of_slack_blocks_every_caller_for_its_time() -> None:
     queue = Queue()
     queue.pace.block(METHOD, 30.0)
     with pytest.raises(RateLimited) as caught:

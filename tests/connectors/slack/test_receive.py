@@ -28,14 +28,23 @@ from connectors.slack.decode import CREDENTIALS, decode
 from connectors.slack.payload import parse_payload
 from connectors.slack.receive import (
     LARGEST_BODY,
-    Keeper,
-    patiently,
+    InboxWriter,
     raw_of,
+    retry_until_done,
     watch_for_others,
 )
 from connectors.slack.sandbox.events import Event
 from tests.connectors.slack.conftest import ADA, GENERAL, RANDOM, Sandbox
-from tests.connectors.slack.payloads import ACCOUNT, CHANNEL, TEAM, TS, US, envelope, post, raw
+from tests.connectors.slack.payloads import (
+    ACCOUNT,
+    CHANNEL,
+    OWN_IDENTITY,
+    TEAM,
+    TS,
+    envelope,
+    post,
+    raw,
+)
 from tests.connectors.slack.test_encode import post as encoded
 from tests.connectors.slack.test_send import FakeClock
 from tests.connectors.slack.web import Web, bridge_web
@@ -44,7 +53,7 @@ from tests.waiting import LONGEST_WAIT
 # --- payload -> row -------------------------------------------------------------------------
 
 
-def test_a_post_is_one_row_however_it_is_told() -> None:
+def test_a_post_is_one_row_whatever_event_carries_it() -> None:
     message = raw(envelope(post("<@UBOT>"), event_id="Ev1"))
     mention = raw(envelope({**post("<@UBOT>"), "type": "app_mention"}, event_id="Ev2"))
 
@@ -55,11 +64,11 @@ def test_a_post_is_one_row_however_it_is_told() -> None:
 
 def test_edits_of_one_post_are_rows_of_their_own() -> None:
     change = {**post(), "subtype": "message_changed", "event_ts": "1700000009.000100"}
-    one, two = raw(envelope(change, event_id="Ev1")), raw(envelope(change, event_id="Ev2"))
+    first, second = raw(envelope(change, event_id="Ev1")), raw(envelope(change, event_id="Ev2"))
 
-    assert one.dedupe_key != two.dedupe_key
-    assert one.kind == "event_callback"
-    assert one.order_key == ids.order_key("1700000009.000100")
+    assert first.dedupe_key != second.dedupe_key
+    assert first.kind == "event_callback"
+    assert first.order_key == ids.order_key("1700000009.000100")
 
 
 def test_credentials_are_taken_out_of_the_payload() -> None:
@@ -69,22 +78,22 @@ def test_credentials_are_taken_out_of_the_payload() -> None:
         "response_urls": [{"block_id": "b", "response_url": "https://secret-3.test"}],
     }  # fmt: skip
 
-    kept = raw(body)
+    row = raw(body)
 
-    assert b"secret" not in kept.payload
-    assert kept.credentials == {
+    assert b"secret" not in row.payload
+    assert row.credentials == {
         "/token": "secret-1",
         "/trigger_id": "secret-2",
         "/response_urls/0/response_url": "https://secret-3.test",
     }
-    assert orjson.loads(kept.payload)["response_urls"] == [{"block_id": "b"}]
+    assert orjson.loads(row.payload)["response_urls"] == [{"block_id": "b"}]
 
 
 def test_a_payload_without_a_time_of_slacks_moves_no_cursor() -> None:
-    kept = raw({"command": "/bridge", "channel_id": CHANNEL, "team_id": TEAM, "user_id": "U1"})
+    row = raw({"command": "/bridge", "channel_id": CHANNEL, "team_id": TEAM, "user_id": "U1"})
 
-    assert kept.channel is None
-    assert kept.kind == "slash_commands"
+    assert row.channel is None
+    assert row.kind == "slash_commands"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in CREDENTIALS if kind != "history"])
@@ -105,11 +114,11 @@ _KEYS = st.sampled_from(
 @given(st.dictionaries(_KEYS, _JSON, max_size=6), st.dictionaries(_KEYS, _JSON, max_size=6))
 @example({}, {"token": [-(2**63) - 1, float("inf")], "type": "\ud83d"})
 def test_any_object_becomes_a_row(body: dict[str, Any], event: dict[str, Any]) -> None:
-    kept = raw_of(ACCOUNT, {**body, "event": event}, US, now=1_700_000_000.0)
+    row = raw_of(ACCOUNT, {**body, "event": event}, OWN_IDENTITY, now=1_700_000_000.0)
 
-    assert set(parse_payload(kept.payload)) <= {*body, "event"}
-    assert json.loads(kept.payload, parse_constant=pytest.fail)
-    assert isinstance(Raw.model_validate_json(kept.model_dump_json()), Raw)
+    assert set(parse_payload(row.payload)) <= {*body, "event"}
+    assert json.loads(row.payload, parse_constant=pytest.fail)
+    assert isinstance(Raw.model_validate_json(row.model_dump_json()), Raw)
 
 
 # --- into the inbox -------------------------------------------------------------------------
@@ -123,24 +132,24 @@ class SlowInbox(ListInbox):
         return await super().accept(raw)
 
 
-async def _us() -> ids.Identity:
-    return US
+async def _identity() -> ids.Identity:
+    return OWN_IDENTITY
 
 
-def keeper(inbox: ListInbox) -> Keeper:
-    return Keeper(ACCOUNT, inbox, _us, FakeClock(), lambda _body: None)
+def inbox_writer(inbox: ListInbox) -> InboxWriter:
+    return InboxWriter(ACCOUNT, inbox, _identity, FakeClock(), lambda _body: None)
 
 
-async def test_one_channel_keeps_its_order_and_holds_no_other_up() -> None:
+async def test_one_channel_keeps_its_order_and_delays_no_other() -> None:
     inbox = SlowInbox()
-    door = keeper(inbox)
+    writer = inbox_writer(inbox)
     frames = [
         envelope(post(channel=channel, ts=f"1700000000.{number:06d}"))
         for number in range(20)
         for channel in ("C1", "C2")
     ]
 
-    await asyncio.gather(*(door.keep(frame) for frame in frames))
+    await asyncio.gather(*(writer.write(frame) for frame in frames))
 
     for channel in ("C1", "C2"):
         keys = [r.order_key for r in inbox.raws if r.channel and r.channel.channel == channel]
@@ -148,7 +157,7 @@ async def test_one_channel_keeps_its_order_and_holds_no_other_up() -> None:
         assert len(keys) == 20
 
 
-async def test_a_channel_that_hangs_holds_no_other_up() -> None:
+async def test_a_blocked_channel_delays_no_other() -> None:
     class Stuck(ListInbox):
         async def accept(self, raw: Raw) -> bool:
             if raw.channel and raw.channel.channel == "C1":
@@ -156,10 +165,10 @@ async def test_a_channel_that_hangs_holds_no_other_up() -> None:
             return await super().accept(raw)
 
     inbox = Stuck()
-    door = keeper(inbox)
+    writer = inbox_writer(inbox)
 
-    stuck = asyncio.create_task(door.keep(envelope(post(channel="C1"))))
-    await asyncio.wait_for(door.keep(envelope(post(channel="C2"))), LONGEST_WAIT)
+    stuck = asyncio.create_task(writer.write(envelope(post(channel="C1"))))
+    await asyncio.wait_for(writer.write(envelope(post(channel="C2"))), LONGEST_WAIT)
     stuck.cancel()
 
     assert [r.channel and r.channel.channel for r in inbox.raws] == ["C2"]
@@ -169,11 +178,11 @@ async def test_a_channel_that_hangs_holds_no_other_up() -> None:
 
 
 def texts(inbox: ListInbox) -> list[str]:
-    events = [event for kept in inbox.raws for event in decode(kept, None)]
+    events = [event for row in inbox.raws for event in decode(row, None)]
     return [e.message.content[0].text for e in events if isinstance(e, MessagePosted)]  # type: ignore[union-attr]
 
 
-async def test_what_the_inbox_could_not_keep_is_sent_again(sandbox: Sandbox) -> None:
+async def test_slack_resends_what_the_inbox_could_not_store(sandbox: Sandbox) -> None:
     refused = asyncio.Event()
 
     class Full(ListInbox):
@@ -202,8 +211,8 @@ async def test_a_mention_is_one_row(sandbox: Sandbox, inbox: ListInbox) -> None:
     await sandbox.say("@Bridge hello")
     await inbox.until(lambda: inbox.repeats == 1)
 
-    (kept,) = inbox.raws
-    (event,) = decode(kept, None)
+    (row,) = inbox.raws
+    (event,) = decode(row, None)
     assert isinstance(event, MessagePosted)
     assert event.addresses_us
 
@@ -217,12 +226,12 @@ async def test_a_burst_comes_in_its_order(sandbox: Sandbox) -> None:
     await inbox.until(lambda: len(inbox.raws) == 60)
 
     for channel in (GENERAL, RANDOM):
-        keys = [kept.order_key for kept in inbox.raws if kept.channel == channel]
+        keys = [row.order_key for row in inbox.raws if row.channel == channel]
         assert keys == sorted(keys)
 
 
 @pytest.mark.parametrize("reason", ["", "refresh_requested", "warning"])
-async def test_a_lost_socket_is_opened_again_and_said(
+async def test_a_lost_socket_is_opened_again_and_reported(
     sandbox: Sandbox, inbox: ListInbox, reason: str
 ) -> None:
     connector = sandbox.connector()
@@ -247,7 +256,7 @@ async def test_a_socket_that_breaks_without_a_goodbye_is_opened_again(
     await inbox.until(lambda: len(inbox.sessions) == 2)
 
 
-async def test_a_wrong_app_token_ends_it_with_what_to_do(
+async def test_a_wrong_app_token_stops_the_connector_with_advice(
     sandbox: Sandbox, inbox: ListInbox
 ) -> None:
     connector = sandbox.connector(app_token={"env": "WRONG"})
@@ -284,17 +293,19 @@ async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
 
 
 @pytest.mark.parametrize("kind", ["tokens_revoked", "app_uninstalled"])
-async def test_a_revoked_token_shows_as_soon_as_slack_tells_of_it(
+async def test_the_event_of_a_revoked_token_shows_in_the_health_at_once(
     sandbox: Sandbox, inbox: ListInbox, kind: str
 ) -> None:
     """A person's token may be revoked, too: the bot's own is asked with."""
     connector = sandbox.connector()
     await sandbox.start(connector, inbox)
     (app,) = [
-        one for one in sandbox.slack.slack.bot_tokens.values() if one.id == sandbox.app()["app_id"]
+        bot_token
+        for bot_token in sandbox.slack.slack.bot_tokens.values()
+        if bot_token.id == sandbox.app()["app_id"]
     ]
 
-    async def told(number: int) -> str:
+    async def health_after(number: int) -> str:
         body = {"type": kind, "tokens": {"oauth": [ADA]}, "event_ts": f"170000000{number}.000000"}
         sandbox.slack.delivery.tell(app, Event(kind, "C0ACME001", body))
         await inbox.until(lambda: len(inbox.raws) == number)
@@ -302,15 +313,15 @@ async def test_a_revoked_token_shows_as_soon_as_slack_tells_of_it(
         await asyncio.gather(*proving)
         return required(connector.abilities.health).current().state
 
-    persons = await told(1)
+    persons = await health_after(1)
     sandbox.tokens.values = dict.fromkeys(sandbox.tokens.values, "xoxb-revoked")
-    bots = await told(2)
+    bots = await health_after(2)
 
     assert (persons, bots) == ("connected", "failed")
     assert "invalid_auth" in required(connector.abilities.health).current().note
 
 
-async def test_a_slack_that_is_down_is_waited_for(
+async def test_the_connector_waits_while_slack_is_down(
     sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receive, "_RETRY_SECONDS", (0.01,))
@@ -322,7 +333,7 @@ async def test_a_slack_that_is_down_is_waited_for(
     assert inbox.sessions == ["acme"]
 
 
-async def test_health_says_when_it_connected_and_last_heard(
+async def test_health_has_the_times_of_the_connection_and_of_the_last_event(
     sandbox: Sandbox, inbox: ListInbox
 ) -> None:
     connector = sandbox.connector()
@@ -345,18 +356,18 @@ async def test_health_says_when_it_connected_and_last_heard(
 
 async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -> None:
     first, second = ListInbox(), ListInbox()
-    one = sandbox.connector("one", "bridge")
-    two = sandbox.connector("two", "plain")
-    await sandbox.start(one, first)
-    await sandbox.start(two, second)
+    sender = sandbox.connector("one", "bridge")
+    other = sandbox.connector("two", "plain")
+    await sandbox.start(sender, first)
+    await sandbox.start(other, second)
 
     (call,) = encoded("from the first account").calls
     body = {**call.body, "channel": GENERAL.channel}
-    await one.send(call.model_copy(update={"channel": GENERAL, "body": body}))
+    await sender.send(call.model_copy(update={"channel": GENERAL, "body": body}))
     await first.until(lambda: bool(first.raws))
     await second.until(lambda: bool(second.raws))
 
-    (mine,), (theirs,) = one.decode(first.raws[0]), two.decode(second.raws[0])
+    (mine,), (theirs,) = sender.decode(first.raws[0]), other.decode(second.raws[0])
     assert isinstance(mine, MessagePosted)
     assert isinstance(theirs, MessagePosted)
     assert (mine.own, mine.operation) == (True, "op-1")
@@ -367,7 +378,7 @@ async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -
 
 
 @pytest.mark.parametrize(
-    ("greeted_with", "counts", "told", "slept"),
+    ("greeted_with", "counts", "expected", "slept"),
     [
         (0, [], [False], []),  # an old Slack that tells no number
         (1, [], [False], []),
@@ -376,10 +387,10 @@ async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -
         (3, [1, 2, 0], [True, True, False], [60.0, 300.0, 300.0]),
     ],
 )
-async def test_another_connection_is_believed_when_it_is_still_there_a_minute_later(
-    greeted_with: int, counts: list[int], told: list[bool], slept: list[float]
+async def test_another_connection_is_reported_after_it_lasted_a_minute(
+    greeted_with: int, counts: list[int], expected: list[bool], slept: list[float]
 ) -> None:
-    clock, heard = FakeClock(), list[bool]()
+    clock, reports = FakeClock(), list[bool]()
     enough = asyncio.Event()
 
     async def count() -> int:
@@ -388,17 +399,17 @@ async def test_another_connection_is_believed_when_it_is_still_there_a_minute_la
             await asyncio.Event().wait()
         return counts.pop(0)
 
-    watching = asyncio.create_task(watch_for_others(greeted_with, count, clock, heard.append))
+    watching = asyncio.create_task(watch_for_others(greeted_with, count, clock, reports.append))
     waiting = asyncio.create_task(enough.wait())
     await asyncio.wait({watching, waiting}, return_when=asyncio.FIRST_COMPLETED)
     for task in (watching, waiting):
         task.cancel()
 
-    assert (heard, clock.slept) == (told, slept)
+    assert (reports, clock.slept) == (expected, slept)
 
 
-async def test_a_count_that_fails_is_made_again_and_tells_nothing() -> None:
-    clock, heard = FakeClock(), list[bool]()
+async def test_a_failed_count_is_repeated_and_reports_nothing() -> None:
+    clock, reports = FakeClock(), list[bool]()
     answers: list[int | PlatformError] = [Unavailable("down"), AuthFailed("no"), 0]
 
     async def count() -> int:
@@ -407,9 +418,9 @@ async def test_a_count_that_fails_is_made_again_and_tells_nothing() -> None:
             raise answer
         return answer
 
-    await watch_for_others(2, count, clock, heard.append)
+    await watch_for_others(2, count, clock, reports.append)
 
-    assert (heard, clock.slept) == ([False], [60.0, 300.0, 300.0])
+    assert (reports, clock.slept) == ([False], [60.0, 300.0, 300.0])
 
 
 async def test_a_second_program_with_our_app_token_shows_and_no_event_is_lost_over_it(
@@ -473,7 +484,7 @@ async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
 # --- patience -------------------------------------------------------------------------------
 
 
-async def test_patience_has_growing_pauses_and_ends_with_the_credentials() -> None:
+async def test_retries_have_growing_pauses_and_end_when_the_credentials_are_refused() -> None:
     clock = FakeClock()
     errors: list[PlatformError] = [Unavailable("down"), Unavailable("down"), AuthFailed("no")]
 
@@ -481,7 +492,7 @@ async def test_patience_has_growing_pauses_and_ends_with_the_credentials() -> No
         raise errors.pop(0)
 
     with pytest.raises(AuthFailed):
-        await patiently(AccountId("acme"), work, clock)
+        await retry_until_done(AccountId("acme"), work, clock)
 
     assert clock.slept == [1.0, 2.0]
 
@@ -523,7 +534,7 @@ async def test_requests_are_answered_by_their_signature(
     good = orjson.dumps(envelope(post(), team_id="T0ACME", authorizations=[]))
     other = good.replace(b"hello", b"hullo")
     challenge = orjson.dumps({"type": "url_verification", "challenge": "abc", "token": "t"})
-    wanted: list[tuple[int, bytes, dict[str, str]]] = [
+    expected: list[tuple[int, bytes, dict[str, str]]] = [
         (200, challenge, signed(challenge, secret, now)),
         (401, challenge, signed(challenge, "other", now)),
         (401, other, signed(good, secret, now)),
@@ -540,9 +551,9 @@ async def test_requests_are_answered_by_their_signature(
         (200, good, signed(good, secret, now)),
     ]
 
-    answers = [await _ask(url, body, headers) for _, body, headers in wanted]
+    answers = [await _ask(url, body, headers) for _, body, headers in expected]
 
-    assert [status for status, _ in answers] == [status for status, _, _ in wanted]
+    assert [status for status, _ in answers] == [status for status, _, _ in expected]
     assert json.loads(answers[0][1]) == {"challenge": "abc"}
     assert len(inbox.raws) == 1
 
@@ -570,7 +581,7 @@ async def test_a_request_that_could_not_be_kept_is_not_acknowledged(
         {"command": "/bridge", "text": "status", "user_id": "U1", "token": "t"},
     ],
 )
-async def test_forms_are_kept_too(
+async def test_form_bodies_are_stored_too(
     sandbox: Sandbox, inbox: ListInbox, web: Web, form: dict[str, str]
 ) -> None:
     connector = sandbox.connector(receive="http")

@@ -90,10 +90,10 @@ def status(code: int, body: str = "<html>", **headers: str) -> Answer:
     return answer
 
 
-async def _error_of(answer: Answer, wanted: Call | None = None) -> PlatformError:
+async def _error_of(answer: Answer, request: Call | None = None) -> PlatformError:
     async with answering(answer) as api:
         with pytest.raises(PlatformError) as caught:
-            await send_call(api, wanted or call())
+            await send_call(api, request or call())
     return caught.value
 
 
@@ -134,7 +134,7 @@ async def test_a_missing_scope_is_named_with_its_purpose() -> None:
     assert "lacks the scope 'chat:write' (post, edit and delete its own messages)" in str(error)
 
 
-async def test_what_slack_tells_developers_is_passed_on() -> None:
+async def test_slacks_messages_for_developers_are_in_the_error() -> None:
     facts = {"response_metadata": {"messages": ["[ERROR] missing required field: text"]}}
 
     error = await _error_of(ok_false("invalid_arguments", **facts))
@@ -146,7 +146,7 @@ async def test_what_slack_tells_developers_is_passed_on() -> None:
     ("header", "seconds"),
     [("7", 7.0), ("0", 1.0), ("-3", 1.0), ("soon", 30.0), ("9e9", 3600.0), ("nan", 30.0)],
 )
-async def test_retry_after_is_obeyed_within_reason(header: str, seconds: float) -> None:
+async def test_retry_after_is_obeyed_within_bounds(header: str, seconds: float) -> None:
     error = await _error_of(status(429, "", **{"Retry-After": header}))
 
     assert isinstance(error, RateLimited)
@@ -160,19 +160,19 @@ async def test_a_server_error_leaves_a_post_unsettled_and_an_edit_to_be_repeated
 
 
 @pytest.mark.parametrize("body", ["", "<html>", "[]", "null", '"ok"', "{}", '{"ok": "yes"}', "{"])
-async def test_an_answer_that_is_no_answer_leaves_a_post_unsettled(body: str) -> None:
+async def test_a_malformed_answer_leaves_a_post_unsettled(body: str) -> None:
     assert type(await _error_of(status(200, body))) is Unsettled
 
 
 @pytest.mark.parametrize("code", [301, 403, 404])
-async def test_an_answer_of_somebody_else_is_refused(code: int) -> None:
+async def test_an_answer_of_another_server_is_refused(code: int) -> None:
     error = await _error_of(status(code, Location="https://elsewhere.test/"))
 
     assert type(error) is Refused
     assert "check api_url" in str(error)
 
 
-async def test_nobody_there_is_unavailable() -> None:
+async def test_an_unreachable_server_is_unavailable() -> None:
     api = WebApi("http://127.0.0.1:9/api/", _token, FakeClock())
 
     with pytest.raises(Unavailable, match="no connection"):
@@ -193,16 +193,16 @@ async def test_a_broken_connection_leaves_a_post_unsettled() -> None:
 
 
 async def test_a_late_answer_leaves_a_post_unsettled() -> None:
-    asked, never = asyncio.Event(), asyncio.Event()
+    requested, never = asyncio.Event(), asyncio.Event()
 
     async def dawdle(_: web.Request) -> web.Response:
-        asked.set()
+        requested.set()
         await never.wait()
         return web.Response()
 
     async with answering(dawdle, deadline=10.0) as api:
         sending = asyncio.create_task(send_call(api, call()))
-        await asked.wait()
+        await requested.wait()
         pass_time(60)
         with pytest.raises(Unsettled) as caught:
             await sending
@@ -210,14 +210,14 @@ async def test_a_late_answer_leaves_a_post_unsettled() -> None:
     assert caught.value.late
 
 
-async def test_deleting_what_is_gone_is_done() -> None:
+async def test_deleting_a_deleted_message_succeeds() -> None:
     async with answering(ok_false("message_not_found")) as api:
         receipt = await send_call(api, call("delete", "chat.delete"))
 
     assert receipt == Receipt(native_id="1.000002", deleted=True)
 
 
-async def test_slack_has_the_last_word_on_the_thread() -> None:
+async def test_the_receipt_names_the_thread_that_slack_answers() -> None:
     async def answer(_: web.Request) -> web.Response:
         message = {"ts": "3.000004", "thread_ts": "1.000001"}
         return web.json_response({"ok": True, "ts": "3.000004", "message": message})
@@ -230,12 +230,12 @@ async def test_slack_has_the_last_word_on_the_thread() -> None:
 
 async def test_a_list_waits_when_slack_asks_and_goes_on_where_it_was() -> None:
     clock = FakeClock()
-    asked: list[str] = []
+    cursors: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
         cursor = str((await request.post()).get("cursor", ""))
-        asked.append(cursor)
-        if asked == ["", "2"]:
+        cursors.append(cursor)
+        if cursors == ["", "2"]:
             return web.Response(status=429, headers={"Retry-After": "5"})
         following = {"": "2", "2": ""}[cursor]
         return web.json_response({"ok": True, "response_metadata": {"next_cursor": following}})
@@ -243,14 +243,14 @@ async def test_a_list_waits_when_slack_asks_and_goes_on_where_it_was() -> None:
     async with answering(answer, clock) as api:
         pages = [page async for page in api.pages("conversations.list")]
 
-    assert asked == ["", "2", "2"]
+    assert cursors == ["", "2", "2"]
     assert len(pages) == 2
     assert clock.slept == [5.0]
 
 
 @pytest.mark.parametrize("error", every_foreign_error(), ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("once", [True, False])
-def test_no_foreign_error_gets_through(error: BaseException, once: bool) -> None:
+def test_every_foreign_error_is_translated(error: BaseException, once: bool) -> None:
     with pytest.raises(PlatformError) as caught, translated("chat.postMessage", once=once):
         raise error
 

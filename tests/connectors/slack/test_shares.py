@@ -32,9 +32,9 @@ async def files() -> Files:
 async def shared(files: Files, *names: str, operation: str = "op", thread: str = "") -> Call:
     uploads: list[Upload] = []
     for name in names:
-        kept = await files.blobs.put(_once(name.encode()), limit=100)
+        stored = await files.blobs.put(_once(name.encode()), limit=100)
         uploads.append(
-            Upload(file_id=kept.file_id, name=name, media_type="text/plain", size=kept.size)
+            Upload(file_id=stored.file_id, name=name, media_type="text/plain", size=stored.size)
         )
     return Call(
         kind="post", method=SHARE_FILES, operation=OperationId(operation), channel=GENERAL,
@@ -47,7 +47,7 @@ async def _once(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
-def standing(sandbox: Sandbox) -> list[Shown]:
+def messages_of(sandbox: Sandbox) -> list[Shown]:
     return sandbox.slack.messages(TEAM, GENERAL.channel)
 
 
@@ -65,8 +65,8 @@ async def test_the_receipt_is_the_message_that_slack_makes_after_its_answer(
     alone = await connector.send(await shared(files, "a.txt", "b.txt"))
     below = await connector.send(await shared(files, "c.txt", thread=root))
 
-    said, first, second = standing(sandbox)
-    assert said.id == root
+    earlier, first, second = messages_of(sandbox)
+    assert earlier.id == root
     assert (alone.native_id, alone.thread, alone.slot) == (first.id, None, FIRST_SLOT_OF_FILES)
     assert (below.native_id, below.thread) == (second.id, root)
     assert [file["name"] for file in first.raw["files"]] == ["a.txt", "b.txt"]
@@ -82,20 +82,20 @@ async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
 
     with pytest.raises(Unavailable, match="nowhere yet"):  # Slack has not made the message
         await required(restarted.abilities.deliveries).find(call, None)
-    while not standing(sandbox):
+    while not messages_of(sandbox):
         await SystemClock().sleep(0.01)
-    found = await required(restarted.abilities.deliveries).find(call, None)
+    receipt = await required(restarted.abilities.deliveries).find(call, None)
 
-    (message,) = standing(sandbox)
-    assert found
-    assert (found.native_id, found.slot) == (message.id, call.slot)
+    (message,) = messages_of(sandbox)
+    assert receipt
+    assert (receipt.native_id, receipt.slot) == (message.id, call.slot)
     assert (
         await required(restarted.abilities.deliveries).find(call, message.id) is None
     )  # that one is known already
 
 
 @pytest.mark.parametrize("fault", [Fault(kind="status"), Fault(kind="hang", seconds=0.05)])
-async def test_a_share_that_slack_never_took_is_not_there(
+async def test_a_share_that_slack_never_took_is_not_found(
     sandbox: Sandbox, files: Files, fault: Fault
 ) -> None:
     connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
@@ -104,10 +104,10 @@ async def test_a_share_that_slack_never_took_is_not_there(
 
     assert await required(connector.abilities.deliveries).find(call, None) is None
     await connector.send(call)
-    assert len(standing(sandbox)) == 1
+    assert len(messages_of(sandbox)) == 1
 
 
-async def test_nothing_that_fails_after_slack_took_them_has_the_files_shared_again(
+async def test_no_failure_after_slack_took_the_files_shares_them_again(
     sandbox: Sandbox, files: Files
 ) -> None:
     connector = sandbox.connector(files=files)
@@ -116,7 +116,7 @@ async def test_nothing_that_fails_after_slack_took_them_has_the_files_shared_aga
         await unsettled(connector, await shared(files, "a.txt", operation=fault.kind))
 
 
-async def test_what_slack_takes_and_never_shows_is_shared_again_and_never_twice(
+async def test_files_that_slack_took_and_never_showed_are_shared_once_more(
     sandbox: Sandbox, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector, call = sandbox.connector(files=files), await shared(files, "a.txt")
@@ -126,13 +126,13 @@ async def test_what_slack_takes_and_never_shows_is_shared_again_and_never_twice(
     with pytest.raises(Unavailable):
         await required(connector.abilities.deliveries).find(call, None)
 
-    monkeypatch.setattr(shares, "_GIVEN_UP", 0.0)
+    monkeypatch.setattr(shares, "_SHARE_TIMEOUT", 0.0)
     assert await required(connector.abilities.deliveries).find(call, None) is None
     sandbox.slack.pace.share_seconds = 0.0
     await connector.send(call)
     await SystemClock().sleep(0.5)  # now Slack would have shown the first
 
-    assert len(standing(sandbox)) == 1
+    assert len(messages_of(sandbox)) == 1
 
 
 async def test_files_of_another_call_are_not_taken_for_it(sandbox: Sandbox, files: Files) -> None:

@@ -61,17 +61,17 @@ SAYABLE = Sayable(
 @settings(max_examples=200)
 @given(SAYABLE.documents())
 def test_what_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
-    holds(document)
+    check_round_trip(document)
 
 
 @pytest.mark.long
 @settings(max_examples=10_000)
 @given(SAYABLE.documents())
 def test_much_that_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
-    holds(document)
+    check_round_trip(document)
 
 
-def holds(document: Document) -> None:
+def check_round_trip(document: Document) -> None:
     assert normal(mrkdwn_to_text(text_to_mrkdwn(document), TEAM)) == normal(document)
 
 

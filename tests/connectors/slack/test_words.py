@@ -30,32 +30,32 @@ def call(body: Body, kind: str = "post") -> Call:
     )  # fmt: skip
 
 
-def test_the_words_stay_and_nothing_of_the_form() -> None:
-    said = in_words(call(CARD))
+def test_the_simpler_form_has_the_text_and_no_blocks() -> None:
+    simpler = in_words(call(CARD))
 
-    assert said
-    assert said.slot == 2
-    assert "blocks" not in said.body
-    assert said.body["kept"] == "as it is"
-    assert all(word in str(said.body["text"]) for word in ("Deploy", "all", "Go"))
-    assert "<!channel>" not in str(said.body["text"])
-
-
-def test_an_edit_takes_the_form_away() -> None:
-    said = in_words(call(CARD, "edit"))
-
-    assert said
-    assert said.body.items() >= {"blocks": [], "attachments": []}.items()
+    assert simpler
+    assert simpler.slot == 2
+    assert "blocks" not in simpler.body
+    assert simpler.body["kept"] == "as it is"
+    assert all(word in str(simpler.body["text"]) for word in ("Deploy", "all", "Go"))
+    assert "<!channel>" not in str(simpler.body["text"])
 
 
-def test_long_words_are_cut_where_the_platform_takes_no_more() -> None:
+def test_the_simpler_form_of_an_edit_removes_the_blocks() -> None:
+    simpler = in_words(call(CARD, "edit"))
+
+    assert simpler
+    assert simpler.body.items() >= {"blocks": [], "attachments": []}.items()
+
+
+def test_long_text_is_cut_at_the_platforms_limit() -> None:
     block: JsonValue = {"type": "markdown", "text": "word " * TEXT_LIMIT}
-    said = in_words(call({"text": "", "blocks": [block]}))
+    simpler = in_words(call({"text": "", "blocks": [block]}))
 
-    assert said
-    assert len(str(said.body["text"])) <= TEXT_LIMIT
-    assert str(said.body["text"]).endswith("…")
+    assert simpler
+    assert len(str(simpler.body["text"])) <= TEXT_LIMIT
+    assert str(simpler.body["text"]).endswith("…")
 
 
-def test_what_is_words_already_has_no_other_form() -> None:
+def test_plain_text_has_no_simpler_form() -> None:
     assert in_words(call({"text": "hi"})) is None

@@ -19,26 +19,28 @@ def token(path: str) -> str:
     return f"{path:t>22}"[-22:]
 
 
-HEARD = Rendering(token=token, origin="https://origin.example/1")
+INTERACTIVE = Rendering(token=token, origin="https://origin.example/1")
 FOREIGN = Rendering(origin="https://origin.example/1")
 
 
-def write(*nodes: Node, rendering: Rendering = HEARD, summary: str = "s") -> Written:
+def write(*nodes: Node, rendering: Rendering = INTERACTIVE, summary: str = "s") -> Written:
     written = write_card(Card(nodes, summary=summary), rendering)
-    assert [fault for one in written.messages for fault in faults(one.body)] == []
+    assert [fault for message in written.messages for fault in faults(message.body)] == []
     return written
 
 
-def bodies(*nodes: Node, rendering: Rendering = HEARD, summary: str = "s") -> list[Any]:
-    return [one.body for one in write(*nodes, rendering=rendering, summary=summary).messages]
+def bodies(*nodes: Node, rendering: Rendering = INTERACTIVE, summary: str = "s") -> list[Any]:
+    return [
+        message.body for message in write(*nodes, rendering=rendering, summary=summary).messages
+    ]
 
 
-def blocks(*nodes: Node, rendering: Rendering = HEARD) -> Any:
+def blocks(*nodes: Node, rendering: Rendering = INTERACTIVE) -> Any:
     (body,) = bodies(*nodes, rendering=rendering)
     return body["blocks"]
 
 
-def losses(*nodes: Node, rendering: Rendering = HEARD) -> tuple[Loss, ...]:
+def losses(*nodes: Node, rendering: Rendering = INTERACTIVE) -> tuple[Loss, ...]:
     return write(*nodes, rendering=rendering).losses
 
 
@@ -46,7 +48,7 @@ def prose(markdown: str, **more: Any) -> Prose:
     return Prose(markdown_to_text(markdown), **more)
 
 
-def said(text: str) -> tuple[Inline, ...]:
+def line_of(text: str) -> tuple[Inline, ...]:
     return (Text(text),)
 
 

@@ -12,20 +12,28 @@ from bridge.content.cards.json_tree import check_nesting
 from bridge.errors import CodecError
 from connectors.slack.sandbox.arguments import ApiError
 from connectors.slack.sandbox.blocks.checks import Faults, Json
-from connectors.slack.sandbox.blocks.kept import kept_attachments, kept_blocks
-from connectors.slack.sandbox.blocks.kinds import BLOCK, MOST_MARKDOWN
-from connectors.slack.sandbox.blocks.legacy import ATTACHMENT, SHOWN
+from connectors.slack.sandbox.blocks.kinds import BLOCK, MAX_MARKDOWN
+from connectors.slack.sandbox.blocks.legacy import ATTACHMENT, VISIBLE_MEMBERS
+from connectors.slack.sandbox.blocks.stored import stored_attachments, stored_blocks
 
 __all__ = [
-    "MOST_ATTACHMENTS", "MOST_BLOCKS", "Faults", "checked_attachments", "checked_blocks",
-    "checked_view_blocks", "kept_attachments", "kept_blocks", "need_shallow", "refusal",
+    "MAX_ATTACHMENTS",
+    "MAX_BLOCKS",
+    "Faults",
+    "checked_attachments",
+    "checked_blocks",
+    "checked_view_blocks",
+    "need_shallow",
+    "refusal",
+    "stored_attachments",
+    "stored_blocks",
 ]  # fmt: skip
 
-MOST_BLOCKS = 50
-MOST_VIEW_BLOCKS = 100
-MOST_ATTACHMENTS = 100
+MAX_BLOCKS = 50
+MAX_VIEW_BLOCKS = 100
+MAX_ATTACHMENTS = 100
 # Not published: refusals were seen from about so many characters on (2026).
-MOST_CHARACTERS = 13_200
+MAX_CHARACTERS = 13_200
 _DEEPEST = 100
 _TABLES = ("table", "data_table")
 _TOGETHER = {"data_visualization": 2, "plan": 1}
@@ -48,21 +56,21 @@ def need_shallow(value: object, code: str, at: str) -> None:
 
 def checked_blocks(blocks: list[Any], faults: Faults) -> list[Json]:
     """The blocks of a message, kept; raises `invalid_blocks` and the like."""
-    _check_all(blocks, "/blocks", faults, MOST_BLOCKS, "invalid_blocks")
-    return kept_blocks(blocks)
+    _check_all(blocks, "/blocks", faults, MAX_BLOCKS, "invalid_blocks")
+    return stored_blocks(blocks)
 
 
 def checked_view_blocks(blocks: Any, faults: Faults) -> list[Json]:
     """The blocks of a modal; faults are `invalid_arguments` there."""
     if not isinstance(blocks, list):
         raise refusal("invalid_arguments", ["must provide an array [json-pointer:/view/blocks]"])
-    _check_all(blocks, "/view/blocks", faults, MOST_VIEW_BLOCKS, "invalid_arguments")
-    return kept_blocks(blocks)
+    _check_all(blocks, "/view/blocks", faults, MAX_VIEW_BLOCKS, "invalid_arguments")
+    return stored_blocks(blocks)
 
 
 def checked_attachments(attachments: list[Any], faults: Faults) -> list[Json]:
     """Attachments, legacy fields or blocks, kept; those that show nothing are left out."""
-    if len(attachments) > MOST_ATTACHMENTS:
+    if len(attachments) > MAX_ATTACHMENTS:
         raise ApiError("too_many_attachments")
     need_shallow(attachments, "invalid_attachments", "/attachments")
     for index, attachment in enumerate(attachments):
@@ -70,15 +78,17 @@ def checked_attachments(attachments: list[Any], faults: Faults) -> list[Json]:
         ATTACHMENT(attachment, at, faults)
         blocks = attachment.get("blocks") if isinstance(attachment, dict) else None
         if isinstance(blocks, list):
-            _check_all(blocks, f"{at}/blocks", faults, MOST_BLOCKS, "invalid_attachments")
+            _check_all(blocks, f"{at}/blocks", faults, MAX_BLOCKS, "invalid_attachments")
     if faults.messages:
         raise refusal("invalid_attachments", faults.messages)
-    return kept_attachments([a for a in attachments if any(a.get(name) for name in SHOWN)])
+    return stored_attachments(
+        [a for a in attachments if any(a.get(name) for name in VISIBLE_MEMBERS)]
+    )
 
 
-def _check_all(blocks: list[Any], at: str, faults: Faults, most: int, code: str) -> None:
-    if len(blocks) > most:
-        raise refusal(code, [f"no more than {most} items allowed [json-pointer:{at}]"])
+def _check_all(blocks: list[Any], at: str, faults: Faults, maximum: int, code: str) -> None:
+    if len(blocks) > maximum:
+        raise refusal(code, [f"no more than {maximum} items allowed [json-pointer:{at}]"])
     need_shallow(blocks, code, at)
     for index, block in enumerate(blocks):
         BLOCK(block, f"{at}/{index}", faults)
@@ -98,19 +108,19 @@ def _check_together(blocks: list[Json], at: str, faults: Faults) -> None:
         if own and own in ids:
             faults.say(f'`block_id` "{own}" already exists', f"{at}/{index}/block_id")
         ids.add(own or "")
-    for kind, most in _TOGETHER.items():
-        if sum(block["type"] == kind for block in blocks) > most:
-            faults.say(f"no more than {most} {kind} blocks allowed", at)
+    for kind, maximum in _TOGETHER.items():
+        if sum(block["type"] == kind for block in blocks) > maximum:
+            faults.say(f"no more than {maximum} {kind} blocks allowed", at)
     markdown = sum(len(block["text"]) for block in blocks if block["type"] == "markdown")
-    if markdown > MOST_MARKDOWN:
-        faults.say(f"must be less than {MOST_MARKDOWN + 1} characters", at)
+    if markdown > MAX_MARKDOWN:
+        faults.say(f"must be less than {MAX_MARKDOWN + 1} characters", at)
 
 
 def _check_totals(blocks: list[Json]) -> None:
     inner = [child for block in blocks for child in block.get("child_blocks", ())]
     if sum(block["type"] in _TABLES for block in [*blocks, *inner]) > 1:
         raise refusal("invalid_attachments", ["only_one_table_allowed"])
-    if _characters(blocks) > MOST_CHARACTERS:
+    if _characters(blocks) > MAX_CHARACTERS:
         raise ApiError("msg_blocks_too_long")
 
 

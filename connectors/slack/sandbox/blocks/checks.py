@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Faults:
     messages: list[str] = field(default_factory=list[str])
 
     def say(self, message: str, pointer: str) -> None:
-        if len(self.messages) < _MOST_FAULTS:
+        if len(self.messages) < _MAX_FAULTS:
             self.messages.append(f"{message} [json-pointer:{pointer}]")
 
 
@@ -32,14 +32,14 @@ Check = Callable[[Any, str, Faults], None]
 Checks = Mapping[str, Check]
 
 
-def string(most: int, least: int = 0) -> Check:
+def string(maximum: int, minimum: int = 0) -> Check:
     def check(value: Any, at: str, faults: Faults) -> None:
         if not isinstance(value, str):
             faults.say("must provide a string", at)
-        elif len(value) > most:
-            faults.say(f"must be less than {most + 1} characters", at)
-        elif len(value) < least:
-            faults.say(f"must be more than {least - 1} characters", at)
+        elif len(value) > maximum:
+            faults.say(f"must be less than {maximum + 1} characters", at)
+        elif len(value) < minimum:
+            faults.say(f"must be more than {minimum - 1} characters", at)
 
     return check
 
@@ -53,14 +53,14 @@ def anything(_value: Any, _at: str, _faults: Faults) -> None:
     """What Slack takes without a look."""
 
 
-def integer(least: int, most: int) -> Check:
+def integer(minimum: int, maximum: int) -> Check:
     def check(value: Any, at: str, faults: Faults) -> None:
         if isinstance(value, bool) or not isinstance(value, int):
             faults.say("must provide an integer", at)
-        elif value > most:
-            faults.say(f"must be less than {most}", at)
-        elif value < least:
-            faults.say(f"must be greater than {least}", at)
+        elif value > maximum:
+            faults.say(f"must be less than {maximum}", at)
+        elif value < minimum:
+            faults.say(f"must be greater than {minimum}", at)
 
     return check
 
@@ -78,16 +78,16 @@ def one_of(*allowed: Any) -> Check:
     return check
 
 
-def items(check_item: Check, most: int, least: int = 1) -> Check:
+def items(check_item: Check, maximum: int, minimum: int = 1) -> Check:
     def check(value: Any, at: str, faults: Faults) -> None:
         if not isinstance(value, list):
             faults.say("must provide an array", at)
             return
-        if len(value) > most:
-            faults.say(f"no more than {most} items allowed", at)
+        if len(value) > maximum:
+            faults.say(f"no more than {maximum} items allowed", at)
             return
-        if len(value) < least:
-            faults.say(f"must provide at least {least} items", at)
+        if len(value) < minimum:
+            faults.say(f"must provide at least {minimum} items", at)
         for index, item in enumerate(value):
             check_item(item, f"{at}/{index}", faults)
 

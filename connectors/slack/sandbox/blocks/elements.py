@@ -28,15 +28,15 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
-def plain(most: int, least: int = 1) -> Check:
+def plain(maximum: int, minimum: int = 1) -> Check:
     return checked_by_type(
-        {"plain_text": shape({**_KIND, "text": string(most, least)}, {"emoji": boolean})}
+        {"plain_text": shape({**_KIND, "text": string(maximum, minimum)}, {"emoji": boolean})}
     )
 
 
-def text(most: int, least: int = 1) -> Check:
+def text(maximum: int, minimum: int = 1) -> Check:
     """A plain_text or mrkdwn object."""
-    long = string(most, least)
+    long = string(maximum, minimum)
     return checked_by_type(
         {
             "plain_text": shape({**_KIND, "text": long}, {"emoji": boolean}),
@@ -69,11 +69,11 @@ def slack_file(value: Any, at: str, faults: Faults) -> None:
         faults.say("invalid slack file", at)
 
 
-def option(most_text: int = 75, *, marked: bool = False, link: bool = False) -> Check:
+def option(max_text: int = 75, *, marked: bool = False, link: bool = False) -> Check:
     """`marked`: its texts may be mrkdwn; `link`: it may lead somewhere (overflow menus)."""
     some = text if marked else plain
     more: Json = {"value": string(150), "description": some(75)}
-    return shape({"text": some(most_text)}, more | ({"url": web_address} if link else {}))
+    return shape({"text": some(max_text)}, more | ({"url": web_address} if link else {}))
 
 
 CONFIRM = shape(
@@ -114,7 +114,7 @@ _OPTIONS = items(option(), 100)
 _GROUP = shape({"label": plain(75), "options": _OPTIONS})
 _STATIC: Checks = {"options": _OPTIONS, "option_groups": items(_GROUP, 100)}
 _STRINGS = items(string(255, 1), 100)
-_HERE: Checks = {"default_to_current_conversation": boolean, "filter": _FILTER}
+_CONVERSATION_OPTIONS: Checks = {"default_to_current_conversation": boolean, "filter": _FILTER}
 _ANSWERS: Checks = {"response_url_enabled": boolean}
 
 MENUS: Checks = {
@@ -122,7 +122,7 @@ MENUS: Checks = {
     "external_select": _menu({"min_query_length": integer(0, 100), "initial_option": option()}),
     "users_select": _menu({"initial_user": string(255, 1)}),
     "conversations_select": _menu(
-        {"initial_conversation": string(255, 1), **_HERE, **_ANSWERS}
+        {"initial_conversation": string(255, 1), **_CONVERSATION_OPTIONS, **_ANSWERS}
     ),
     "channels_select": _menu({"initial_channel": string(255, 1), **_ANSWERS}),
     "multi_static_select": _menu(
@@ -133,7 +133,7 @@ MENUS: Checks = {
     ),
     "multi_users_select": _menu({"initial_users": _STRINGS}, several=True),
     "multi_conversations_select": _menu(
-        {"initial_conversations": _STRINGS, **_HERE}, several=True
+        {"initial_conversations": _STRINGS, **_CONVERSATION_OPTIONS}, several=True
     ),
     "multi_channels_select": _menu({"initial_channels": _STRINGS}, several=True),
 }  # fmt: skip

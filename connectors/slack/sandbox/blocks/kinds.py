@@ -37,9 +37,9 @@ from connectors.slack.sandbox.blocks.elements import (
 )
 from connectors.slack.sandbox.blocks.rich_text import PARTS, RICH_TEXT
 
-MOST_MARKDOWN = 12_000
-MOST_TABLE_CHARACTERS = 10_000
-MOST_DATA_CHARACTERS = 20_000
+MAX_MARKDOWN = 12_000
+MAX_TABLE_CHARACTERS = 10_000
+MAX_DATA_CHARACTERS = 20_000
 _KIND: Checks = {"type": anything}
 _BLOCK_ID: Checks = {"block_id": string(255)}
 
@@ -92,8 +92,8 @@ def _enough_of_a_card(value: Json, at: str, faults: Faults) -> None:
 
 
 def _table_text(value: Json, at: str, faults: Faults) -> None:
-    if _length_of_texts(value.get("rows")) > MOST_TABLE_CHARACTERS:
-        faults.say(f"must be less than {MOST_TABLE_CHARACTERS + 1} characters", f"{at}/rows")
+    if _length_of_texts(value.get("rows")) > MAX_TABLE_CHARACTERS:
+        faults.say(f"must be less than {MAX_TABLE_CHARACTERS + 1} characters", f"{at}/rows")
 
 
 def _data_rows(value: Json, at: str, faults: Faults) -> None:
@@ -105,8 +105,8 @@ def _data_rows(value: Json, at: str, faults: Faults) -> None:
     for index, cell in enumerate(rows[0] if rows else ()):
         if isinstance(cell, dict) and cell.get("type") == "rich_text":
             faults.say("unsupported type: rich_text", f"{at}/rows/0/{index}/type")
-    if _length_of_texts(rows) > MOST_DATA_CHARACTERS:
-        faults.say(f"must be less than {MOST_DATA_CHARACTERS + 1} characters", f"{at}/rows")
+    if _length_of_texts(rows) > MAX_DATA_CHARACTERS:
+        faults.say(f"must be less than {MAX_DATA_CHARACTERS + 1} characters", f"{at}/rows")
 
 
 def _length_of_texts(value: Any) -> int:
@@ -143,7 +143,7 @@ _CONTEXT = checked_by_type(
 )
 _CELL = checked_by_type(
     {
-        "raw_text": shape({**_KIND, "text": string(MOST_TABLE_CHARACTERS, 1)}),
+        "raw_text": shape({**_KIND, "text": string(MAX_TABLE_CHARACTERS, 1)}),
         "raw_number": shape({**_KIND, "value": number}, {"text": string(1000)}),
         "rich_text": shape(
             {**_KIND, "elements": items(PARTS, 10_000, 0)}, {"block_id": string(255)}
@@ -263,7 +263,7 @@ BLOCK = checked_by_type(
     {
         **_PLAIN_KINDS,
         "context_actions": _block({"elements": items(CONTEXT_ACTIONS, 5)}, {}, _ids_once),
-        "markdown": _block({"text": string(MOST_MARKDOWN, 1)}),
+        "markdown": _block({"text": string(MAX_MARKDOWN, 1)}),
         "data_table": _block(
             {"caption": string(3000, 1), "rows": items(items(_CELL, 20), 201, 2)},
             {"page_size": integer(1, 100), "row_header_column_index": integer(0, 19)},

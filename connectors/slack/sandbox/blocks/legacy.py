@@ -27,7 +27,7 @@ _ADDRESSES = (
     "author_link", "author_icon", "title_link", "image_url", "thumb_url", "footer_icon", "from_url",
     "color", "callback_id", "service_name", "service_icon",
 )  # fmt: skip
-KNOWN: dict[str, Check] = {
+OPTIONAL_MEMBERS: dict[str, Check] = {
     **dict.fromkeys(_TEXTS, _TEXT),
     **dict.fromkeys(_ADDRESSES, _SHORT),
     "ts": _text_or_number,
@@ -40,7 +40,7 @@ KNOWN: dict[str, Check] = {
     "preview": anything,
 }
 # What makes an attachment more than nothing.
-SHOWN = (
+VISIBLE_MEMBERS = (
     "pretext", "author_name", "title", "text", "footer", "image_url", "thumb_url", "fields",
     "blocks", "fallback", "actions",
 )  # fmt: skip
@@ -51,7 +51,7 @@ def ATTACHMENT(value: Any, at: str, faults: Faults) -> None:  # noqa: N802  # a 
         faults.say("must provide an object", at)
         return
     for name in list(value):
-        if name not in KNOWN:
+        if name not in OPTIONAL_MEMBERS:
             del value[name]
         elif value[name] is not None:
-            KNOWN[name](value[name], f"{at}/{name}", faults)
+            OPTIONAL_MEMBERS[name](value[name], f"{at}/{name}", faults)

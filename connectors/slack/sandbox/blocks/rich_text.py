@@ -16,7 +16,7 @@ from connectors.slack.sandbox.blocks.checks import (
     string,
 )
 
-_MOST = 10_000  # no number is published; a bound on the work
+_MAX_ITEMS = 10_000  # no number is published; a bound on the work
 _KIND: Checks = {"type": anything}
 _STYLE = shape(
     {},
@@ -58,11 +58,11 @@ INLINE = checked_by_type(
     }
 )
 _BORDER: Checks = {"border": integer(0, 1)}
-_SECTION = shape({**_KIND, "elements": items(INLINE, _MOST, 0)})
+_SECTION = shape({**_KIND, "elements": items(INLINE, _MAX_ITEMS, 0)})
 _LIST = shape(
     {
         **_KIND, "style": one_of("bullet", "ordered"),
-        "elements": items(checked_by_type({"rich_text_section": _SECTION}), _MOST, 0),
+        "elements": items(checked_by_type({"rich_text_section": _SECTION}), _MAX_ITEMS, 0),
     },
     {"indent": integer(0, 8), "offset": integer(0, 1_000_000), **_BORDER},
 )  # fmt: skip
@@ -70,13 +70,16 @@ PARTS = checked_by_type(
     {
         "rich_text_section": _SECTION,
         "rich_text_list": _LIST,
-        "rich_text_quote": shape({**_KIND, "elements": items(INLINE, _MOST, 0)}, _BORDER),
+        "rich_text_quote": shape({**_KIND, "elements": items(INLINE, _MAX_ITEMS, 0)}, _BORDER),
         "rich_text_preformatted": shape(
-            {**_KIND, "elements": items(checked_by_type({"text": _TEXT, "link": _LINK}), _MOST, 0)},
+            {
+                **_KIND,
+                "elements": items(checked_by_type({"text": _TEXT, "link": _LINK}), _MAX_ITEMS, 0),
+            },
             {**_BORDER, "language": string(255)},
         ),
     }
 )
 RICH_TEXT = checked_by_type(
-    {"rich_text": shape({**_KIND, "elements": items(PARTS, _MOST, 0)}, {"block_id": _ID})}
+    {"rich_text": shape({**_KIND, "elements": items(PARTS, _MAX_ITEMS, 0)}, {"block_id": _ID})}
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.slack.sandbox.blocks.kept import INTERACTIVE
+from connectors.slack.sandbox.blocks.stored import INTERACTIVE
 
 Json = dict[str, Any]
 

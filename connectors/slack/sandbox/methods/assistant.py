@@ -10,7 +10,7 @@ from connectors.slack.sandbox.methods import chat
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.state import Status, at_of
 
-MOST_LOADING_MESSAGES = 10
+MAX_LOADING_MESSAGES = 10
 
 
 def set_status(call: Call) -> Json:
@@ -22,7 +22,7 @@ def set_status(call: Call) -> Json:
         raise ApiError("invalid_thread_ts")
     if "status" not in call.args.values:
         raise ApiError("invalid_arguments")
-    if len(call.args.items("loading_messages", "invalid_arguments") or ()) > MOST_LOADING_MESSAGES:
+    if len(call.args.items("loading_messages", "invalid_arguments") or ()) > MAX_LOADING_MESSAGES:
         raise ApiError("invalid_arguments")
     if any(call.args.text(name) for name in ("username", "icon_url", "icon_emoji")):
         call.need("chat:write.customize")

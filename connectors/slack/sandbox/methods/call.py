@@ -78,12 +78,14 @@ class Method:
     scope: str | None = None
 
 
-def page(call: Call, items: Sequence[Item], default: int, most: int) -> tuple[Sequence[Item], str]:
+def page(
+    call: Call, items: Sequence[Item], default: int, maximum: int
+) -> tuple[Sequence[Item], str]:
     """One page of a list and the cursor of the next ("" at the end)."""
     start = 0
     if cursor := call.args.text("cursor"):
         start = read_cursor(cursor, "start")[1]
-    end = start + call.args.limit(default, most)
+    end = start + call.args.limit(default, maximum)
     return items[start:end], cursor_of("start", end) if end < len(items) else ""
 
 

@@ -168,7 +168,7 @@ def thread(call: Call, channel: Channel) -> int | None:
 
 def _edited_fields(call: Call, message: Message) -> Json:
     """New text drops the old blocks; attachments and metadata stay unless given (docs)."""
-    files = _kept_files(call, message)
+    files = _remaining_files(call, message)
     if not any(call.args.has(name) for name in ("text", "markdown_text", "blocks", "attachments")):
         if "metadata" not in call.args.values and not files:
             raise ApiError("no_text")
@@ -179,7 +179,7 @@ def _edited_fields(call: Call, message: Message) -> Json:
     return content | files
 
 
-def _kept_files(call: Call, message: Message) -> Json:
+def _remaining_files(call: Call, message: Message) -> Json:
     """`file_ids` names the files that the message shows from now on."""
     file_ids = call.args.items("file_ids", "invalid_arguments")
     if file_ids is None:

@@ -9,7 +9,7 @@ from connectors.slack.sandbox.methods.call import ApiError, Call, Json, cursor_o
 from connectors.slack.sandbox.shapes import channel_json, message_json
 from connectors.slack.sandbox.state import Channel, Message
 
-MOST_PER_PAGE = 999
+MAX_PER_PAGE = 999
 _KINDS = {"public_channel": "channel", "private_channel": "group", "im": "im", "mpim": "mpim"}
 
 
@@ -50,7 +50,7 @@ def info(call: Call) -> Json:
 def members(call: Call) -> Json:
     channel = call.channel()
     call.need_kind(channel, "read")
-    chosen, cursor = page(call, list(channel.members), 100, MOST_PER_PAGE)
+    chosen, cursor = page(call, list(channel.members), 100, MAX_PER_PAGE)
     return {"members": chosen, "response_metadata": {"next_cursor": cursor}}
 
 
@@ -119,7 +119,7 @@ def _page_of_history(call: Call, channel: Channel) -> tuple[int, int, str]:
     """
     oldest = call.args.moment("oldest", "invalid_ts_oldest") or 0
     latest = call.args.moment("latest", "invalid_ts_latest")
-    limit = call.args.limit(100, MOST_PER_PAGE)
+    limit = call.args.limit(100, MAX_PER_PAGE)
     low, high = channel.between(oldest, latest, inclusive=call.args.flag("inclusive"))
     forward = bool(oldest) and latest is None
     if cursor := call.args.text("cursor"):

@@ -17,7 +17,7 @@ from connectors.slack.sandbox.state import Channel, File, at_of
 from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.text import posted_text
 
-MOST_FILES = 100  # in one call; no number is published
+MAX_FILES = 100  # in one call; no number is published
 
 
 def get_upload_url(call: Call) -> Json:
@@ -25,10 +25,10 @@ def get_upload_url(call: Call) -> Json:
     length = call.args.required("length")
     if not length.isascii() or not length.isdecimal() or int(length[:15]) < 1:
         raise invalid_arguments("must be greater than 0 [json-pointer:/length]")
-    if int(length) > files.MOST_BYTES:
+    if int(length) > files.MAX_BYTES:
         raise ApiError("file_upload_size_restricted")
     alt = call.args.text("alt_txt")
-    if len(alt) > files.MOST_ALT:
+    if len(alt) > files.MAX_ALT:
         raise ApiError("alt_txt_too_large")
     file = files.new_file(
         call.workspace, call.base_url, name=name, title=name, user=call.app.bot_user, app=call.app,
@@ -80,8 +80,8 @@ def _requested_files(call: Call) -> list[Json]:
     entries = call.args.items("files", "invalid_arguments")
     if not entries:
         raise invalid_arguments("missing required field: files")
-    if len(entries) > MOST_FILES:
-        raise invalid_arguments(f"no more than {MOST_FILES} items allowed [json-pointer:/files]")
+    if len(entries) > MAX_FILES:
+        raise invalid_arguments(f"no more than {MAX_FILES} items allowed [json-pointer:/files]")
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
             raise invalid_arguments(f"missing required field: id [json-pointer:/files/{index}]")
@@ -91,7 +91,7 @@ def _requested_files(call: Call) -> list[Json]:
 def _uploaded(call: Call, entry: Json) -> tuple[File, str]:
     """A file of this app whose bytes have come and which was not completed before."""
     file = call.workspace.files.get(entry["id"])
-    if file is None or file.app is not call.app or file.kept is None or file.completed:
+    if file is None or file.app is not call.app or file.stored is None or file.completed:
         raise ApiError("file_not_found")
     return file, str(entry.get("title") or "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import message_json
 
-MOST = 100  # of a channel (Slack help, "Pin messages", 2026)
+MAX_PINS = 100  # of a channel (Slack help, "Pin messages", 2026)
 
 
 def add(call: Call) -> Json:
@@ -16,7 +16,7 @@ def add(call: Call) -> Json:
     message = call.message(channel, "timestamp")
     if message.pinned_by is not None:
         raise ApiError("already_pinned")
-    if sum(message.pinned_by is not None for message in channel.messages.values()) >= MOST:
+    if sum(message.pinned_by is not None for message in channel.messages.values()) >= MAX_PINS:
         raise ApiError("too_many_pins")
     call.changes.pin(call.workspace, channel, message, call.app.bot_user, pinned=True)
     return {}

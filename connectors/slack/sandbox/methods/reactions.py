@@ -7,7 +7,7 @@ import re
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import message_json
 
-MOST_DISTINCT = 23
+MAX_DISTINCT = 23
 _NAME = re.compile(r"[a-z0-9_+'\-]{1,100}(::skin-tone-[2-6])?")
 
 
@@ -21,7 +21,7 @@ def add(call: Call) -> Json:
     reaction = message.reactions.get(name)
     if reaction and user in reaction.users:
         raise ApiError("already_reacted")
-    if reaction is None and len(message.reactions) >= MOST_DISTINCT:
+    if reaction is None and len(message.reactions) >= MAX_DISTINCT:
         raise ApiError("too_many_emoji")
     call.changes.react(call.workspace, channel, message, user, name)
     return {}

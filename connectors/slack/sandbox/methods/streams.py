@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from connectors.slack.sandbox.blocks import checked_blocks
-from connectors.slack.sandbox.blocks.kept import new_id
+from connectors.slack.sandbox.blocks.stored import new_id
 from connectors.slack.sandbox.content import LONGEST_MARKDOWN, block_context
 from connectors.slack.sandbox.methods import chat
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
@@ -19,7 +19,7 @@ from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.streaming import is_growing
 from connectors.slack.sandbox.text import unescape
 
-MOST_BLOCKS = 50
+MAX_BLOCKS = 50
 LONGEST_FIELD = 256
 _MODES = ("timeline", "plan", "dense")
 _STATUSES = ("pending", "in_progress", "complete", "error")
@@ -58,7 +58,7 @@ def stop_stream(call: Call) -> Json:
     channel, message, live = _growing(call)
     _take(live, call)
     blocks = call.args.items("blocks", "invalid_blocks_format") or []
-    if len(blocks) > MOST_BLOCKS:
+    if len(blocks) > MAX_BLOCKS:
         raise ApiError("invalid_blocks")
     live.blocks += checked_blocks(blocks, block_context(call.workspace, call.app))
     message.metadata = chat.metadata(call) or message.metadata
@@ -120,7 +120,7 @@ def _take_chunk(live: LiveText, chunk: Any, call: Call) -> None:
         live.plan = chunk["title"]
     elif kind == "blocks" and isinstance(chunk.get("blocks"), list):
         live.blocks += checked_blocks(chunk["blocks"], block_context(call.workspace, call.app))
-        if len(live.blocks) > MOST_BLOCKS:
+        if len(live.blocks) > MAX_BLOCKS:
             raise ApiError("invalid_blocks")
     else:
         raise ApiError("invalid_chunks")

@@ -44,7 +44,7 @@ class Running:
         return (await self.slack.post_as("T0ACME", channel, ADA, text, thread)).id
 
     def texts(self, channel: str = GENERAL) -> list[str]:
-        return [shown.text for shown in self.slack.messages("T0ACME", channel)]
+        return [message.text for message in self.slack.messages("T0ACME", channel)]
 
 
 @pytest.fixture

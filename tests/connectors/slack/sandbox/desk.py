@@ -65,15 +65,15 @@ class Desk:
 
     async def upload(self, name: str, data: bytes, **more: Any) -> str:
         """The first step of an upload; the file's id."""
-        wanted = {"filename": name, "length": len(data), **more}
-        opened = await self.call("files.getUploadURLExternal", **wanted)
+        arguments = {"filename": name, "length": len(data), **more}
+        opened = await self.call("files.getUploadURLExternal", **arguments)
         answer = await self.http.post(opened["upload_url"], content=data)
         assert answer.text == f"OK - {len(data)}"
         return opened["file_id"]
 
     async def get(self, url: str, token: str | None = None) -> httpx.Response:
-        given = self.token if token is None else token
-        headers = {"Authorization": f"Bearer {given}"} if given else {}
+        bearer = self.token if token is None else token
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         return await self.http.get(url, headers=headers)
 
     def without(self, *scopes: str) -> None:

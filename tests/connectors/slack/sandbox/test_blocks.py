@@ -247,7 +247,7 @@ REFUSED: list[tuple[list[Any], str, str]] = [
 ]  # fmt: skip
 
 
-async def test_what_is_published_as_refused_is_refused_with_its_place(desk: Desk) -> None:
+async def test_documented_faults_are_refused_with_their_place(desk: Desk) -> None:
     expected, answered = [], []
     for blocks, message, place in REFUSED:
         expected.append(("invalid_blocks", f"[ERROR] {message} [json-pointer:/blocks{place}]"))
@@ -266,7 +266,7 @@ async def test_what_is_published_as_refused_is_refused_with_its_place(desk: Desk
         ([section("x" * 2900)] * 5, "msg_blocks_too_long"),
     ],
 )
-async def test_what_is_too_much_together_has_its_own_error(
+async def test_limits_on_the_whole_message_have_their_own_errors(
     desk: Desk, blocks: list[Json], error: str
 ) -> None:
     assert await desk.error("chat.postMessage", channel=GENERAL, blocks=blocks) == error
@@ -297,13 +297,13 @@ async def test_what_is_too_much_together_has_its_own_error(
         ([{"color": "good"}, {"unknown": "dropped"}], "no_text", ""),
     ],
 )  # fmt: skip
-async def test_attachments_that_slack_refuses(
+async def test_attachments_that_slack_refuses_are_refused(
     desk: Desk, attachments: list[Any], error: str, message: str
 ) -> None:
     answer = await desk.call("chat.postMessage", channel=GENERAL, attachments=attachments)
 
-    said = answer.get("response_metadata", {}).get("messages", [""])[0]
-    assert (answer["error"], said.removeprefix("[ERROR] ")) == (error, message)
+    answered = answer.get("response_metadata", {}).get("messages", [""])[0]
+    assert (answer["error"], answered.removeprefix("[ERROR] ")) == (error, message)
 
 
 async def test_an_update_refuses_the_same_and_changes_nothing(desk: Desk) -> None:
@@ -326,14 +326,14 @@ async def test_blocks_come_back_completed(desk: Desk) -> None:
 
     answer = await desk.call("chat.postMessage", channel=GENERAL, text="t", blocks=blocks)
 
-    kept = answer["message"]["blocks"]
-    ids = [block.pop("block_id") for block in kept]
-    inner = [kept[3]["child_blocks"][0].pop("block_id"), kept[4]["elements"][0].pop("block_id")]
-    made = kept[0]["accessory"].pop("action_id")
+    stored = answer["message"]["blocks"]
+    ids = [block.pop("block_id") for block in stored]
+    inner = [stored[3]["child_blocks"][0].pop("block_id"), stored[4]["elements"][0].pop("block_id")]
+    made = stored[0]["accessory"].pop("action_id")
     assert ids[1] == "mine"
     assert {len(own) for own in (*ids[2:], *inner, made)} == {5}
     emoji, verbatim = {"emoji": True}, {"verbatim": False}
-    assert kept == [
+    assert stored == [
         section("*hi*", accessory=button() | {"text": plain("Go") | emoji})
         | {"text": mrkdwn("*hi*") | verbatim},
         {"type": "header", "text": plain("Head") | emoji},
@@ -350,12 +350,12 @@ async def test_blocks_come_back_completed(desk: Desk) -> None:
 
 
 async def test_attachments_come_back_numbered_with_their_colour(desk: Desk) -> None:
-    given = [
+    attachments = [
         {"color": "#36a64f", "blocks": [section("bar") | {"block_id": "b"}]},
         {"color": "danger", "title": "Old", "text": "way", "made_up": 1},
     ]
 
-    answer = await desk.call("chat.postMessage", channel=GENERAL, attachments=given)
+    answer = await desk.call("chat.postMessage", channel=GENERAL, attachments=attachments)
 
     assert answer["message"]["attachments"] == [
         {
@@ -393,7 +393,7 @@ async def test_films_play_only_from_domains_that_the_app_has_named(desk: Desk) -
 
 
 @pytest.mark.parametrize("depth", [900, 100_000])
-async def test_nesting_without_end_is_refused_like_anything_else(desk: Desk, depth: int) -> None:
+async def test_deep_nesting_is_refused(desk: Desk, depth: int) -> None:
     deep = '{"type": "rich_text", "elements": [' * depth + "]}" * depth
     body = f'{{"channel": "{GENERAL}", "blocks": [{deep}]}}'
     answer = await desk.http.post(
@@ -404,7 +404,7 @@ async def test_nesting_without_end_is_refused_like_anything_else(desk: Desk, dep
     assert answer.json()["error"] in ("invalid_blocks", "invalid_json")
 
 
-async def test_plain_text_is_not_looked_at_by_the_checks(
+async def test_plain_text_passes_the_checks_unread(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any) -> None:

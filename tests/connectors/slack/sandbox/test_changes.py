@@ -20,11 +20,13 @@ Json = dict[str, Any]
 BOB = "U0ACME02"
 
 
-def hand(running: Running) -> LocalUser:
+def ada_in(running: Running) -> LocalUser:
     return LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
 
-def diary(client: AsyncWebClient, secret: str = "unused") -> tuple[AsyncApp, list[tuple[str, str]]]:
+def recording_app(
+    client: AsyncWebClient, secret: str = "unused"
+) -> tuple[AsyncApp, list[tuple[str, str]]]:
     """A program that writes down what changes, as slack-bolt's own listeners for it tell."""
     app = AsyncApp(client=client, signing_secret=secret)
     written: list[tuple[str, str]] = []
@@ -38,15 +40,15 @@ def diary(client: AsyncWebClient, secret: str = "unused") -> tuple[AsyncApp, lis
         written.append((event["previous_message"]["text"], ""))
 
     @app.event("message")
-    async def _said() -> None: ...
+    async def _on_message() -> None: ...
 
     return app, written
 
 
-async def test_an_edit_is_told_with_the_message_before_and_after(running: Running) -> None:
+async def test_an_edit_event_has_the_message_before_and_after(running: Running) -> None:
     async with listening(running) as app:
         ts = await running.says("tpyo")
-        shown = await hand(running).edit(ts, "typo for @Ada")
+        after = await ada_in(running).edit(ts, "typo for @Ada")
         await until(lambda: len(app.events) == 2)
 
     post, edit = app.events
@@ -59,20 +61,20 @@ async def test_an_edit_is_told_with_the_message_before_and_after(running: Runnin
     assert block["block_id"] != post["blocks"][0]["block_id"]
     assert edited["user"] == ADA
     assert edited["ts"].endswith(".000000")
-    assert {**now, "blocks": post["blocks"]} == before | {"text": shown.raw["text"]}
+    assert {**now, "blocks": post["blocks"]} == before | {"text": after.raw["text"]}
     assert edit == {
         "type": "message", "subtype": "message_changed", "hidden": True, "channel": GENERAL,
         "channel_type": "channel", "event_ts": moment, "previous_message": before,
     }  # fmt: skip
     assert moment > ts
-    assert (shown.id, shown.edited) == (ts, True)
+    assert (after.id, after.edited) == (ts, True)
 
 
-async def test_an_app_that_an_edit_names_is_told_of_the_mention(running: Running) -> None:
+async def test_an_app_that_an_edit_mentions_receives_a_mention(running: Running) -> None:
     async with listening(running) as plain, listening(running, "bridge") as bridge:
         ts = await running.says("hello @Plain")
-        await hand(running).edit(ts, "hello to you, @Plain")
-        await hand(running).edit(ts, "hello to all")
+        await ada_in(running).edit(ts, "hello to you, @Plain")
+        await ada_in(running).edit(ts, "hello to all")
         await until(lambda: len(plain.events) == 5 and len(bridge.events) == 3)
 
     kinds = [event.get("subtype", event["type"]) for event in plain.events]
@@ -85,10 +87,10 @@ async def test_an_app_that_an_edit_names_is_told_of_the_mention(running: Running
     assert mention["ts"] == ts
 
 
-async def test_a_deletion_is_told_with_the_message_that_is_gone(running: Running) -> None:
+async def test_a_deletion_event_has_the_deleted_message(running: Running) -> None:
     async with listening(running) as app:
         ts = await running.says("never mind")
-        await hand(running).delete(ts)
+        await ada_in(running).delete(ts)
         await until(lambda: len(app.events) == 2)
 
     post, deletion = app.events
@@ -104,11 +106,11 @@ async def test_a_deletion_is_told_with_the_message_that_is_gone(running: Running
 
 
 async def test_a_program_over_socket_mode_hears_people_edit_and_delete(running: Running) -> None:
-    app, written = diary(running.client())
+    app, written = recording_app(running.client())
     async with over_sockets(app, running.app()["app_token"]):
         ts = await running.says("one")
-        await hand(running).edit(ts, "two")
-        await hand(running).delete(ts)
+        await ada_in(running).edit(ts, "two")
+        await ada_in(running).delete(ts)
         await until(lambda: len(written) == 2)
 
     assert written == [("one", "two"), ("two", "")]
@@ -118,12 +120,12 @@ async def test_a_program_behind_a_request_url_hears_people_edit_and_delete(
     running: Running,
 ) -> None:
     facts = running.app()
-    app, written = diary(running.client(), facts["signing_secret"])
+    app, written = recording_app(running.client(), facts["signing_secret"])
     async with over_http(app) as url:
         await running.slack.set_request_url(facts["app_id"], url)
         ts = await running.says("one")
-        await hand(running).edit(ts, "two")
-        await hand(running).delete(ts)
+        await ada_in(running).edit(ts, "two")
+        await ada_in(running).delete(ts)
         await until(lambda: len(written) == 2)
 
     assert written == [("one", "two"), ("two", "")]
@@ -133,10 +135,10 @@ async def test_a_deleted_parent_stays_as_a_tombstone_over_its_replies(running: R
     async with listening(running) as app:
         root = await running.says("root")
         await running.says("reply", thread=root)
-        await hand(running).delete(root)
+        await ada_in(running).delete(root)
         await until(lambda: len(app.events) == 3)
         with pytest.raises(NotFound):
-            await hand(running).delete(root)
+            await ada_in(running).delete(root)
 
     event = app.events[2]
     assert (event["subtype"], event["message"]["ts"]) == ("message_changed", root)
@@ -145,7 +147,7 @@ async def test_a_deleted_parent_stays_as_a_tombstone_over_its_replies(running: R
     assert running.texts() == ["This message was deleted.", "reply"]
 
 
-async def test_the_history_tells_what_stands_now(desk: Desk) -> None:
+async def test_the_history_shows_the_current_messages(desk: Desk) -> None:
     root, other = await desk.says("root"), await desk.says("gone")
     reply = await desk.says("reply", thread=root)
 
@@ -163,7 +165,7 @@ async def test_the_history_tells_what_stands_now(desk: Desk) -> None:
     assert [change.kind for change in desk.changes[3:]] == ["edited", "edited", "deleted"]
 
 
-async def test_the_history_tells_of_a_deleted_parent_with_replies(desk: Desk) -> None:
+async def test_the_history_shows_a_deleted_parent_with_replies_as_a_tombstone(desk: Desk) -> None:
     root = await desk.says("root")
     reply = await desk.says("reply", thread=root)
 
@@ -175,28 +177,28 @@ async def test_the_history_tells_of_a_deleted_parent_with_replies(desk: Desk) ->
     assert (await desk.call("conversations.history", channel=GENERAL))["messages"] == []
 
 
-async def test_files_stay_when_the_words_beside_them_go(desk: Desk) -> None:
+async def test_files_stay_when_the_text_of_their_message_is_deleted(desk: Desk) -> None:
     shared = await desk.ada.post_file("notes.txt", b"notes", text="look")
 
-    shown = await desk.ada.edit(shared.id, "")
+    edited = await desk.ada.edit(shared.id, "")
 
-    assert shown.text == ""
-    assert [file["name"] for file in shown.raw["files"]] == ["notes.txt"]
-    assert "blocks" not in shown.raw
+    assert edited.text == ""
+    assert [file["name"] for file in edited.raw["files"]] == ["notes.txt"]
+    assert "blocks" not in edited.raw
 
 
 async def test_direct_messages_are_edited_by_the_other_persons_id(running: Running) -> None:
     to_bot = LocalUser(running.slack, "T0ACME", "U0ACMEBOT2", ADA)
     async with listening(running) as app:
-        said = await to_bot.say("psst")
-        await to_bot.edit(said.id, "pssst")
+        posted = await to_bot.say("psst")
+        await to_bot.edit(posted.id, "pssst")
         await until(lambda: len(app.events) == 2)
 
     assert app.events[1]["channel_type"] == "im"
     assert app.events[1]["message"]["text"] == "pssst"
 
 
-async def test_people_change_only_what_they_said_themselves(desk: Desk) -> None:
+async def test_people_change_only_their_own_messages(desk: Desk) -> None:
     hers, bots = await desk.says("mine"), await desk.post("a bot's")
     bob = LocalUser(desk.slack, "T0ACME", GENERAL, BOB)
 
@@ -217,7 +219,7 @@ async def test_people_change_only_what_they_said_themselves(desk: Desk) -> None:
 async def test_people_edit_and_delete_over_http_too(running: Running) -> None:
     base = f"{running.context.base_url}/_control/slack"
     where = {"workspace": "T0ACME", "channel": GENERAL, "person": ADA}
-    one, two = await running.says("one"), await running.says("two")
+    first, second = await running.says("one"), await running.says("two")
     answers: list[int] = []
 
     async with aiohttp.ClientSession() as http:
@@ -227,13 +229,13 @@ async def test_people_edit_and_delete_over_http_too(running: Running) -> None:
                 answers.append(answer.status)
                 return await answer.json() if answer.status != 204 else None
 
-        shown = await do("edits", {"message": one, "text": "one, mended"})
-        await do("deletions", {"message": two})
-        await do("deletions", {"message": two})
-        await do("edits", {"message": one})
-        await do("edits", {"message": one, "text": ""})
-        await do("deletions", {"message": one, "person": BOB})
+        edited = await do("edits", {"message": first, "text": "one, mended"})
+        await do("deletions", {"message": second})
+        await do("deletions", {"message": second})
+        await do("edits", {"message": first})
+        await do("edits", {"message": first, "text": ""})
+        await do("deletions", {"message": first, "person": BOB})
 
     assert answers == [200, 204, 404, 400, 400, 403]
-    assert (shown["text"], shown["edited"]) == ("one, mended", True)
+    assert (edited["text"], edited["edited"]) == ("one, mended", True)
     assert running.texts() == ["one, mended"]

@@ -17,13 +17,13 @@ Json = dict[str, Any]
 TEAM, BEN = "T0ACME", "U0ACME02"
 
 
-def program(running: Running, heard: list[Json], secret: str = "unused") -> AsyncApp:
+def program(running: Running, received: list[Json], secret: str = "unused") -> AsyncApp:
     """Answers as the text of the command says."""
     app = AsyncApp(client=running.client(), signing_secret=secret)
 
     @app.command("/plain")
-    async def _given(ack: Any, command: Json, respond: Any) -> None:
-        heard.append(command)
+    async def _on_command(ack: Any, command: Json, respond: Any) -> None:
+        received.append(command)
         match command["text"]:
             case "say":
                 await ack("to you alone")
@@ -41,12 +41,12 @@ def program(running: Running, heard: list[Json], secret: str = "unused") -> Asyn
 
 
 async def test_a_command_reaches_its_app_as_slack_shapes_it(running: Running) -> None:
-    heard: list[Json] = []
-    async with over_sockets(program(running, heard), running.app()["app_token"]):
-        given = "block @ben in #random"
-        outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", given)
+    received: list[Json] = []
+    async with over_sockets(program(running, received), running.app()["app_token"]):
+        text = "block @ben in #random"
+        outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", text)
 
-    (command,) = heard
+    (command,) = received
     assert outcome.answered
     assert command["text"] == f"block <@{BEN}|ben> in <#{RANDOM}|random>"
     assert {key: command[key] for key in ("command", "user_id", "user_name", "channel_id")} == {
@@ -58,11 +58,11 @@ async def test_a_command_reaches_its_app_as_slack_shapes_it(running: Running) ->
 
 
 @pytest.mark.parametrize("way", ["socket", "http"])
-async def test_the_answer_is_for_the_asker_unless_the_channel_is_asked_for(
+async def test_the_answer_is_ephemeral_unless_the_app_chooses_the_channel(
     running: Running, way: str
 ) -> None:
-    facts, heard = running.app(), list[Json]()
-    app = program(running, heard, facts["signing_secret"])
+    facts, received = running.app(), list[Json]()
+    app = program(running, received, facts["signing_secret"])
 
     async def give() -> None:
         for text in ("say", "shout", "later"):
@@ -77,24 +77,24 @@ async def test_the_answer_is_for_the_asker_unless_the_channel_is_asked_for(
             await running.slack.set_request_url(facts["app_id"], url)
             await give()
 
-    whispered = [one.text for one in running.slack.whispers(TEAM, ADA)]
+    whispered = [whisper.text for whisper in running.slack.whispers(TEAM, ADA)]
     assert whispered == ["to you alone", "with more words"]
     assert running.slack.whispers(TEAM, BEN) == []
     assert running.texts() == ["to all"]
 
 
-async def test_who_does_not_answer_in_time_has_failed(running: Running) -> None:
+async def test_an_app_that_does_not_answer_in_time_has_failed(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.2
-    heard: list[Json] = []
-    async with over_sockets(program(running, heard), running.app()["app_token"]):
+    received: list[Json] = []
+    async with over_sockets(program(running, received), running.app()["app_token"]):
         outcome = await running.slack.command_as(TEAM, GENERAL, ADA, "/plain", "never")
 
-    assert len(heard) == 1  # commands are not sent again
+    assert len(received) == 1  # commands are not sent again
     assert not outcome.answered
     assert outcome.failed == '/plain failed with the error "operation_timeout"'
 
 
-async def test_nobody_hears_a_command_that_no_app_has(desk: Desk) -> None:
+async def test_a_command_that_no_app_owns_is_refused(desk: Desk) -> None:
     with pytest.raises(NotFound, match="not a valid command"):
         await desk.slack.command_as(TEAM, GENERAL, ADA, "/nothing")
     desk.without("commands")
@@ -103,13 +103,13 @@ async def test_nobody_hears_a_command_that_no_app_has(desk: Desk) -> None:
 
 
 async def test_a_command_is_given_over_the_control_api(running: Running) -> None:
-    heard: list[Json] = []
+    received: list[Json] = []
     body = {
         "workspace": TEAM, "channel": GENERAL, "person": ADA, "command": "/plain", "text": "say",
     }  # fmt: skip
     address = f"{running.context.base_url}/_control/slack/actions/command"
     async with (
-        over_sockets(program(running, heard), running.app()["app_token"]),
+        over_sockets(program(running, received), running.app()["app_token"]),
         aiohttp.ClientSession() as http,
         http.post(address, json=body) as answer,
     ):

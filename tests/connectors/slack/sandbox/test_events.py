@@ -78,7 +78,7 @@ class Hook:
     status: int = 200
     hold: asyncio.Event | None = None  # answers wait until it is set
     headers: dict[str, str] = field(default_factory=dict[str, str])
-    heard: list[tuple[str, str | None, str | None]] = field(
+    received: list[tuple[str, str | None, str | None]] = field(
         default_factory=list[tuple[str, str | None, str | None]]
     )
 
@@ -90,7 +90,7 @@ class Hook:
             return JSONResponse({"challenge": payload["challenge"]})
         number = request.headers.get("x-slack-retry-num")
         reason = request.headers.get("x-slack-retry-reason")
-        self.heard.append((payload["event"]["text"], number, reason))
+        self.received.append((payload["event"]["text"], number, reason))
         if self.hold is not None:
             await self.hold.wait()
         return Response(status_code=self.status, headers=self.headers)
@@ -115,7 +115,7 @@ async def hooked(running: Running) -> AsyncGenerator[Hook]:
         await serving
 
 
-def impatient(running: Running, ack_seconds: float = 0.1) -> None:
+def shorten_deadline(running: Running, ack_seconds: float = 0.1) -> None:
     running.slack.pace.ack_seconds = ack_seconds
     running.slack.pace.retry_delays = (0.0, 0.05, 0.1)
 
@@ -175,7 +175,7 @@ async def test_an_app_hears_its_own_posts_edits_and_deletions(running: Running) 
     assert deletion["previous_message"]["text"] == "b"
 
 
-async def test_a_deleted_parent_is_heard_of_as_a_tombstone(running: Running) -> None:
+async def test_a_deleted_parent_arrives_as_a_tombstone(running: Running) -> None:
     client = running.client()
     async with listening(running) as app:
         root = str((await client.chat_postMessage(channel=GENERAL, text="root"))["ts"])
@@ -188,7 +188,7 @@ async def test_a_deleted_parent_is_heard_of_as_a_tombstone(running: Running) -> 
     assert app.events[2]["message"]["subtype"] == "tombstone"
 
 
-async def test_a_mention_is_told_twice_to_the_app_that_is_named(running: Running) -> None:
+async def test_the_mentioned_app_receives_a_message_and_a_mention(running: Running) -> None:
     async with listening(running) as plain, listening(running, "bridge") as bridge:
         await running.says("hello @Plain")
         await until(lambda: len(plain.events) == 2 and len(bridge.events) == 1)
@@ -220,7 +220,7 @@ async def test_direct_messages_are_events_of_their_own_kind(running: Running) ->
     assert (app.events[0]["channel_type"], app.events[0]["channel"][0]) == ("im", "D")
 
 
-async def test_reactions_are_told(running: Running) -> None:
+async def test_a_reaction_sends_an_event(running: Running) -> None:
     ts = await running.says("nice")
     async with listening(running) as app:
         await running.client().reactions_add(channel=GENERAL, timestamp=ts, name="tada")
@@ -234,7 +234,7 @@ async def test_reactions_are_told(running: Running) -> None:
     }  # fmt: skip
 
 
-async def test_what_people_put_on_a_message_is_told_and_seen(running: Running) -> None:
+async def test_reactions_and_pins_send_events_and_are_visible(running: Running) -> None:
     ts = await running.says("nice")
     slack, where = running.slack, ("T0ACME", GENERAL, ADA)
     async with listening(running) as app:
@@ -243,13 +243,13 @@ async def test_what_people_put_on_a_message_is_told_and_seen(running: Running) -
         await slack.pin_as(*where, ts)
         await slack.typing_as(*where)
         await until(lambda: len(app.events) == 2)
-        (shown,) = [m for m in slack.messages("T0ACME", GENERAL) if m.id == ts]
+        (message,) = [m for m in slack.messages("T0ACME", GENERAL) if m.id == ts]
         pins = (await running.client().pins_list(channel=GENERAL)).get("items") or []
         await slack.unreact_as(*where, ts, "🎉")
         await slack.pin_as(*where, ts, pinned=False)
         await until(lambda: len(app.events) == 4)
 
-    assert (shown.reactions, shown.pinned) == ({"🎉": (ADA,)}, True)
+    assert (message.reactions, message.pinned) == ({"🎉": (ADA,)}, True)
     assert [(pin["message"]["ts"], pin["created_by"]) for pin in pins] == [(ts, ADA)]
     kinds = ["reaction_added", "pin_added", "reaction_removed", "pin_removed"]
     assert [event["type"] for event in app.events] == kinds
@@ -270,16 +270,16 @@ async def test_an_app_pins_once_and_unpins_once(running: Running) -> None:
 
 
 async def test_each_event_goes_to_one_of_several_sockets(running: Running) -> None:
-    async with listening(running) as one, listening(running) as two:
+    async with listening(running) as first, listening(running) as second:
         for number in range(6):
             await running.says(str(number))
-        await until(lambda: len(one.events) + len(two.events) == 6)
+        await until(lambda: len(first.events) + len(second.events) == 6)
 
-    assert (one.texts, two.texts) == (["0", "2", "4"], ["1", "3", "5"])
-    assert (one.frames[0]["num_connections"], two.frames[0]["num_connections"]) == (1, 2)
+    assert (first.texts, second.texts) == (["0", "2", "4"], ["1", "3", "5"])
+    assert (first.frames[0]["num_connections"], second.frames[0]["num_connections"]) == (1, 2)
 
 
-async def test_an_eleventh_socket_is_one_too_many(running: Running) -> None:
+async def test_an_eleventh_socket_is_refused(running: Running) -> None:
     running.context.limits.on = False
     async with contextlib.AsyncExitStack() as stack:
         sockets = [await stack.enter_async_context(listening(running)) for _ in range(11)]
@@ -301,7 +301,7 @@ async def test_a_ticket_opens_one_socket(running: Running) -> None:
 
 
 async def test_an_unacknowledged_envelope_is_sent_again_with_its_attempt(running: Running) -> None:
-    impatient(running)
+    shorten_deadline(running)
     async with listening(running, acks=False) as app:
         await running.says("anybody?")
         await until(lambda: len(app.envelopes) == 4 and running.slack.delivery.lost == 1)
@@ -312,8 +312,8 @@ async def test_an_unacknowledged_envelope_is_sent_again_with_its_attempt(running
     assert len({e["payload"]["event_id"] for e in app.envelopes}) == 1
 
 
-async def test_nonsense_on_the_socket_acknowledges_nothing(running: Running) -> None:
-    impatient(running)
+async def test_invalid_frames_acknowledge_nothing(running: Running) -> None:
+    shorten_deadline(running)
     async with listening(running, acks=False) as app:
         for nonsense in ("", "{", "[]", '{"envelope_id": 5}', '{"envelope_id": "unknown"}'):
             await app.socket.send_str(nonsense)
@@ -322,7 +322,7 @@ async def test_nonsense_on_the_socket_acknowledges_nothing(running: Running) -> 
         await until(lambda: len(app.envelopes) == 2)
 
 
-async def test_an_app_that_comes_back_gets_what_is_retried(running: Running) -> None:
+async def test_a_reconnected_app_receives_the_retries(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.1
     running.slack.pace.retry_delays = (0.0, *[0.2] * 300)
     async with listening(running) as app:
@@ -336,7 +336,7 @@ async def test_an_app_that_comes_back_gets_what_is_retried(running: Running) -> 
     assert app.envelopes[0]["retry_attempt"] > 0
 
 
-async def test_what_no_app_ever_listened_for_is_not_kept(running: Running) -> None:
+async def test_events_of_an_app_that_never_connected_are_dropped(running: Running) -> None:
     await running.says("early")
 
     async with listening(running) as app:
@@ -358,13 +358,13 @@ async def test_a_warning_comes_before_the_socket_is_closed(running: Running) -> 
 
 
 async def test_http_deliveries_are_retried_with_number_and_reason(running: Running) -> None:
-    impatient(running, ack_seconds=LONGEST_WAIT)
+    shorten_deadline(running, ack_seconds=LONGEST_WAIT)
     async with hooked(running) as hook:
         hook.status = 500
         await running.says("hello")
-        await until(lambda: len(hook.heard) == 4)
+        await until(lambda: len(hook.received) == 4)
 
-    assert hook.heard == [
+    assert hook.received == [
         ("hello", None, None),
         ("hello", "1", "http_error"),
         ("hello", "2", "http_error"),
@@ -372,35 +372,35 @@ async def test_http_deliveries_are_retried_with_number_and_reason(running: Runni
     ]
 
 
-async def test_a_slow_request_url_is_asked_again(running: Running) -> None:
-    impatient(running, ack_seconds=HOUR)
+async def test_a_slow_request_url_receives_the_event_again(running: Running) -> None:
+    shorten_deadline(running, ack_seconds=HOUR)
     async with hooked(running) as hook:
         hook.hold = asyncio.Event()
         await running.says("hello")
-        await until(lambda: len(hook.heard) == 1)
+        await until(lambda: len(hook.received) == 1)
         pass_time(2 * HOUR)
-        await until(lambda: len(hook.heard) == 2)
+        await until(lambda: len(hook.received) == 2)
         hook.hold.set()
 
-    assert hook.heard[1] == ("hello", "1", "http_timeout")
+    assert hook.received[1] == ("hello", "1", "http_timeout")
 
 
 async def test_an_app_may_decline_retries(running: Running) -> None:
-    impatient(running, ack_seconds=LONGEST_WAIT)
+    shorten_deadline(running, ack_seconds=LONGEST_WAIT)
     async with hooked(running) as hook:
         hook.status, hook.headers = 503, {"X-Slack-No-Retry": "1"}
         await running.says("hello")
-        await until(lambda: len(hook.heard) == 1)
+        await until(lambda: len(hook.received) == 1)
         hook.status = 200
         for text in ("next", "last"):  # a retry would come before the last one
             await running.says(text)
-            await until(lambda text=text: hook.heard[-1][0] == text)
+            await until(lambda text=text: hook.received[-1][0] == text)
 
-    assert [text for text, _, _ in hook.heard] == ["hello", "next", "last"]
+    assert [text for text, _, _ in hook.received] == ["hello", "next", "last"]
 
 
-async def test_events_wait_for_a_request_url_that_is_away(running: Running) -> None:
-    impatient(running, ack_seconds=LONGEST_WAIT)
+async def test_events_wait_for_a_request_url_that_is_unreachable(running: Running) -> None:
+    shorten_deadline(running, ack_seconds=LONGEST_WAIT)
     async with hooked(running):
         pass
 
@@ -412,9 +412,9 @@ async def test_http_deliveries_keep_the_order_of_a_channel(running: Running) -> 
     async with hooked(running) as hook:
         for number in range(20):
             await running.says(str(number))
-        await until(lambda: len(hook.heard) == 20)
+        await until(lambda: len(hook.received) == 20)
 
-    assert [text for text, _, _ in hook.heard] == [str(number) for number in range(20)]
+    assert [text for text, _, _ in hook.received] == [str(number) for number in range(20)]
 
 
 async def test_the_request_url_and_the_pace_are_set_over_http_too(running: Running) -> None:

@@ -63,7 +63,7 @@ moments = st.none() | st.integers(-2, 14)
 
 
 @given(st.integers(0, 12), moments, moments, st.booleans(), st.integers(1, 6))
-def test_the_pages_together_are_what_was_asked_for(
+def test_the_pages_together_are_the_requested_messages(
     count: int, oldest: int | None, latest: int | None, inclusive: bool, limit: int
 ) -> None:
     args: dict[str, Any] = {"inclusive": inclusive, "limit": limit}
@@ -76,6 +76,6 @@ def test_the_pages_together_are_what_was_asked_for(
 
     low = 0 if oldest is None else oldest + (not inclusive)
     high = count - 1 if latest is None else latest - (not inclusive)
-    wanted = [number for number in range(count) if low <= number <= high]
-    assert sorted(number for page in pages for number in page) == wanted
+    expected = [number for number in range(count) if low <= number <= high]
+    assert sorted(number for page in pages for number in page) == expected
     assert all(page == sorted(page, reverse=True) and len(page) <= limit for page in pages)

@@ -135,11 +135,11 @@ async def test_a_request_url_with_the_wrong_secret_is_not_taken(running: Running
 
 async def test_a_mentioned_bot_answers_in_the_thread(running: Running) -> None:
     async with over_sockets(echo_bot(running.client()), running.app()["app_token"]):
-        asked = await running.says("@Plain are you there?")
+        question = await running.says("@Plain are you there?")
         await until(lambda: len(running.texts()) == 2)
 
     answer = running.slack.messages("T0ACME", GENERAL)[1]
-    assert (answer.thread, answer.author, answer.bot) == (asked, "Plain", True)
+    assert (answer.thread, answer.author, answer.bot) == (question, "Plain", True)
     assert answer.text == "At your service, @Ada Park"
 
 
@@ -150,8 +150,8 @@ async def test_a_bot_keeps_threads_and_one_edited_summary(running: Running) -> N
         second = await running.says("how?")
         await until(lambda: "2 open" in running.texts())
 
-    seen = [(m.text, m.thread, m.edited) for m in running.slack.messages("T0ACME", GENERAL)]
-    assert sorted(seen, key=lambda item: item[0]) == [
+    messages = [(m.text, m.thread, m.edited) for m in running.slack.messages("T0ACME", GENERAL)]
+    assert sorted(messages, key=lambda item: item[0]) == [
         ("2 open", None, True),
         ("Noted.", first, False),
         ("Noted.", second, False),
@@ -162,9 +162,15 @@ async def test_a_bot_keeps_threads_and_one_edited_summary(running: Running) -> N
 
 async def test_a_bot_in_two_workspaces_keeps_them_apart(running: Running) -> None:
     acme, globex = running.app(), running.app(workspace="T0GLOBEX")
-    one, two = echo_bot(running.client()), echo_bot(running.client(workspace="T0GLOBEX"))
+    acme_bot, globex_bot = (
+        echo_bot(running.client()),
+        echo_bot(running.client(workspace="T0GLOBEX")),
+    )
 
-    async with over_sockets(one, acme["app_token"]), over_sockets(two, globex["app_token"]):
+    async with (
+        over_sockets(acme_bot, acme["app_token"]),
+        over_sockets(globex_bot, globex["app_token"]),
+    ):
         await running.slack.post_as("T0GLOBEX", "C0GLOBEX001", "U0GLOBEX01", "echo here")
         await until(lambda: len(running.slack.messages("T0GLOBEX", "C0GLOBEX001")) == 2)
 
@@ -172,14 +178,14 @@ async def test_a_bot_in_two_workspaces_keeps_them_apart(running: Running) -> Non
 
 
 async def test_a_program_reads_a_long_history_page_by_page(running: Running) -> None:
-    said = [f"message {number}" for number in range(25)]
-    for text in said:
+    texts = [f"message {number}" for number in range(25)]
+    for text in texts:
         await running.says(text)
 
     pages = await running.client().conversations_history(channel=GENERAL, limit=10)
     read = await across(pages, "text")
 
-    assert read == said[::-1]
+    assert read == texts[::-1]
 
 
 async def test_a_program_catches_up_from_its_last_message(running: Running) -> None:
@@ -188,9 +194,9 @@ async def test_a_program_catches_up_from_its_last_message(running: Running) -> N
     missed = [await running.says(f"missed {number}") for number in range(7)]
 
     pages = await client.conversations_history(channel=GENERAL, oldest=last, limit=3)
-    found = await across(pages, "ts")
+    newer = await across(pages, "ts")
 
-    assert found == [missed[i] for i in (2, 1, 0, 5, 4, 3, 6)]
+    assert newer == [missed[i] for i in (2, 1, 0, 5, 4, 3, 6)]
 
 
 async def test_a_program_reads_a_thread_page_by_page(running: Running) -> None:

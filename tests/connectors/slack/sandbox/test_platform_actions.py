@@ -21,36 +21,36 @@ TEAM = "T0ACME"
 
 async def test_a_program_hears_what_happens_to_a_channel(running: Running) -> None:
     app = AsyncApp(client=running.client("bridge"), signing_secret="unused")
-    heard: list[tuple[str, ...]] = []
+    events: list[tuple[str, ...]] = []
 
     @app.event({"type": "message", "subtype": "channel_topic"})
     async def _topic(event: Json) -> None:
-        heard.append(("topic", event["user"], event["topic"], event["text"]))
+        events.append(("topic", event["user"], event["topic"], event["text"]))
 
     @app.event("channel_rename")
     async def _renamed(event: Json) -> None:
-        heard.append(("renamed", event["channel"]["id"], event["channel"]["name"]))
+        events.append(("renamed", event["channel"]["id"], event["channel"]["name"]))
 
     @app.event("member_left_channel")
     async def _left(event: Json) -> None:
-        heard.append(("left", event["user"], event["channel"], event["channel_type"]))
+        events.append(("left", event["user"], event["channel"], event["channel_type"]))
 
     @app.event("member_joined_channel")
     async def _joined(event: Json) -> None:
-        heard.append(("joined", event["user"], event["channel"], event["channel_type"]))
+        events.append(("joined", event["user"], event["channel"], event["channel_type"]))
 
     @app.event("message")
-    async def _said() -> None: ...
+    async def _on_message() -> None: ...
 
     async with over_sockets(app, running.app("bridge")["app_token"]):
         await running.slack.set_topic_as(TEAM, RANDOM, ADA, "Plans with @ada")
         await running.slack.rename_as(TEAM, RANDOM, ADA, "plans")
         await running.slack.leave_as(TEAM, RANDOM, BEN)
         await running.slack.join_as(TEAM, RANDOM, BEN)
-        await until(lambda: len(heard) == 4)
+        await until(lambda: len(events) == 4)
 
     topic = f"Plans with <@{ADA}>"
-    assert heard == [
+    assert events == [
         ("topic", ADA, topic, f"<@{ADA}> set the channel topic: {topic}"),
         ("renamed", RANDOM, "plans"),
         ("left", BEN, RANDOM, "C"),
@@ -89,7 +89,7 @@ async def test_a_scheduled_post_is_posted_once_when_its_time_has_come(running: R
     assert running.texts() == ["sooner", "later"]
 
 
-async def test_what_slack_refuses_is_refused(running: Running) -> None:
+async def test_actions_that_slack_refuses_are_refused(running: Running) -> None:
     slack = running.slack
     with pytest.raises(Refused, match="cant_leave_general"):
         await slack.leave_as(TEAM, GENERAL, BEN)
@@ -109,7 +109,7 @@ async def test_what_slack_refuses_is_refused(running: Running) -> None:
 async def test_platform_actions_are_done_over_http_too(running: Running) -> None:
     base = f"{running.context.base_url}/_control/slack/actions"
     who = {"workspace": TEAM, "channel": GENERAL, "person": ADA}
-    asked: list[tuple[str, Json]] = [
+    requests: list[tuple[str, Json]] = [
         ("me", {**who, "text": "waves"}),
         ("set_topic", {**who, "topic": "Plans"}),
         ("leave", who),
@@ -119,7 +119,7 @@ async def test_platform_actions_are_done_over_http_too(running: Running) -> None
     ]
     answers: list[int] = []
     async with aiohttp.ClientSession() as http:
-        for action, body in asked:
+        for action, body in requests:
             async with http.post(f"{base}/{action}", json=body) as answer:
                 answers.append(answer.status)
 

@@ -15,7 +15,7 @@ WHO = {"recipient_team_id": "T0ACME", "recipient_user_id": ADA}
 Json = dict[str, Any]
 
 
-async def begun(desk: Desk, text: str = "**one** ", **more: Any) -> str:
+async def start(desk: Desk, text: str = "**one** ", **more: Any) -> str:
     root = await desk.says("a question")
     answer = await desk.call(
         "chat.startStream", channel=GENERAL, thread_ts=root, markdown_text=text, **WHO, **more
@@ -24,17 +24,17 @@ async def begun(desk: Desk, text: str = "**one** ", **more: Any) -> str:
     return answer["ts"]
 
 
-def standing(desk: Desk, ts: str) -> Json:
+def message_of(desk: Desk, ts: str) -> Json:
     message = desk.slack.slack.workspaces["T0ACME"].channels[GENERAL].find(ts)
     assert message is not None
     return {"text": message.text, **(message.facts or {})}
 
 
 async def test_a_message_grows_and_ends(desk: Desk) -> None:
-    ts = await begun(desk)
+    ts = await start(desk)
 
     await desk.call("chat.appendStream", channel=GENERAL, ts=ts, markdown_text="two")
-    growing = standing(desk, ts)
+    growing = message_of(desk, ts)
     answer = await desk.call("chat.stopStream", channel=GENERAL, ts=ts, markdown_text=" three")
 
     assert growing == {"text": "**one** two", "streaming_state": "in_progress"}
@@ -44,19 +44,19 @@ async def test_a_message_grows_and_ends(desk: Desk) -> None:
 
 
 async def test_tasks_of_a_plan_are_replaced_by_their_id(desk: Desk) -> None:
-    ts = await begun(desk)
+    ts = await start(desk)
     for status in ("in_progress", "complete"):
         chunk = {"type": "task_update", "id": "1", "title": "Look", "status": status}
         await desk.call("chat.appendStream", channel=GENERAL, ts=ts, chunks=[chunk])
 
     answer = await desk.call("chat.stopStream", channel=GENERAL, ts=ts)
 
-    tasks = [one for one in answer["message"]["blocks"] if one["type"] == "task_card"]
-    assert [(one["title"], one["status"]) for one in tasks] == [("Look", "complete")]
+    tasks = [block for block in answer["message"]["blocks"] if block["type"] == "task_card"]
+    assert [(task["title"], task["status"]) for task in tasks] == [("Look", "complete")]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "error"),
+    ("arguments", "error"),
     [
         ({"thread_ts": None}, "invalid_arguments"),
         ({"thread_ts": "1.000001"}, "thread_not_found"),
@@ -77,16 +77,18 @@ async def test_tasks_of_a_plan_are_replaced_by_their_id(desk: Desk) -> None:
         ),
     ],
 )
-async def test_what_cannot_be_a_stream_is_refused(desk: Desk, wanted: Json, error: str) -> None:
+async def test_invalid_arguments_of_a_stream_are_refused(
+    desk: Desk, arguments: Json, error: str
+) -> None:
     root = await desk.says("a question")
 
-    args = {"channel": GENERAL, "thread_ts": root, **WHO, **wanted}
+    args = {"channel": GENERAL, "thread_ts": root, **WHO, **arguments}
 
     assert await desk.error("chat.startStream", **args) == error
 
 
 async def test_a_stream_holds_12000_characters_in_all(desk: Desk) -> None:
-    ts = await begun(desk, "x" * 11_000)
+    ts = await start(desk, "x" * 11_000)
 
     more = {"channel": GENERAL, "ts": ts, "markdown_text": "y" * 1_001}
 
@@ -94,7 +96,7 @@ async def test_a_stream_holds_12000_characters_in_all(desk: Desk) -> None:
 
 
 async def test_a_stream_lives_for_five_minutes(desk: Desk) -> None:
-    ts = await begun(desk)
+    ts = await start(desk)
     more = {"channel": GENERAL, "ts": ts, "markdown_text": "more"}
 
     desk.clock.now += 299
@@ -110,7 +112,7 @@ async def test_a_stream_lives_for_five_minutes(desk: Desk) -> None:
 
 
 async def test_nobody_edits_or_deletes_what_is_being_streamed(desk: Desk) -> None:
-    ts = await begun(desk)
+    ts = await start(desk)
 
     assert await desk.error("chat.update", channel=GENERAL, ts=ts, text="no") == (
         "streaming_state_conflict"
@@ -129,13 +131,13 @@ async def test_only_streams_are_appended_to(desk: Desk) -> None:
 
 
 async def test_somebody_presses_stop(desk: Desk) -> None:
-    ts = await begun(desk)
+    ts = await start(desk)
 
     await desk.slack.stop_as("T0ACME", GENERAL, ADA, ts)
 
     more = {"channel": GENERAL, "ts": ts, "markdown_text": "more"}
     assert await desk.error("chat.appendStream", **more) == "stopped_by_user"
-    assert standing(desk, ts)["text"] == "**one** "
+    assert message_of(desk, ts)["text"] == "**one** "
 
 
 async def test_a_plain_program_streams_its_answers(running: Running) -> None:
@@ -155,8 +157,8 @@ async def test_a_plain_program_streams_its_answers(running: Running) -> None:
     async with over_sockets(app, running.app()["app_token"]):
         root = await running.says("@Plain count")
         channel = running.slack.slack.workspaces["T0ACME"].channels[GENERAL]
-        await until(lambda: any(one.live for one in channel.messages.values()))
-        (answer,) = [one for one in channel.messages.values() if one.live]
+        await until(lambda: any(message.live for message in channel.messages.values()))
+        (answer,) = [message for message in channel.messages.values() if message.live]
         await until(lambda: answer.facts == {"streaming_state": "completed"})
 
     assert answer.text == "one two three"
@@ -177,7 +179,7 @@ async def test_a_thread_says_that_an_app_works_there_until_it_answers(desk: Desk
 
 
 @pytest.mark.parametrize(
-    ("wanted", "error"),
+    ("arguments", "error"),
     [
         ({"thread_ts": "1.000001"}, "invalid_thread_ts"),
         ({"thread_ts": "no time"}, "invalid_thread_ts"),
@@ -187,11 +189,13 @@ async def test_a_thread_says_that_an_app_works_there_until_it_answers(desk: Desk
         ({"icon_url": "data:image/png;base64,AA"}, "invalid_arguments"),
     ],
 )
-async def test_a_status_that_slack_would_refuse(desk: Desk, wanted: Json, error: str) -> None:
+async def test_a_status_that_slack_refuses_is_refused(
+    desk: Desk, arguments: Json, error: str
+) -> None:
     root = await desk.says("a question")
-    status = {"channel_id": GENERAL, "thread_ts": root, "status": "x", **wanted}
-    given = {name: value for name, value in status.items() if value is not None}
+    status = {"channel_id": GENERAL, "thread_ts": root, "status": "x", **arguments}
+    present = {name: value for name, value in status.items() if value is not None}
 
-    answer = await desk.call("assistant.threads.setStatus", **given)
+    answer = await desk.call("assistant.threads.setStatus", **present)
 
     assert answer["error"] == error

@@ -22,7 +22,7 @@ def sections(text: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         ("plain", "plain"),
         ("a < b & c > d", "a &lt; b &amp; c &gt; d"),
@@ -38,9 +38,9 @@ def sections(text: str) -> list[Any]:
     ],
 )  # fmt: skip
 def test_posted_text_is_kept_with_its_controls_and_nothing_else_in_brackets(
-    sent: str, kept: str
+    sent: str, stored: str
 ) -> None:
-    assert posted_text(sent) == kept
+    assert posted_text(sent) == stored
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_typed_text_becomes_mentions_and_escapes(typed: str, sent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seen"),
+    ("text", "readable"),
     [
         ("<@U1> <@U9|Bob> <@U9> <#C1|> <#C9>", "@Ada @Bob @U9 #general #C9"),
         ("<!here> <!subteam^S1|@team> <!date^1^{date}|then>", "@here @team then"),
@@ -68,8 +68,8 @@ def test_typed_text_becomes_mentions_and_escapes(typed: str, sent: str) -> None:
         ("a &lt; b &amp;amp; c", "a < b &amp; c"),
     ],
 )
-def test_people_read_names_and_labels(text: str, seen: str) -> None:
-    assert read(text) == seen
+def test_people_read_names_and_labels(text: str, readable: str) -> None:
+    assert read(text) == readable
 
 
 @given(st.text())

@@ -55,8 +55,8 @@ async def test_a_file_is_uploaded_in_two_steps_and_stands_in_the_channel(desk: D
     message = (await desk.call("conversations.replies", channel=GENERAL, ts=root))["messages"][1]
     assert (message["text"], message["thread_ts"], message.get("subtype")) == ("*here*", root, None)
     assert message["files"] == [file | {"is_public": True}]
-    seen = (await desk.call("files.info", file=own_id))["file"]
-    assert (seen["channels"], seen["shares"]["public"][GENERAL][0]["ts"]) == (
+    file_object = (await desk.call("files.info", file=own_id))["file"]
+    assert (file_object["channels"], file_object["shares"]["public"][GENERAL][0]["ts"]) == (
         [GENERAL], message["ts"],
     )  # fmt: skip
 
@@ -92,7 +92,7 @@ async def test_an_upload_may_come_as_a_form(desk: Desk) -> None:
     assert (await desk.call("files.info", file=file["id"]))["file"]["mimetype"] == "text/plain"
 
 
-async def test_an_upload_address_takes_what_was_announced_and_once(desk: Desk) -> None:
+async def test_an_upload_url_takes_the_announced_size_once(desk: Desk) -> None:
     opened = await desk.call("files.getUploadURLExternal", filename="n.txt", length=4)
     url = opened["upload_url"]
 
@@ -151,7 +151,9 @@ async def test_an_upload_address_takes_what_was_announced_and_once(desk: Desk) -
         ("files.info", {"file": "F0NONE"}, "file_not_found"),
     ],
 )  # fmt: skip
-async def test_what_slack_refuses_of_files(desk: Desk, method: str, args: Json, error: str) -> None:
+async def test_uploads_that_slack_refuses_are_refused(
+    desk: Desk, method: str, args: Json, error: str
+) -> None:
     opened = await desk.call("files.getUploadURLExternal", filename="a", length=1)
     done = await desk.upload("b", b"b")
     names = {"NO BYTES": opened["file_id"], "DONE": done}
@@ -192,14 +194,14 @@ async def test_a_file_is_shared_once_and_only_by_its_owner(desk: Desk) -> None:
 
 async def test_an_app_sees_no_file_of_a_channel_where_it_is_not(desk: Desk) -> None:
     team = desk.slack.slack.workspaces["T0ACME"]
-    shown = await LocalUser(desk.slack, "T0ACME", QUIET, ADA).post_file("a.png", PNG)
-    file = shown.raw["files"][0]
+    shared = await LocalUser(desk.slack, "T0ACME", QUIET, ADA).post_file("a.png", PNG)
+    file = shared.raw["files"][0]
 
     hidden = (await desk.error("files.info", file=file["id"]), await desk.get(file["url_private"]))
     team.channels[QUIET].members[desk.app.bot_user] = None
-    found = await desk.get(file["url_private"])
+    download = await desk.get(file["url_private"])
 
-    assert (hidden[0], hidden[1].status_code, found.content) == ("file_not_found", 404, PNG)
+    assert (hidden[0], hidden[1].status_code, download.content) == ("file_not_found", 404, PNG)
 
 
 async def test_a_deleted_file_leaves_a_tombstone_in_its_messages(desk: Desk) -> None:
@@ -215,15 +217,15 @@ async def test_a_deleted_file_leaves_a_tombstone_in_its_messages(desk: Desk) -> 
 
 async def test_a_file_that_is_deleted_before_slack_shares_it_is_not_shared(desk: Desk) -> None:
     desk.slack.pace.share_seconds = 0.02
-    one, two = await desk.upload("1.txt", b"1"), await desk.upload("2.txt", b"2")
-    for own_id in (one, two):
+    first, second = await desk.upload("1.txt", b"1"), await desk.upload("2.txt", b"2")
+    for own_id in (first, second):
         await complete(desk, own_id)
 
-    await desk.call("files.delete", file=one)
+    await desk.call("files.delete", file=first)
     await until(lambda: bool(desk.slack.messages("T0ACME", GENERAL)))
 
     (standing,) = desk.slack.messages("T0ACME", GENERAL)
-    assert [file["id"] for file in standing.raw["files"]] == [two]
+    assert [file["id"] for file in standing.raw["files"]] == [second]
 
 
 async def test_a_message_that_showed_a_deleted_file_alone_goes_with_it(desk: Desk) -> None:
@@ -235,15 +237,15 @@ async def test_a_message_that_showed_a_deleted_file_alone_goes_with_it(desk: Des
 
 
 async def test_an_update_may_name_the_files_that_stay(desk: Desk) -> None:
-    one, two = await desk.upload("1.txt", b"1"), await desk.upload("2.txt", b"2")
-    files = [{"id": one}, {"id": two}]
+    first, second = await desk.upload("1.txt", b"1"), await desk.upload("2.txt", b"2")
+    files = [{"id": first}, {"id": second}]
     await desk.call("files.completeUploadExternal", files=files, channel_id=GENERAL)
     ts = desk.slack.messages("T0ACME", GENERAL)[0].id
 
-    await desk.call("chat.update", channel=GENERAL, ts=ts, file_ids=[two])
+    await desk.call("chat.update", channel=GENERAL, ts=ts, file_ids=[second])
 
-    kept = desk.slack.messages("T0ACME", GENERAL)[0].raw["files"]
-    assert [file["id"] for file in kept] == [two]
+    remaining = desk.slack.messages("T0ACME", GENERAL)[0].raw["files"]
+    assert [file["id"] for file in remaining] == [second]
 
 
 async def test_people_share_files_and_the_app_hears_of_them(running: Running) -> None:
@@ -270,7 +272,7 @@ async def test_people_share_files_and_the_app_hears_of_them(running: Running) ->
                 assert await answer.read() == data
 
 
-async def test_what_people_cannot_share_is_said(desk: Desk) -> None:
+async def test_an_impossible_share_says_why(desk: Desk) -> None:
     with pytest.raises(InvalidData):
         await desk.ada.post_files([])
     with pytest.raises(NotFound):
@@ -301,7 +303,7 @@ async def test_a_plain_program_uploads_and_downloads(running: Running) -> None:
     assert info["file"]["shares"]["public"][GENERAL][0]["ts"] == message.id
 
 
-async def test_uploads_and_downloads_go_wrong_on_request(running: Running) -> None:
+async def test_uploads_and_downloads_fail_on_request(running: Running) -> None:
     client, faults = running.client(), running.context.faults
     client.retry_handlers.clear()
     faults.add(Fault(kind="status", where="slack:files.upload:*", status=503))
@@ -310,19 +312,19 @@ async def test_uploads_and_downloads_go_wrong_on_request(running: Running) -> No
     faults.add(Fault(kind="rate_limited", where="slack:files.completeUploadExternal:*", seconds=2))
     with refused("ratelimited"):
         await client.files_upload_v2(channel=RANDOM, content="x", filename="x.txt")
-    shown = await LocalUser(running.slack, "T0ACME", GENERAL, ADA).post_file("a.png", PNG)
+    shared = await LocalUser(running.slack, "T0ACME", GENERAL, ADA).post_file("a.png", PNG)
     token = {"Authorization": f"Bearer {running.app()['bot_token']}"}
-    url = shown.raw["files"][0]["url_private"]
+    url = shared.raw["files"][0]["url_private"]
     for kind in ("status", "rate_limited", "hang", "lose_answer", "lose_answer"):
         faults.add(Fault(kind=kind, where="slack:files.download:*", seconds=0.01))
 
-    seen: list[Any] = []
+    answers: list[Any] = []
     async with aiohttp.ClientSession(headers=token) as http:  # asks twice when an answer is lost
         for _ in range(5):
             try:
                 async with http.get(url) as answer:
-                    seen.append(answer.status)
+                    answers.append(answer.status)
             except aiohttp.ClientConnectionError:
-                seen.append("broken")
+                answers.append("broken")
 
-    assert seen == [500, 429, 504, "broken", 200]
+    assert answers == [500, 429, 504, "broken", 200]

@@ -34,22 +34,22 @@ BEN = "U0ACME02"
 
 
 def modal(*blocks: Json, title: str = "A form", **more: Any) -> Json:
-    found = list(blocks) or [section("Nothing to say")]
-    has_input = any(block["type"] == "input" for block in found)
+    all_blocks = list(blocks) or [section("Nothing to say")]
+    has_input = any(block["type"] == "input" for block in all_blocks)
     submit = {"submit": plain("Send")} if has_input else {}
-    return {"type": "modal", "title": plain(title), "blocks": found, **submit, **more}
+    return {"type": "modal", "title": plain(title), "blocks": all_blocks, **submit, **more}
 
 
 NAME = field({"type": "plain_text_input", "action_id": "name"}, block_id="n")
 
 
-class Office:
+class InteractiveApp:
     """A bolt program with an approval card; keeps what it heard."""
 
     def __init__(self, client: AsyncWebClient, secret: str = "unused") -> None:
         self.app = AsyncApp(client=client, signing_secret=secret)
         self.client = client
-        self.heard: list[Json] = []
+        self.received: list[Json] = []
         self.answer: Json = {}  # what a submission is acknowledged with
         self.app.action("approve")(self._approve)
         self.app.action("ask")(self._ask)
@@ -68,40 +68,40 @@ class Office:
 
     async def _approve(self, ack: Any, body: Json, respond: Any) -> None:
         await ack()
-        self.heard.append(body)
+        self.received.append(body)
         await respond(text=f"approved by <@{body['user']['id']}>", replace_original=True)
 
     async def _ask(self, ack: Any, body: Json, client: AsyncWebClient) -> None:
-        self.heard.append(body)
+        self.received.append(body)
         view = modal(NAME, callback_id="form", private_metadata="kept", notify_on_close=True)
         await client.views_open(trigger_id=body["trigger_id"], view=view)
         await ack()
 
     async def _hear(self, ack: Any, body: Json) -> None:
-        self.heard.append(body)
+        self.received.append(body)
         await ack()
 
     async def _slow(self, body: Json) -> None:
-        self.heard.append(body)
+        self.received.append(body)
 
     async def _cities(self, ack: Any, payload: Json) -> None:
-        self.heard.append(payload)
+        self.received.append(payload)
         await ack(options=[option("Oslo"), option("Osaka")])
 
     async def _submitted(self, ack: Any, body: Json) -> None:
-        self.heard.append(body)
+        self.received.append(body)
         await ack(**self.answer)
 
 
 @contextlib.asynccontextmanager
-async def office(running: Running) -> AsyncGenerator[tuple[Office, LocalUser]]:
-    found = Office(running.client())
-    async with over_sockets(found.app, running.app()["app_token"]):
-        yield found, LocalUser(running.slack, "T0ACME", GENERAL, ADA)
+async def interactive_app(running: Running) -> AsyncGenerator[tuple[InteractiveApp, LocalUser]]:
+    app = InteractiveApp(running.client())
+    async with over_sockets(app.app, running.app()["app_token"]):
+        yield app, LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
 
 async def test_a_press_reaches_the_app_as_slack_shapes_it(running: Running) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         root = await running.says("please")
         ts = await bot.post(
             section("May I?"),
@@ -110,9 +110,9 @@ async def test_a_press_reaches_the_app_as_slack_shapes_it(running: Running) -> N
         )  # fmt: skip
 
         outcome = await ada.press(ts, "approve")
-        await until(lambda: bool(bot.heard))
+        await until(lambda: bool(bot.received))
 
-    payload = bot.heard[0]
+    payload = bot.received[0]
     assert (outcome.sent, outcome.answered, outcome.failed) == (True, True, "")
     message = payload.pop("message")
     assert (message["ts"], message["text"], message["blocks"][1]["block_id"]) == (ts, "card", "b")
@@ -146,19 +146,19 @@ async def test_a_press_reaches_the_app_as_slack_shapes_it(running: Running) -> N
 
 
 async def test_a_pressed_card_is_replaced_by_the_apps_answer(running: Running) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         ts = await bot.post(actions(button("Yes", action_id="approve")))
 
         await ada.press(ts, "Yes")
         await until(lambda: running.texts() == ["approved by @Ada Park"])
 
-    shown = running.slack.messages("T0ACME", GENERAL)[0]
-    assert (shown.id, shown.edited, shown.raw["blocks"][0]["type"]) == (ts, True, "rich_text")
+    card = running.slack.messages("T0ACME", GENERAL)[0]
+    assert (card.id, card.edited, card.raw["blocks"][0]["type"]) == (ts, True, "rich_text")
 
 
 async def test_a_press_over_http_is_a_signed_form(running: Running) -> None:
     facts = running.app()
-    bot = Office(running.client(), facts["signing_secret"])
+    bot = InteractiveApp(running.client(), facts["signing_secret"])
     ada = LocalUser(running.slack, "T0ACME", GENERAL, ADA)
 
     async with over_http(bot.app) as url:
@@ -167,11 +167,11 @@ async def test_a_press_over_http_is_a_signed_form(running: Running) -> None:
         outcome = await ada.press(ts, "approve")
         await until(lambda: running.texts() == ["approved by @Ada Park"])
 
-    assert (outcome.answered, bot.heard[0]["actions"][0]["action_id"]) == (True, "approve")
+    assert (outcome.answered, bot.received[0]["actions"][0]["action_id"]) == (True, "approve")
 
 
-async def test_what_is_chosen_is_told_and_the_rest_of_the_card_with_it(running: Running) -> None:
-    async with office(running) as (bot, ada):
+async def test_a_choice_reaches_the_app_with_the_state_of_the_whole_card(running: Running) -> None:
+    async with interactive_app(running) as (bot, ada):
         ts = await bot.post(
             actions(
                 select(3, action_id="colour", placeholder=plain("Pick")),
@@ -184,13 +184,13 @@ async def test_what_is_chosen_is_told_and_the_rest_of_the_card_with_it(running: 
             ),
             actions(button("Yes", action_id="approve"), block_id="z"),
         )
-        kept = await ada.choose(ts, "boxes", ["y"])
-        told = await ada.choose(ts, "colour", "2")
+        first_choice = await ada.choose(ts, "boxes", ["y"])
+        second_choice = await ada.choose(ts, "colour", "2")
         await ada.press(ts, "approve", {"day": "2026-03-04"})
-        await until(lambda: len(bot.heard) == 2)
+        await until(lambda: len(bot.received) == 2)
 
-    assert (kept.sent, told.sent, told.answered) == (False, True, True)
-    first, second = bot.heard
+    assert (first_choice.sent, second_choice.sent, second_choice.answered) == (False, True, True)
+    first, second = bot.received
     chosen = {"text": plain("2") | {"emoji": True}, "value": "2"}
     assert first["actions"][0]["selected_option"] == chosen
     assert first["actions"][0]["placeholder"] == plain("Pick") | {"emoji": True}
@@ -205,26 +205,26 @@ async def test_what_is_chosen_is_told_and_the_rest_of_the_card_with_it(running: 
 
 
 async def test_a_menu_of_the_app_asks_it_for_its_options(running: Running) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         menu = {"type": "external_select", "action_id": "city", "min_query_length": 1}
         ts = await bot.post(actions(menu, block_id="a"))
 
         await ada.choose(ts, "city", "Oslo")
-        await until(lambda: len(bot.heard) == 2)
+        await until(lambda: len(bot.received) == 2)
         with pytest.raises(InvalidData, match="no option 'Rome'"):
             await ada.choose(ts, "city", "Rome")
 
-    asked, told = bot.heard[0], bot.heard[1]
-    assert (asked["type"], asked["value"], asked["action_id"]) == (
+    request, action = bot.received[0], bot.received[1]
+    assert (request["type"], request["value"], request["action_id"]) == (
         "block_suggestion",
         "Oslo",
         "city",
     )
-    assert told["actions"][0]["selected_option"]["value"] == "Oslo"
+    assert action["actions"][0]["selected_option"]["value"] == "Oslo"
 
 
 async def test_a_modal_is_opened_filled_in_and_sent(running: Running) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         ts = await bot.post(actions(button("Ask", action_id="ask")))
         opened = await ada.press(ts, "ask")
         form = opened.form
@@ -235,10 +235,10 @@ async def test_a_modal_is_opened_filled_in_and_sent(running: Running) -> None:
     assert (form.title, form.fields, ada.forms()) == ("A form", {"name": "x"}, [])
     assert (empty.sent, empty.errors) == (False, {"name": "Please complete this required field."})
     assert (sent.answered, sent.failed, sent.form) == (True, "", None)
-    view = bot.heard[1]["view"]
+    view = bot.received[1]["view"]
     assert (view["private_metadata"], view["callback_id"], view["id"]) == ("kept", "form", form.id)
     assert view["state"]["values"] == {"n": {"name": {"type": "plain_text_input", "value": "Zoë"}}}
-    assert bot.heard[1]["response_urls"] == []
+    assert bot.received[1]["response_urls"] == []
 
 
 @pytest.mark.parametrize(
@@ -252,10 +252,10 @@ async def test_a_modal_is_opened_filled_in_and_sent(running: Running) -> None:
         ({"response_action": "push", "view": modal(title="More")}, ["A form", "More"], {}),
     ],
 )  # fmt: skip
-async def test_what_the_app_answers_to_a_submission_is_seen(
+async def test_the_form_shows_what_the_app_answers_to_a_submission(
     running: Running, answer: Json, titles: list[str], errors: dict[str, str]
 ) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         bot.answer = answer
         ts = await bot.post(actions(button("Ask", action_id="ask")))
         opened = await ada.press(ts, "ask")
@@ -274,10 +274,10 @@ async def test_what_the_app_answers_to_a_submission_is_seen(
         {"response_action": "nonsense"},
     ],
 )
-async def test_an_answer_that_slack_does_not_take_is_trouble_for_the_person(
+async def test_the_person_sees_an_error_when_slack_refuses_the_apps_answer(
     running: Running, answer: Json
 ) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         bot.answer = answer
         ts = await bot.post(actions(button("Ask", action_id="ask")))
         opened = await ada.press(ts, "ask")
@@ -288,20 +288,20 @@ async def test_an_answer_that_slack_does_not_take_is_trouble_for_the_person(
     assert [form.id for form in ada.forms()] == [opened.form.id]
 
 
-async def test_a_closed_modal_is_told_to_those_who_asked(running: Running) -> None:
-    async with office(running) as (bot, ada):
+async def test_a_closed_modal_notifies_the_app_that_asked_for_it(running: Running) -> None:
+    async with interactive_app(running) as (bot, ada):
         ts = await bot.post(actions(button("Ask", action_id="ask")))
         opened = await ada.press(ts, "ask")
         assert opened.form
         await ada.close_form(opened.form.id)
 
-    assert (bot.heard[1]["type"], bot.heard[1]["is_cleared"]) == ("view_closed", False)
+    assert (bot.received[1]["type"], bot.received[1]["is_cleared"]) == ("view_closed", False)
     assert ada.forms() == []
 
 
 async def test_an_app_that_does_not_answer_shows_as_a_warning(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.2
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         ts = await bot.post(actions(button("Slow", action_id="slow")))
         late = await ada.press(ts, "slow")
     gone = await ada.press(ts, "slow")
@@ -314,22 +314,22 @@ async def test_an_app_that_does_not_answer_shows_as_a_warning(running: Running) 
     assert gone.failed == "The app is not connected"
 
 
-async def test_interactions_go_wrong_on_request(running: Running) -> None:
+async def test_interactions_fail_on_request(running: Running) -> None:
     running.slack.pace.ack_seconds = 0.3
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         ts = await bot.post(actions(select(2, action_id="colour")))
         running.context.faults.add(Fault(kind="drop", where=f"slack:interaction:{GENERAL}"))
         lost = await ada.choose(ts, "colour", "0")
         running.context.faults.add(Fault(kind="duplicate", where="slack:interaction:*"))
         twice = await ada.choose(ts, "colour", "1")
-        await until(lambda: len(bot.heard) == 2)
+        await until(lambda: len(bot.received) == 2)
 
     assert (lost.failed, twice.failed) == ("The app did not respond in time", "")
-    assert [h["actions"][0]["selected_option"]["value"] for h in bot.heard] == ["1", "1"]
+    assert [h["actions"][0]["selected_option"]["value"] for h in bot.received] == ["1", "1"]
 
 
 async def test_a_whisper_is_seen_by_one_person_and_can_be_pressed(running: Running) -> None:
-    async with office(running) as (bot, ada):
+    async with interactive_app(running) as (bot, ada):
         await bot.client.chat_postEphemeral(
             channel=GENERAL, user=ADA, text="psst",
             blocks=[actions(button("Yes", action_id="approve"))],
@@ -342,39 +342,42 @@ async def test_a_whisper_is_seen_by_one_person_and_can_be_pressed(running: Runni
         with pytest.raises(NotFound):
             await LocalUser(running.slack, "T0ACME", GENERAL, BEN).press(whisper.id, "approve")
 
-    assert (bot.heard[0]["container"]["is_ephemeral"], "message" in bot.heard[0]) == (True, False)
+    assert (bot.received[0]["container"]["is_ephemeral"], "message" in bot.received[0]) == (
+        True,
+        False,
+    )
     assert running.texts() == []
     assert LocalUser(running.slack, "T0ACME", GENERAL, BEN).whispers() == []
 
 
-async def pressed(running: Running, bot: Office, ada: LocalUser) -> str:
+async def press_approve(running: Running, bot: InteractiveApp, ada: LocalUser) -> str:
     """A fresh response URL."""
     ts = await bot.post(actions(select(1, action_id="colour")))
     await ada.choose(ts, "colour", "0")
-    await until(lambda: bool(bot.heard))
-    return bot.heard.pop()["response_url"]
+    await until(lambda: bool(bot.received))
+    return bot.received.pop()["response_url"]
 
 
-async def answers(url: str, *bodies: Any) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
+async def post_replies(url: str, *bodies: Any) -> list[tuple[int, str]]:
+    replies: list[tuple[int, str]] = []
     async with aiohttp.ClientSession() as http:
         for body in bodies:
             async with http.post(url, json=body) as answer:
-                found.append((answer.status, await answer.text()))
-    return found
+                replies.append((answer.status, await answer.text()))
+    return replies
 
 
 async def test_a_response_url_whispers_speaks_and_deletes_five_times(running: Running) -> None:
-    async with office(running) as (bot, ada):
-        url = await pressed(running, bot, ada)
-        found = await answers(
+    async with interactive_app(running) as (bot, ada):
+        url = await press_approve(running, bot, ada)
+        replies = await post_replies(
             url, {"text": "to you"}, {"text": "to all", "response_type": "in_channel"},
             {"blocks": [{"type": "nonsense"}]}, {"text": "again"},
             {"text": "new", "replace_original": True}, {"delete_original": True}, {"text": "sixth"},
         )  # fmt: skip
 
-    assert [status for status, _ in found] == [200, 200, 400, 200, 200, 200, 404]
-    assert found[-1][1] == '{"ok":false,"error":"used_url"}'
+    assert [status for status, _ in replies] == [200, 200, 400, 200, 200, 200, 404]
+    assert replies[-1][1] == '{"ok":false,"error":"used_url"}'
     assert [m.text for m in ada.whispers()] == ["to you", "again"]
     assert running.texts() == ["to all"]
 
@@ -384,9 +387,9 @@ async def test_a_response_url_ends_after_half_an_hour(desk: Desk) -> None:
     replies = desk.slack._interactions._replies  # pyright: ignore[reportPrivateUsage]  # no app listens in this test
     team = desk.slack.slack.workspaces["T0ACME"]
     channel = team.channels[GENERAL]
-    found = channel.find(posted)
-    assert found
-    url = replies.open(desk.app, team, channel, found, ADA)
+    message = channel.find(posted)
+    assert message
+    url = replies.open(desk.app, team, channel, message, ADA)
 
     desk.clock.now += 1799
     early = await desk.http.post(url, json={"text": "in time"})
@@ -493,9 +496,9 @@ async def test_every_input_of_a_form_comes_as_slack_writes_it(desk: Desk) -> Non
     trigger = hands.views.trigger(desk.app, ADA)
     form = (await desk.call("views.open", trigger_id=trigger, view=modal(*blocks)))["view"]["id"]
 
-    given = {name: value for name, (_, value, _) in kinds.items()}
+    entered = {name: value for name, (_, value, _) in kinds.items()}
     file = FileUpload(name="a.png", data=avatar_png("a"))
-    outcome = await desk.ada.submit_form(form, given | {"file": [file.model_dump()]})
+    outcome = await desk.ada.submit_form(form, entered | {"file": [file.model_dump()]})
 
     assert (outcome.sent, outcome.errors) == (True, {})
     values = desk.ada.forms()[0].raw["state"]["values"]
@@ -506,7 +509,7 @@ async def test_every_input_of_a_form_comes_as_slack_writes_it(desk: Desk) -> Non
     }
 
 
-async def test_what_the_client_does_not_take_is_not_sent(desk: Desk) -> None:
+async def test_values_that_the_client_refuses_are_not_sent(desk: Desk) -> None:
     number = {"type": "number_input", "is_decimal_allowed": False, "min_value": "2"}
     blocks = [
         field({"type": "plain_text_input", "action_id": "short", "max_length": 3}),
@@ -530,12 +533,12 @@ async def test_what_the_client_does_not_take_is_not_sent(desk: Desk) -> None:
     })  # fmt: skip
 
 
-async def test_what_a_hand_cannot_do_is_said(desk: Desk) -> None:
-    said = await desk.says("no card")
+async def test_an_impossible_user_action_says_why(desk: Desk) -> None:
+    plain_message = await desk.says("no card")
     ts = await desk.post(blocks=[actions(button("Go", action_id="go"), select(1, action_id="s"))])
     ada = desk.ada
     cases: list[tuple[Any, type[Exception], str]] = [
-        (ada.press(said, "go"), NotFound, "a person's"),
+        (ada.press(plain_message, "go"), NotFound, "a person's"),
         (ada.press("1.1", "go"), NotFound, "No message"),
         (ada.press(ts, "stop"), NotFound, "it has 'go', 's'"),
         (ada.press(ts, "s"), InvalidData, "choose"),
@@ -553,10 +556,10 @@ async def test_what_a_hand_cannot_do_is_said(desk: Desk) -> None:
             await doing
 
 
-async def test_the_controls_are_there_over_http_too(running: Running) -> None:
+async def test_the_user_actions_are_available_over_http(running: Running) -> None:
     base = f"{running.context.base_url}/_control/slack"
     who = {"workspace": "T0ACME", "person": ADA}
-    async with office(running) as (bot, _), aiohttp.ClientSession() as http:
+    async with interactive_app(running) as (bot, _), aiohttp.ClientSession() as http:
         ts = await bot.post(
             actions(button("Ask", action_id="ask"), select(2, action_id="colour"))
         )  # fmt: skip

@@ -94,8 +94,8 @@ async def test_a_borrowed_name_and_picture_make_a_bot_message(desk: Desk) -> Non
         "username": "Ada (Discord)",
         "icons": {"image_36": url, "image_48": url, "image_72": url},
     }
-    seen = desk.changes[0].message
-    assert (seen.author, seen.picture, seen.bot) == ("Ada (Discord)", url, True)
+    posted = desk.changes[0].message
+    assert (posted.author, posted.picture, posted.bot) == ("Ada (Discord)", url, True)
 
 
 async def test_the_emoji_wins_over_the_picture(desk: Desk) -> None:
@@ -156,7 +156,7 @@ async def test_a_missing_scope_is_named(desk: Desk) -> None:
         ({"channel": GENERAL, "text": "x", "metadata": HUGE_METADATA}, "metadata_too_large"),
     ],
 )
-async def test_posts_that_slack_refuses(desk: Desk, args: Json, error: str) -> None:
+async def test_posts_that_slack_refuses_are_refused(desk: Desk, args: Json, error: str) -> None:
     assert await desk.error("chat.postMessage", **args) == error
     assert desk.changes == []
 
@@ -174,7 +174,7 @@ async def test_refused_blocks_are_pointed_at(desk: Desk) -> None:
     }
 
 
-async def test_a_steady_message_a_second_is_never_refused(desk: Desk) -> None:
+async def test_one_message_a_second_is_never_refused(desk: Desk) -> None:
     limits = Limits()
     late = [0.0, 0.4, 0.1, 0.0, 0.3]  # arrival is never quite regular
 
@@ -183,7 +183,7 @@ async def test_a_steady_message_a_second_is_never_refused(desk: Desk) -> None:
     assert waits == [None] * 300
 
 
-async def test_a_private_channel_is_not_there_for_those_outside(desk: Desk) -> None:
+async def test_a_private_channel_is_hidden_from_apps_outside_it(desk: Desk) -> None:
     team = desk.slack.slack.workspaces["T0ACME"]
     private = team.add_channel(Channel("C0ACMEPRIV", "board", "group", team.id, ADA, 0))
     private.members[ADA] = None
@@ -286,7 +286,9 @@ async def test_blocks_in_a_form_are_json_text(desk: Desk) -> None:
         ("chat.postEphemeral", b'{"channel": "C0ACME001", "user": "U404"}', "user_not_in_channel"),
     ],
 )
-async def test_requests_that_slack_refuses(desk: Desk, path: str, body: bytes, error: str) -> None:
+async def test_requests_that_slack_refuses_are_refused(
+    desk: Desk, path: str, body: bytes, error: str
+) -> None:
     headers = {"Authorization": f"Bearer {desk.token}", "Content-Type": "application/json"}
 
     answer = await desk.http.post(f"/slack/api/{path}", content=body, headers=headers)
@@ -302,7 +304,7 @@ async def test_a_form_with_an_unknown_content_type_is_refused(desk: Desk) -> Non
     assert answer.json() == {"ok": False, "error": "invalid_post_type"}
 
 
-async def test_an_inactive_app_is_told_so(desk: Desk) -> None:
+async def test_an_inactive_app_is_refused_with_that_reason(desk: Desk) -> None:
     desk.app.active = False
 
     assert await desk.error("auth.test") == "account_inactive"
@@ -316,7 +318,7 @@ async def test_json_without_a_charset_is_taken_with_a_warning(desk: Desk) -> Non
     assert answer.json()["warning"] == "missing_charset"
 
 
-async def test_an_update_replaces_text_and_blocks_and_keeps_the_rest(desk: Desk) -> None:
+async def test_an_update_replaces_text_and_blocks_and_keeps_other_fields(desk: Desk) -> None:
     metadata = {"event_type": "op", "event_payload": {"id": "1"}}
     ts = await desk.post("old", attachments=[{"text": "kept"}], metadata=metadata)
     desk.clock.now += 90.5
@@ -419,7 +421,7 @@ async def test_a_deleted_parent_stays_as_a_tombstone_until_its_last_reply_goes(d
     assert after == []
 
 
-async def test_history_lies_between_the_moments_that_were_asked_for(desk: Desk) -> None:
+async def test_history_lies_between_oldest_and_latest(desk: Desk) -> None:
     times = [await desk.post(str(number)) for number in range(5)]
 
     async def texts(**args: Any) -> list[str]:
@@ -500,12 +502,15 @@ async def test_direct_messages_open_with_a_person(desk: Desk) -> None:
 
 
 async def test_people_have_names_pictures_and_addresses(desk: Desk) -> None:
-    found = await desk.call("users.lookupByEmail", email="Ada@acme.example")
+    by_email = await desk.call("users.lookupByEmail", email="Ada@acme.example")
     listed = await desk.call("users.list")
     desk.without("users:read.email")
     plain = await desk.call("users.info", user=ADA)
 
-    assert (found["user"]["id"], found["user"]["profile"]["display_name"]) == (ADA, "Ada Park")
+    assert (by_email["user"]["id"], by_email["user"]["profile"]["display_name"]) == (
+        ADA,
+        "Ada Park",
+    )
     assert "email" not in plain["user"]["profile"]
     assert [m["name"] for m in listed["members"]] == [
         "ada",
@@ -515,22 +520,24 @@ async def test_people_have_names_pictures_and_addresses(desk: Desk) -> None:
         "bridge",
         "plain",
     ]
-    picture = await desk.http.get(found["user"]["profile"]["image_72"])
+    picture = await desk.http.get(by_email["user"]["profile"]["image_72"])
     assert picture.headers["content-type"].startswith("image/svg+xml")
     assert ">AP</text>" in picture.text
 
 
 async def test_reactions_are_counted_by_name(desk: Desk) -> None:
     ts = await desk.says("nice")
-    wanted = {"channel": GENERAL, "timestamp": ts, "name": "tada"}
+    arguments = {"channel": GENERAL, "timestamp": ts, "name": "tada"}
 
-    assert await desk.call("reactions.add", **wanted) == {"ok": True}
-    assert await desk.error("reactions.add", **wanted) == "already_reacted"
+    assert await desk.call("reactions.add", **arguments) == {"ok": True}
+    assert await desk.error("reactions.add", **arguments) == "already_reacted"
     got = await desk.call("reactions.get", channel=GENERAL, timestamp=ts)
     assert got["message"]["reactions"] == [{"name": "tada", "users": ["U0ACMEBOT1"], "count": 1}]
-    assert await desk.call("reactions.remove", **wanted) == {"ok": True}
-    assert await desk.error("reactions.remove", **wanted) == "no_reaction"
-    assert await desk.error("reactions.add", **(wanted | {"name": "no spaces"})) == "invalid_name"
+    assert await desk.call("reactions.remove", **arguments) == {"ok": True}
+    assert await desk.error("reactions.remove", **arguments) == "no_reaction"
+    assert (
+        await desk.error("reactions.add", **(arguments | {"name": "no spaces"})) == "invalid_name"
+    )
 
 
 async def test_a_message_takes_twenty_three_kinds_of_emoji(desk: Desk) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 Json = dict[str, Any]
 
-_LEAST = 0x10000  # the least number of five hexadecimal digits
-_IDS = 0x100000 - _LEAST
+_FIRST_ID = 0x10000  # the least number of five hexadecimal digits
+_IDS = 0x100000 - _FIRST_ID
 NO_PREVIEW = "[no preview available]"
 _COLOURS = {"good": "2eb886", "warning": "daa038", "danger": "a30200"}
 _SWITCHES = {"plain_text": ("emoji", True), "mrkdwn": ("verbatim", False)}
@@ -30,10 +30,10 @@ _counted = count(1)
 
 def new_id() -> str:
     """Five characters, as Slack makes them: no secret, and no two alike among sixty million."""
-    return f"{next(_counted) * 39_916_801 % _IDS + _LEAST:x}"
+    return f"{next(_counted) * 39_916_801 % _IDS + _FIRST_ID:x}"
 
 
-def kept_blocks(blocks: list[Json]) -> list[Json]:
+def stored_blocks(blocks: list[Json]) -> list[Json]:
     """The same blocks, completed in place."""
     waiting: list[Any] = list(blocks)
     while waiting:
@@ -46,7 +46,7 @@ def kept_blocks(blocks: list[Json]) -> list[Json]:
     return [_with_id(block) for block in blocks]
 
 
-def kept_attachments(attachments: list[Json]) -> list[Json]:
+def stored_attachments(attachments: list[Json]) -> list[Json]:
     return [_attachment(number, attachment) for number, attachment in enumerate(attachments, 1)]
 
 
@@ -66,8 +66,8 @@ def _complete(node: Json) -> None:
 def _with_id(block: Json) -> Json:
     if block.get("block_id"):
         return block
-    rest = {name: value for name, value in block.items() if name not in ("type", "block_id")}
-    return {"type": block["type"], "block_id": new_id(), **rest}
+    members = {name: value for name, value in block.items() if name not in ("type", "block_id")}
+    return {"type": block["type"], "block_id": new_id(), **members}
 
 
 def _attachment(number: int, attachment: Json) -> Json:
@@ -75,7 +75,7 @@ def _attachment(number: int, attachment: Json) -> Json:
     if colour := attachment.get("color"):
         stored["color"] = _COLOURS.get(colour, colour.removeprefix("#"))
     if attachment.get("blocks"):
-        stored["blocks"] = kept_blocks(attachment["blocks"])
+        stored["blocks"] = stored_blocks(attachment["blocks"])
     if not stored.get("fallback"):
         stored["fallback"] = attachment.get("text") or attachment.get("title") or NO_PREVIEW
     return stored
