@@ -1,4 +1,4 @@
-"""Slack: what the entry point names. Cheap to import; the SDK comes with `build`."""
+"""The Slack connector type that the entry point names; only `build` imports the SDK."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from connectors.slack.setup import OPTIONS, steps
 
 
 class SlackType:
-    """Makes Slack accounts."""
+    """The factory of Slack accounts, and what the commands know of Slack without an account."""
 
     platform: str = PLATFORM
     settings: type[BaseModel] = SlackSettings
@@ -31,7 +31,7 @@ class SlackType:
         return SlackConnector(account, settings, tools)
 
     def verify(self, account: AccountId, settings: Any) -> None:
-        """Settings that could be read can be used."""
+        """Check nothing: any settings that can be parsed can be used."""
 
     def codec(self) -> Codec:
         from connectors.slack import cards  # readers, writers and tables that few commands need

@@ -1,4 +1,4 @@
-"""What Slack can show, how fast it may be spoken to, and what the app needs. Data only."""
+"""What Slack can show, its limits and rate limits, and the scopes that the app needs. Data only."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ ADD_PIN, REMOVE_PIN = "pins.add", "pins.remove"
 START_STREAM, APPEND_STREAM, STOP_STREAM = (
     "chat.startStream", "chat.appendStream", "chat.stopStream",
 )  # fmt: skip
-SHARE_FILES = "files.completeUploadExternal"  # the last of three requests that share files
+SHARE_FILES = "files.completeUploadExternal"  # the last of the three requests that share files
 
-TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000, posting advises so
+TEXT_LIMIT = 3900  # encoded characters: chat.update refuses more than 4,000
 NAME_LIMIT = 80
 SET_STATUS = "assistant.threads.setStatus"
 STREAM_TEXT = 11_900  # 12,000
 STREAM_FIELD = 250  # 256
 STREAM_LIFE = 270.0  # seconds; Slack ends it after 300
 STREAM_PACE = 0.7
-MAX_STREAMS = 18  # open or ended within a minute: Slack lets 20 be started and 20 be stopped
+MAX_STREAMS = 18  # open or ended within a minute: Slack allows 20 starts and 20 stops a minute
 EXCERPT_LIMIT = 200
 METADATA_TYPE = "uacs_bridge_operation"
 
-# Requests that read, by method: Tier 2 is 20 a minute, Tier 3 is 50, Tier 4 is 100
-# (slackapi/java-slack-sdk `rate_limit_tiers.json`, 2026-08); windows are a little longer.
+# Rate limits of read methods: Tier 2 is 20 a minute, Tier 3 is 50, Tier 4 is 100
+# (slackapi/java-slack-sdk `rate_limit_tiers.json`, 2026-08). Our windows are a little longer.
 _TIER_2, _TIER_3, _TIER_4 = (Rate(count=count, seconds=61.0) for count in (20, 50, 100))
 READS = {
     "bots.info": _TIER_3,
@@ -47,7 +47,7 @@ READS = {
     "users.list": _TIER_2,
 }
 
-# Fields of a message, and of a view, that Slack fills in itself; whoever sends does not.
+# Fields of a message and of a view that Slack fills in; a sender omits them.
 READ_ONLY = frozenset({
     "app_id", "bot_id", "bot_profile", "channel_type", "client_msg_id", "deleted_ts",
     "display_as_bot", "edited", "event_ts", "hidden", "inviter", "is_locked", "is_starred",
@@ -62,11 +62,11 @@ READ_ONLY_IN_VIEW = frozenset({
 })  # fmt: skip
 
 # What a message of blocks holds (docs.slack.dev "Block Kit", npm @slack/types, 2026-08). Texts are
-# a little shorter than Slack allows: it does not say whether it counts before or after escaping.
+# a little shorter than Slack allows: Slack does not document whether it counts escaped text.
 BLOCKS_PER_MESSAGE = 50
-ATTACHMENTS_PER_MESSAGE = 20  # advised; 100 are refused
+ATTACHMENTS_PER_MESSAGE = 20  # Slack advises this number and refuses 100
 FILES_PER_MESSAGE = 10
-MESSAGE_CHARACTERS = 12_000  # `msg_blocks_too_long` was seen from about 13,200 on
+MESSAGE_CHARACTERS = 12_000  # `msg_blocks_too_long` was observed from about 13,200 characters on
 TABLES_PER_MESSAGE = 1
 CHARTS_PER_MESSAGE = 2
 PLANS_PER_MESSAGE = 1
@@ -86,7 +86,7 @@ INPUT_LABEL = 2_000
 INPUT_VALUE = 3_000
 PLACEHOLDER = 150
 OPTION_TEXT = 75
-OPTION_VALUE = 75  # 150 by most sources
+OPTION_VALUE = 75  # most sources say 150
 OPTIONS = 100
 OPTION_GROUPS = 100
 BOXES = 10  # checkboxes, radio buttons
@@ -110,9 +110,9 @@ CHART_POINTS = 20
 TASK_TITLE = 256
 TASKS = 50
 
-# How far each node of a card is shown: PARTIAL is in another form, at least some of them, with all
-# their words. Pictures are PNG, JPEG or GIF, without links or sizes of their own; cards of a
-# carousel are short; no button is disabled, shows or hides anything; nobody has a role.
+# How well each node of a card is shown. PARTIAL: some of its variants take another form that keeps
+# all words. Pictures are PNG, JPEG or GIF, without links and without sizes; cards of a carousel are
+# short; buttons cannot be disabled and cannot show or hide nodes; there are no roles.
 _CARD = {
     Level.FULL: (
         *("prose", "table", "divider", "context", "fields", "section", "container", "tasks"),
@@ -138,10 +138,10 @@ CAPABILITIES = Capabilities(
         "group_mentions": Level.FULL,
         "people_pictures": Level.FULL,
         "broadcast": Level.FULL,
-        "reactions": Level.FULL,  # 23 different ones; who reacted elsewhere stands in the archive
+        "reactions": Level.FULL,  # 23 different ones; the archive has remote reactors
         "pins": Level.FULL,
-        "typing": Level.DROPPED,  # bots do not hear of it; they show it in threads, as a status
-        "whispers": Level.PARTIAL,  # gone when the person loads Slack anew; never changed
+        "typing": Level.DROPPED,  # no events for bots; they show a status of a thread
+        "whispers": Level.PARTIAL,  # disappears when the person reloads Slack; cannot be edited
         "delete_others": Level.REJECTED,  # the bot may delete only its own messages
         "underline": Level.DROPPED,
         "spoiler": Level.PARTIAL,
@@ -154,14 +154,14 @@ CAPABILITIES = Capabilities(
     text_unit="characters",
     echo=True,
     history=True,
-    # chat.update may be called 50 times a minute in a workspace: one stream leaves 10 of them for
-    # final edits. Several streams at once share the budget and are coalesced by it.
+    # Slack allows 50 chat.update calls a minute in a workspace: one stream leaves 10 of them for
+    # final edits. Concurrent streams share this limit, which coalesces their edits.
     stream_pace=1.5,
     link_marks=(".slack.com/archives/", "slack.com/app_redirect?"),
-    # Slack counts per method, workspace and app ("Rate limits", docs.slack.dev, 2026-08): posts
-    # about 1/s and channel with short bursts, several hundred a minute and workspace; Tier 3
-    # (update, delete) 50 a minute. Windows are a little longer than published: our clock is not
-    # Slack's.
+    # Slack limits by method, workspace and app ("Rate limits", docs.slack.dev, 2026-08): posts
+    # about 1/s in a channel with short bursts, several hundred a minute in a workspace; Tier 3
+    # (update, delete) 50 a minute. Our windows are a little longer than documented, as our
+    # clock is not Slack's.
     budgets={
         POST_PER_CHANNEL: (Rate(count=4, seconds=4.2),),
         POST_PER_WORKSPACE: (Rate(count=300, seconds=61.0),),
@@ -178,7 +178,7 @@ CAPABILITIES = Capabilities(
     },
 )
 
-# Bot scopes and what each is for; `check` names the missing ones with these words.
+# Bot scopes and their purposes; `check` reports missing scopes with these texts.
 SCOPES = {
     "app_mentions:read": "hear when it is mentioned",
     "channels:history": "read what is said in public channels",
@@ -202,12 +202,12 @@ SCOPES = {
     "reactions:write": "react as people elsewhere do",
     "users:read": "look up names and pictures of people",
 }
-# What a configuration may ask for beside; the manifest has none of them.
+# Scopes of optional features that a configuration may use; the manifest omits them.
 SCOPES_OF_USES: dict[Use, tuple[str, str]] = {
     "groups": ("usergroups:read", "know user groups and who is in them"),
     "emails": ("users:read.email", "link accounts by e-mail (people.link_by_email)"),
 }
-# Without these the bridge cannot do its work; the others only make it know more.
+# The bridge does not work without these scopes; the others give it more information.
 REQUIRED_SCOPES = (
     "channels:history",
     "channels:read",

@@ -1,4 +1,4 @@
-"""The channels of a workspace that the app can see, and the names of those that are mentioned."""
+"""The channels of a workspace that the app can see, and the names of mentioned channels."""
 
 from __future__ import annotations
 
@@ -26,19 +26,28 @@ class Channels:
         self._own_identity = own_identity
 
     async def visible(self) -> Sequence[ChannelInfo]:
-        """Public channels, and private ones that the bot is in; archived ones are left out."""
+        """List the public channels and the private ones with the bot in them, without archived
+        ones.
+
+        Raises PlatformError.
+        """
         identity = await self._own_identity.get()
         try:
             channels = await _listed(self._api, f"{_PUBLIC},{_PRIVATE}")
         except AuthFailed as error:
             if error.code != "missing_scope":
                 raise
-            channels = await _listed(self._api, _PUBLIC)  # without groups:read there are no others
+            channels = await _listed(
+                self._api, _PUBLIC
+            )  # without groups:read Slack lists public channels only
         return [_info(channel, identity) for channel in channels]
 
     async def name(self, channel: ChannelRef) -> str | None:
-        """The name as everybody in the workspace may know it. A private channel, and one that the
-        bot cannot see, is called what Slack shows to those who are not in it."""
+        """The name of a channel as everybody in the workspace may know it.
+
+        A private channel, or one that the bot cannot see, has the placeholder that Slack shows to
+        people outside it. Raises PlatformError.
+        """
         try:
             answer = await self._api.read("conversations.info", channel=channel.channel)
         except NotFound:
@@ -49,7 +58,7 @@ class Channels:
         return text_at(channel_object, "name") or None
 
     def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
-        """None: the list of channels is complete."""
+        """None always: `visible` lists every channel that the app can see."""
         return None
 
 

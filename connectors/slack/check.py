@@ -1,4 +1,5 @@
-"""Is the account ready? Token, scopes, channels and socket token, each with what to do."""
+"""The readiness check of an account: token, scopes, channels and socket token, with advice for
+each."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _REINSTALL = "add it under OAuth & Permissions > Bot Token Scopes and install th
 
 @dataclass(frozen=True)
 class AccountHealth:
-    """The health of one account; `receiving` tells how its receiving side is."""
+    """The health of one account; `receiving` returns the health of its receiving side."""
 
     api: WebApi
     app_api: WebApi | None
@@ -35,12 +36,17 @@ class AccountHealth:
     receiving: Callable[[], Health]
 
     def current(self) -> Health:
+        """The current health: that of the credential, else that of the receiving side."""
         return self.api.credential.health(self.receiving())
 
     async def check(
         self, channels: Sequence[ChannelRef], uses: Collection[Use] = ()
     ) -> Sequence[Finding]:
-        """Everything that can be asked before the start, the most basic first."""
+        """Check the token, the scopes, the receiving side and the channels, in this order.
+
+        `uses` are the optional features that the configuration uses. Returns one finding for each
+        fact; a failing token ends the check. Errors of Slack become findings.
+        """
         findings: list[Finding] = []
         try:
             answer = await self.api.ask("auth.test")
@@ -52,7 +58,7 @@ class AccountHealth:
             Finding("ok", f"bot @{handle} in workspace {text_at(answer.body, 'team')!r} ({team})")
         )
         findings += _scope_findings(answer.scopes, uses)
-        # An open socket proves the app token; Slack counts how often one asks for another.
+        # An open socket proves the app token; Slack rate-limits requests for new sockets.
         app_api = None if self.receiving().state == "connected" else self.app_api
         receiving = _receive_findings(app_api, self.settings, self.public_url)
         findings += [finding async for finding in receiving]
@@ -63,7 +69,7 @@ class AccountHealth:
 
 def _scope_findings(granted: frozenset[str], uses: Collection[Use]) -> Iterator[Finding]:
     if not granted:
-        yield Finding("warning", "Slack did not tell the token's scopes; they were not checked")
+        yield Finding("warning", "Slack did not return the token's scopes; they were not checked")
         return
     scopes = {**SCOPES, **dict(SCOPES_OF_USES[use] for use in uses)}
     needed = {*REQUIRED_SCOPES, *(SCOPES_OF_USES[use][0] for use in uses)}
@@ -97,9 +103,9 @@ async def _receive_findings(
 
 
 def _token_finding(what: str, error: BridgeError) -> Finding:
-    """Where Slack was not reached, nothing is known of the token."""
+    """The finding for a failed call; without an answer, it says nothing about the token."""
     if isinstance(error, (RateLimited, Unavailable, Unsettled)):
-        todo = "check the network and api_url, then try again: the token was not looked at"
+        todo = "check the network and api_url, then try again: the token was not checked"
         return Finding("error", f"Slack cannot be asked: {error}", todo)
     return Finding("error", f"{what}: {error}", _advice(error))
 
@@ -108,7 +114,7 @@ async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: 
     if channel.workspace != team:
         return Finding(
             "error",
-            f"channel {channel.channel!r} is said to be in workspace {channel.workspace!r}, "
+            f"channel {channel.channel!r} is configured for workspace {channel.workspace!r}, "
             f"but this token is for {team!r}",
             "use the account of that workspace for it",
         )
@@ -118,7 +124,7 @@ async def _channel_finding(api: WebApi, channel: ChannelRef, team: str, handle: 
         todo = f"check the id; in a private channel first say /invite @{handle}"
         return Finding("error", str(error), todo)
     except (RateLimited, Unavailable, Unsettled) as error:
-        what = f"channel {channel.channel!r} was not looked at: {error}"
+        what = f"channel {channel.channel!r} was not checked: {error}"
         return Finding("warning", what, "try again later")
     except PlatformError as error:
         return Finding("error", str(error), _advice(error))
@@ -136,5 +142,5 @@ def _membership(channel: ChannelRef, info: Json, handle: str) -> Finding:
 
 
 def _advice(error: BridgeError) -> str:
-    """What the error's text says last is what to do."""
+    """The advice, which is the last part of the error's text."""
     return str(error).rpartition(": ")[2].rpartition("; ")[2]

@@ -1,4 +1,4 @@
-"""How one Slack account receives, by Socket Mode or signed HTTP requests, and how it is doing."""
+"""How one Slack account receives: Socket Mode or signed HTTP requests, and the health of either."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHARED = (
 
 
 class Connection:
-    """The receiving side of one account; `state` tells how it is."""
+    """The receiving side of one account; `state` is its current health."""
 
     def __init__(
         self,
@@ -63,7 +63,10 @@ class Connection:
         self.state = Health("stopped")
 
     async def run(self, inbox: Inbox) -> None:
-        """Receive until cancelled. Raises AuthFailed where only a person can help."""
+        """Receive until cancelled.
+
+        Raises AuthFailed when only a person can solve the problem; retries every other failure.
+        """
         self.state = Health("connecting")
         state = "failed"
         try:
@@ -82,7 +85,11 @@ class Connection:
             self.state = replace(self.state, state=state)
 
     def app(self, inbox: Inbox) -> AsgiApp | None:
-        """The signed route of Slack's requests; None where the account uses Socket Mode."""
+        """The HTTP app with the signed route for Slack's requests; None when the account uses
+        Socket Mode.
+
+        Raises ConfigError when `signing_secret` is missing.
+        """
         if self._settings.receive != "http":
             return None
         signing_secret = self._settings.signing_secret
@@ -93,7 +100,7 @@ class Connection:
         return Router(routes=[route])
 
     async def close(self) -> None:
-        """End what a revoked token began."""
+        """Cancel the pending checks of the token."""
         for task in self._proving:
             task.cancel()
         await asyncio.gather(*self._proving, return_exceptions=True)
@@ -130,7 +137,8 @@ class Connection:
         await asyncio.Event().wait()
 
     async def _socket_address(self) -> str:
-        """A new address for each connection: they are good for one, and only for a while."""
+        """Request a new WebSocket address; each address is valid for one connection and a short
+        time."""
         if self._app_api is None:
             raise ConfigError(f"Account {self._account!r}: receive: socket needs app_token")
         url = text_at(await self._app_api.read("apps.connections.open"), "url")
@@ -152,7 +160,7 @@ class Connection:
             task.add_done_callback(self._proving.discard)
 
     async def _prove_token(self) -> None:
-        """Ask with the bot's token: the account's health shows whether Slack still takes it."""
+        """Call Slack with the bot token, so that the account's health shows a revoked token."""
         ask = partial(self._api.read, "auth.test")
         with contextlib.suppress(AuthFailed):
             await retry_until_done(self._account, ask, self._clock)

@@ -1,4 +1,4 @@
-"""One Slack account as a Connector: its parts, built once, and its life cycle."""
+"""One Slack account as a Connector: it builds its parts once and has their life cycle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from connectors.slack.streams import Streaming
 
 
 class SlackConnector:
-    """Receives by Socket Mode or HTTP, posts by the Web API in the names of the authors."""
+    """The Connector of one account: receives by Socket Mode or HTTP, and posts by the Web API under
+    the authors' names."""
 
     capabilities: Capabilities = CAPABILITIES
 
@@ -119,8 +120,8 @@ class SlackConnector:
 
 
 def _echo_mark(call: Call, instance: str) -> Call:
-    """With the id of our store in the metadata of a post: another bridge with the same tokens knows
-    by it that we are not it."""
+    """The call with the id of our store in the metadata of its post: another bridge that uses the
+    same tokens recognises the post as foreign by it."""
     metadata = call.body.get("metadata")
     payload = metadata.get("event_payload") if isinstance(metadata, dict) else None
     if not instance or not isinstance(metadata, dict) or not isinstance(payload, dict):

@@ -1,7 +1,5 @@
-"""What a post says: one text where somebody only typed, else its payloads and what they say. Pure.
-
-In: a post as Slack gives it. Out: parts, and the additions that belong to them.
-"""
+"""A Slack post -> content parts and additions: one text where a person only typed, else the native
+payloads with their texts. Pure."""
 
 from __future__ import annotations
 
@@ -28,8 +26,11 @@ NO_CONTENT = "[message without text]"
 
 
 def post_content(post: Json, team: str) -> Content:
-    """What people typed is one text. Blocks of apps, attachments and files stay as they are, each
-    with the parts that say the same; previews that Slack adds to links are left out."""
+    """The content of a post.
+
+    Text that a person typed becomes one text part. Blocks of apps, attachments and files stay
+    unchanged, each with parts that have the same text. Link previews that Slack adds are omitted.
+    """
     post = unfolded_message(post)
     attached = [
         attachment for attachment in objects_at(post, "attachments") if not is_unfurl(attachment)
@@ -46,12 +47,13 @@ def post_content(post: Json, team: str) -> Content:
 
 
 def origin_of(team: str, channel: str, ts: str) -> str:
-    """A link that opens the post in Slack, for those who may see it."""
+    """A link that opens the post in Slack for people who may see it."""
     return f"https://slack.com/app_redirect?team={team}&channel={channel}&message_ts={ts}"
 
 
 def foreign_metadata(post: Json) -> JsonValue:
-    """What another app keeps with its message; ours is for the router alone."""
+    """The metadata that another app stored with its message; None for our own, which only the
+    router reads."""
     metadata = object_at(post, "metadata")
     if not metadata or metadata.get("event_type") == METADATA_TYPE:
         return None
@@ -59,8 +61,10 @@ def foreign_metadata(post: Json) -> JsonValue:
 
 
 def is_unfurl(attachment: Json) -> bool:
-    """Slack adds these by itself when a message holds a link; a message that somebody shares looks
-    much the same, and is what they say."""
+    """Whether Slack added this attachment as a link preview.
+
+    The attachment of a shared message looks similar and is content.
+    """
     if attachment.get("is_share") is True:
         return False
     markers = ("from_url", "is_msg_unfurl", "is_app_unfurl", "original_url")
@@ -70,7 +74,7 @@ def is_unfurl(attachment: Json) -> bool:
 
 
 def _is_shared(payload: Payload) -> bool:
-    """Whether it holds a message that somebody else wrote."""
+    """Whether the payload has a message that somebody else wrote."""
     listed = payload.data if isinstance(payload.data, list) else []
     return any(
         isinstance(attachment, dict) and attachment.get("is_share") is True for attachment in listed
@@ -82,7 +86,7 @@ def _is_typed(post: Json) -> bool:
 
 
 def _done(post: Json, document: Document) -> Document:
-    """What `/me` says is done by its author: emphasised, as Slack shows it."""
+    """Emphasise the text of a `/me` message, as Slack does."""
     if text_at(post, "subtype") != "me_message":
         return document
     return tuple(
@@ -92,14 +96,16 @@ def _done(post: Json, document: Document) -> Document:
 
 
 def _typed(post: Json, team: str) -> Document:
-    """People's clients send rich_text beside the text, which has it in full."""
+    """The text as typed: people's clients send rich_text beside the mrkdwn text, and it is
+    complete."""
     blocks = objects_at(post, "blocks")
     typed = tuple(part for block in blocks for part in rich_text_to_text(block, team))
     return typed or mrkdwn_to_text(text_at(post, "text"), team)
 
 
 def _card(payload: Payload, team: str) -> Card:
-    """What cannot be read says so; it is kept as it came."""
+    """The card of a payload; a notice in place of what cannot be read. The payload is kept in any
+    case."""
     try:
         return read_payload(payload, team)
     except CodecError as error:

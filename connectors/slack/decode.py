@@ -1,8 +1,8 @@
-"""A kept Slack payload -> events. Pure: no network, no clock.
+"""A stored Slack payload -> events. Pure: no network, no clock.
 
-Kinds: `message` (a post over the Events API), `event_callback` (every other event), `history`
-(what was read back, in the same envelope), `interactive`, `slash_commands`, `other`.
-Source: docs.slack.dev "Events API" and its event pages (2026-08).
+Kinds: `message` (a post from the Events API), `event_callback` (every other event), `history` (read
+back, in the same envelope), `interactive`, `slash_commands`, `other`. Source: docs.slack.dev
+"Events API" and its event pages (2026-08).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from connectors.slack.payload import Payload, operation_in
 from connectors.slack.presses import pressed
 from connectors.slack.text import mrkdwn_to_text
 
-# Kind -> JSON pointers of what must not lie in the open; `*` is every item of a list.
+# Kind -> JSON pointers of credentials, which are stored apart; `*` is every item of a list.
 CREDENTIALS: dict[str, tuple[str, ...]] = {
     "message": ("/token",),
     "event_callback": ("/token", "/event/bot_access_token"),
@@ -87,13 +87,15 @@ _REPEATED_SUBTYPES = {
     "pinned_item": "pin_added",
 }
 
-_RENAMES = frozenset({"channel_name", "group_name"})  # read back, nothing else tells of them
+_RENAMES = frozenset(
+    {"channel_name", "group_name"}
+)  # only these messages report the change when a channel is read back
 
 
 def decode(raw: Raw, identity: Identity | None) -> tuple[Event, ...]:
-    """What the payload says; `us` is None while nobody has told us who we are.
+    """The events of a payload; `identity` is None until Slack has answered who we are.
 
-    Raises UndecodableEvent, nothing else.
+    Raises UndecodableEvent, and nothing else.
     """
     try:
         return (_event(Payload.of(raw, identity)),)
@@ -136,13 +138,15 @@ def _posted(payload: Payload) -> Event:
     post = payload.inner
     is_ours = payload.is_ours(post)
     operation, slot = operation_in(object_at(post, "metadata"))
-    # Another account of a bridge in the same workspace posts for us too: nothing to route. Whose
-    # operation it is only our own app can say: anybody may write metadata.
+    # Another account of a bridge in the same workspace also posts copies: the router ignores them.
+    # Only our own app's posts name an operation reliably: anybody may write metadata.
     own = is_ours or (operation is not None and bool(text_at(post, "bot_id")))
     ts = payload.target("ts")
     common = payload.common(post)
     common["time"] = ids.time_of(ts)
-    if post.get("is_ephemeral") is True:  # for one person, and not said whom: only we saw it, too
+    if (
+        post.get("is_ephemeral") is True
+    ):  # Slack does not name the recipient; we saw it, so it was for us
         common["audience"] = tuple(ids.actor_id(payload.team, user) for user in payload.our_users())
     return MessagePosted(
         native_id=ts,
@@ -164,7 +168,7 @@ def _changed(payload: Payload) -> Event:
     if text_at(now, "subtype") == "tombstone":
         return _gone(payload, payload.target("message", "ts"), before)
     if before and _content(now) == _content(before):
-        return _ignored(payload, "nothing that was said has changed (an unfurl, a reply, a pin)")
+        return _ignored(payload, "the content has not changed (an unfurl, a reply, a pin)")
     if not before and not object_at(now, "edited"):
         return _ignored(payload, "nobody edited it")
     editor = text_at(now, "edited", "user")
@@ -185,13 +189,14 @@ def _deleted(payload: Payload) -> Event:
 
 
 def _gone(payload: Payload, target: str, before: Json) -> Event:
-    """Slack does not say who deleted it: the author stands for them."""
+    """The deletion of a message. Slack does not name the person who deleted it, so the author is
+    the actor."""
     actor = payload.author(before).id
     return MessageDeleted(target=target, actor=actor, **payload.common(before))
 
 
 def _uacs_message(payload: Payload, post: Json, *, own: bool = False) -> Message:
-    """Our own posts are never shown again: their words stay as Slack has them."""
+    """The UACS message of a post. Our own posts are not relayed, so their text stays mrkdwn."""
     author = payload.author(post)
     content = _own(post) if own else post_content(post, payload.team)
     message = Message(
@@ -211,7 +216,7 @@ def _own(post: Json) -> Content:
 
 
 def _with_additions(payload: Payload, post: Json, message: Message, content: Content) -> Message:
-    """Where it stands at home, what of it says what, and what another app keeps with it."""
+    """Add the origin, the payload that each part represents, and the metadata of another app."""
     origin = origin_of(payload.team, payload.channel.channel, text_at(post, "ts"))
     if (foreign := foreign_metadata(post)) is not None:
         message = message.model_copy(update={"metadata": {"slack": foreign}})
@@ -219,7 +224,7 @@ def _with_additions(payload: Payload, post: Json, message: Message, content: Con
 
 
 def _content(post: Json) -> tuple[object, ...]:
-    """What people would call the message: without unfurls, reply counts, pins and reactions."""
+    """The fields that people see as content: no unfurls, reply counts, pins or reactions."""
     attached = [item for item in objects_at(post, "attachments") if not is_unfurl(item)]
     files = [(text_at(item, "id"), text_at(item, "mode")) for item in objects_at(post, "files")]
     return text_at(post, "text"), post.get("blocks"), attached, files

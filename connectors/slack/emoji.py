@@ -1,7 +1,7 @@
-"""Emoji as Slack names them <-> Unicode: `:wave::skin-tone-3:`, reactions without colons. Pure.
+"""Slack's emoji names <-> Unicode: `:wave::skin-tone-3:`, reactions without colons. Pure.
 
-A name that nobody knows may be a custom emoji of a workspace: in text it stays text, which Slack
-shows as that emoji where it has one.
+An unknown name may be a custom emoji of a workspace: it stays text, which Slack shows as the emoji
+where it exists.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from bridge.content.text.emoji import emoji_of, short_name_of
 from bridge.content.text.tree import Emoji, Inline, Text
 
 NAME = r"[\w+'\-]+(?:::skin-tone-[2-6](?:-[2-6])?)?"
-_OURS = {"simple_smile": "slightly_smiling_face"}  # known to Slack alone
+_OURS = {"simple_smile": "slightly_smiling_face"}  # emoji that only Slack has
 _NAMED = re.compile(rf":(?<!\w:)({NAME}):(?!\w)")
 
 
 def unicode_of(name: str) -> str | None:
-    """The characters of a standard emoji; None for a custom one, or none at all."""
+    """The characters of a standard emoji; None for a custom one or an unknown name."""
     return emoji_of(_OURS.get(name, name))
 
 
 def named_emoji(name: str) -> Emoji | None:
+    """The emoji node of a name such as `wave::skin-tone-3`; None for a custom or unknown name."""
     characters = unicode_of(name)
     return Emoji(name, characters) if characters else None
 
 
 def text_with_emoji(text: str) -> Iterator[Inline]:
-    """Text in which standard emoji are named, as in a plain_text object with `emoji`."""
+    """Inlines of a text with names of standard emoji, such as a plain_text object with `emoji`."""
     place = 0
     for match in _NAMED.finditer(text) if ":" in text else ():
         if emoji := named_emoji(match[1]):
@@ -41,12 +42,12 @@ def text_with_emoji(text: str) -> Iterator[Inline]:
 
 
 def reaction_to_emoji(name: str) -> str:
-    """`+1` -> 👍; the name between colons where it is a custom emoji."""
+    """`+1` -> 👍; a custom emoji -> its name between colons."""
     return unicode_of(name) or f":{name}:"
 
 
 def emoji_to_reaction(emoji: str) -> str | None:
-    """👍 -> `+1`, `:party:` -> `party`; None for what Slack has no name for."""
+    """👍 -> `+1`, `:party:` -> `party`; None for an emoji that has no Slack name."""
     if len(emoji) > 2 and emoji[0] == emoji[-1] == ":":
         return emoji[1:-1]
     return short_name_of(emoji)

@@ -1,4 +1,4 @@
-"""A delivery -> the Web API calls that make it true. Pure and stable: no network, no clock."""
+"""A delivery -> the Web API calls that carry it out. Pure and stable: no network, no clock."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ from connectors.slack.marks import encode_mark
 from connectors.slack.rich import rich_bodies
 from connectors.slack.text import text_to_mrkdwn
 
-# A preview of a link into Slack shows what our bot may see, whoever wrote the link, and the link to
-# a file may share it.
+# Slack would unfurl links into Slack with our bot's rights, whoever wrote the link; and a link to a
+# file may share the file.
 _OF_SLACK = re.compile(r"(?i)slack(?:-files|-edge)?\.com|slack-redir\.net")
 _NAMELESS = "somebody"
-# Emoji in place of the picture of who has none: each colour stays that of one author.
+# Emoji for authors without a picture: each author keeps one colour.
 _STAND_INS = (
     ":large_blue_circle:", ":red_circle:", ":large_green_circle:", ":large_purple_circle:",
     ":large_orange_circle:", ":large_brown_circle:", ":large_yellow_circle:", ":black_circle:",
@@ -70,7 +70,7 @@ _NOT_WHISPERED = ("metadata", "unfurl_links", "unfurl_media", "mrkdwn")
 
 
 def encode(delivery: Delivery, cards: Cards = NO_CARDS, files: Files | None = None) -> Encoded:
-    """The calls in their order."""
+    """The calls of a delivery in their order, and the losses."""
     match delivery.operation:
         case PostMessage() as operation:
             bodies, losses = _bodies(delivery, cards, files)
@@ -93,11 +93,11 @@ def _posts(delivery: Delivery, operation: PostMessage, bodies: list[Body]) -> It
 
 
 def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> Iterator[Call]:
-    """Changed copies, then new ones for what is longer now, or fewer where it is shorter.
+    """The changed copies, then further ones if the text is longer, or deletions if it is shorter.
 
-    A copy that somebody took away stays away. Files that stand stay as they are; where others are
-    wanted, or words would come after them, they are shared anew: a message cannot change its
-    files. A whisper cannot change: it is whispered again.
+    A copy that somebody deleted stays deleted. Files of a standing copy stay; when other files are
+    needed, or text would follow them, they are shared again, since a message cannot change its
+    files. An ephemeral message cannot change: it is posted again.
     """
     slotted = _slotted(bodies)
     if operation.to is not None:
@@ -122,13 +122,13 @@ def _edits(delivery: Delivery, operation: EditMessage, bodies: list[Body]) -> It
 
 
 def _slotted(bodies: list[Body]) -> list[tuple[int, Body]]:
-    """Words and files are counted apart: neither takes the other's copies."""
+    """Texts and files are counted separately, so that neither uses the other's copies."""
     words, files = count(), count(FIRST_SLOT_OF_FILES)
     return [(next(files if body.files else words), body) for body in bodies]
 
 
 def _stands_below(files: Receipt, above: list[Receipt | None]) -> bool:
-    """Whether all that is said above these files was there before them."""
+    """Whether all text above these files was there before them."""
     return all(receipt is not None and receipt.native_id < files.native_id for receipt in above)
 
 
@@ -145,8 +145,7 @@ def _bodies(
 
 
 def _sections(markdown: str, counterparts: Counterparts, text: str) -> list[str]:
-    """The written text as sections take it; `markdown` is what it was written of, where that is
-    known."""
+    """The mrkdwn as parts that fit sections; `markdown` is its source, if known."""
     if len(text) <= _SECTION or not markdown:
         return [part for part in split_text(text, _SECTION) if part.strip()]
     exact = partial(_encoded_length, counterparts=counterparts)
@@ -165,7 +164,7 @@ def _bodies_of(
 
 
 def _files_apart(bodies: list[Body]) -> list[Body]:
-    """Slack shares files in a message of their own, which follows what was said."""
+    """The files in a message of their own, which follows the text."""
     apart: list[Body] = []
     for body in bodies:
         if body.content or not body.files:
@@ -184,13 +183,13 @@ def parts(delivery: Delivery) -> list[str]:
 
 
 def _texts(delivery: Delivery) -> tuple[list[str], tuple[Loss, ...]]:
-    """The message as mrkdwn, in pieces that fit."""
+    """The message as mrkdwn, in parts that fit."""
     pieces, losses = _pieces(delivery)
     return [written for _, written in pieces] or [_NOTHING_YET], losses
 
 
 def _pieces(delivery: Delivery) -> tuple[list[tuple[str, str]], tuple[Loss, ...]]:
-    """Markdown and mrkdwn of each."""
+    """The Markdown and the mrkdwn of each part."""
     markdown, losses = message_text(delivery.message)
     if delivery.quoted is not None:
         markdown = f"{_quote(delivery.quoted)}\n\n{markdown}"
@@ -209,8 +208,11 @@ def _cut(
     counterparts: Counterparts,
     limit: int = TEXT_LIMIT,
 ) -> Iterator[tuple[str, str]]:
-    """Each part, and what is written of it. To measure is to write, which is slow: the length is
-    guessed, and only a part that came out too long is cut by the next, more careful measure."""
+    """The Markdown and the mrkdwn of each part.
+
+    Measuring needs a rendering, which is slow: so lengths are estimated, and only a part that is
+    too long is cut again with the next, more exact measure.
+    """
     for part in split_text(markdown, limit, lengths[0]):
         written = _mrkdwn(part, counterparts)
         if len(written) <= limit or len(lengths) == 1:
@@ -228,7 +230,7 @@ def _length_of_prose(markdown: str) -> int:
 
 
 def _length_of_signs(markdown: str) -> int:
-    """At most, nearly always: a sign that must not be markup becomes a date of 25 characters."""
+    """An upper bound in nearly all cases: a literal sign becomes a date of 25 characters."""
     return _length_of_prose(markdown) + 24 * sum(map(markdown.count, "*_~`:>"))
 
 
@@ -237,14 +239,14 @@ def _encoded_length(markdown: str, counterparts: Counterparts) -> int:
 
 
 def _quote(quoted: Quoted) -> str:
-    """One line: who said what. Slack has threads but no replies."""
+    """One line with the author and the start of the answered message: Slack has no replies."""
     author = Strong((Text(_name(quoted.author)),))
     excerpt = Text(f": {cut_text(' '.join(quoted.excerpt.split()), EXCERPT_LIMIT)}")
     return text_to_markdown((Quote((Paragraph((author, excerpt)),)),))
 
 
 def _name(name: str) -> str:
-    """White space made single spaces; what is too long ends in an ellipsis."""
+    """The name with single spaces; a name that is too long ends in an ellipsis."""
     return cut_name(" ".join(name.split()), NAME_LIMIT, len)
 
 
@@ -263,7 +265,7 @@ def _post(
         **byline_fields(operation.byline),
         **_harmless(),
         "unfurl_links": False,
-        # A preview asks the address for it: an agent's words may carry what they should not.
+        # A link preview requests the URL, and an agent's text may have secrets in a URL.
         "unfurl_media": not operation.byline.agent and not _OF_SLACK.search(text),
         "metadata": {
             "event_type": METADATA_TYPE,
@@ -292,7 +294,7 @@ def _post_limits(operation: PostMessage | EditMessage) -> tuple[RateLimitKey, ..
 
 
 def _whispered(body: dict[str, JsonValue], to: ActorId) -> dict[str, JsonValue]:
-    """As chat.postEphemeral takes it: seen by one person until they look away."""
+    """The call of chat.postEphemeral: one person sees the message until they reload."""
     fields = {key: value for key, value in body.items() if key not in _NOT_WHISPERED}
     return {**fields, "user": split_key(to)[-1]}
 
@@ -300,7 +302,8 @@ def _whispered(body: dict[str, JsonValue], to: ActorId) -> dict[str, JsonValue]:
 def _share(
     delivery: Delivery, operation: PostMessage | EditMessage, slot: int, content: Body
 ) -> Call:
-    """Files under a line with their author's name: Slack lets nobody share in another's name."""
+    """Files below a line with the author's name, since Slack shares files only in the
+    bot's name."""
     author = _name(operation.byline.name) or _NAMELESS
     comment = text_to_mrkdwn((Paragraph((Strong((Text(author),)),)),))
     return post_call(
@@ -311,8 +314,11 @@ def _share(
 
 
 def _update(delivery: Delivery, copy: Receipt, content: Body) -> Call:
-    """The name and picture cannot change any more; metadata stays as it is when not given. So would
-    attachments, and blocks beside them: what is not there any more is taken away."""
+    """The edit of a copy. The name and the picture cannot change; metadata stays when it is
+    omitted.
+
+    Attachments, and blocks beside them, would also stay, so members that are gone are removed.
+    """
     gone: dict[str, JsonValue] = (
         {"blocks": []} if "attachments" in content.content else {"attachments": []}
     )
@@ -341,12 +347,12 @@ def _on_copy(
 
 
 def _harmless() -> dict[str, JsonValue]:
-    """Slack looks for no names and links of its own in the text."""
+    """Disable Slack's own resolution of names and links in the text."""
     return {"mrkdwn": True, "parse": "none", "link_names": False}
 
 
 def byline_fields(byline: Byline) -> dict[str, JsonValue]:
-    """Name and picture as the methods take them that speak in somebody's name."""
+    """The name and picture members of methods that post under another name."""
     body: dict[str, JsonValue] = {"username": _name(byline.name) or _NAMELESS}
     if byline.picture and byline.picture.lower().startswith(("https://", "http://")):
         body["icon_url"] = byline.picture

@@ -1,7 +1,7 @@
-"""Slack's own buttons below an answer, and what a press of them says. Pure.
+"""Slack's feedback buttons below an answer, and the event of a press on them. Pure.
 
-Source: docs.slack.dev "Feedback buttons element", "Context actions block" (2026-08). Blocks take
-the place of a message's text, so that is said in blocks, too.
+Source: docs.slack.dev "Feedback buttons element", "Context actions block" (2026-08). Slack shows
+blocks instead of a message's text, so the text is written as blocks, too.
 """
 
 from __future__ import annotations
@@ -25,18 +25,21 @@ _GOOD, _BAD = "good", "bad"
 def with_question(
     bodies: list[Body], sections_of: Callable[[str], list[str]]
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """The buttons below the last of these that says something. `sections_of` cuts a text as
-    sections take it."""
+    """Add the buttons below the last of the bodies that has content.
+
+    `sections_of` splits a text into parts that fit section blocks. Returns the bodies, and a Loss
+    when the buttons do not fit.
+    """
     at = max((n for n, body in enumerate(bodies) if body.content), default=None)
     if at is None:
-        return bodies, (_question_loss("it says nothing"),)
+        return bodies, (_question_loss("the message is empty"),)
     content = bodies[at].content
     blocks = content.get("blocks")
     shown_blocks = list(blocks) if isinstance(blocks, list) else []
     if not shown_blocks:
         shown_blocks = [_section(section) for section in sections_of(str(content.get("text", "")))]
     if len(shown_blocks) >= BLOCKS_PER_MESSAGE:
-        return bodies, (_question_loss("it has as many blocks as a message may have"),)
+        return bodies, (_question_loss("the message has the maximum number of blocks"),)
     with_buttons = Body({**content, "blocks": [*shown_blocks, _question()]}, bodies[at].files)
     return [*bodies[:at], with_buttons, *bodies[at + 1 :]], ()
 
@@ -44,7 +47,7 @@ def with_question(
 def feedback_in(
     action: Json, target: str, user: str, message_payload: Payload, post: Json
 ) -> Event | None:
-    """None where the pressed element is another's."""
+    """The feedback that an action is; None when the action belongs to another element."""
     value = text_at(action, "value")
     ours = action.get("type") == ELEMENT and text_at(action, "action_id") == _ACTION
     if not ours or value not in (_GOOD, _BAD):

@@ -1,4 +1,4 @@
-"""Files into Slack and out of it: staged where nobody sees them yet, and where theirs are fetched.
+"""Files to and from Slack: staged uploads, and the addresses of files that people post.
 
 Source: docs.slack.dev "Working with files", files.getUploadURLExternal (2026-08).
 """
@@ -27,7 +27,10 @@ class PlatformFiles:
         self._api = api
 
     async def address(self, asset: Asset, raw: Raw) -> FileAddress | None:
-        """Slack's own files need the bot's token; all others are open to everybody."""
+        """The URL and the headers with which a file can be downloaded.
+
+        Files that Slack stores need the bot token; external files are public. Raises PlatformError.
+        """
         file = asset.file_id.removeprefix(_OWN) if asset.file_id.startswith(_OWN) else ""
         url = asset.url
         if file and not url:
@@ -41,7 +44,10 @@ class PlatformFiles:
 
 
 async def stage(api: WebApi, files: Files, upload: Upload) -> str:
-    """The id of a file whose bytes Slack has, and nobody sees yet."""
+    """Upload a file and return its id; nobody sees the file until it is shared.
+
+    Raises Refused when the blob cannot be read, and PlatformError.
+    """
     ticket = await api.read(
         "files.getUploadURLExternal", filename=upload.name, length=str(upload.size),
         **({"alt_txt": upload.alt[:1000]} if upload.alt else {}),

@@ -1,4 +1,4 @@
-"""Whether a Slack member is a guest, and in which user groups they are, looked up by their id."""
+"""Whether a Slack member is a guest, and the user groups of a member, looked up by id."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ class Groups:
         self._api = api
 
     async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
-        """Guests are those of some channels alone, and people of other organisations. User groups
-        need the scope `usergroups:read`. Bots are in none. Raises PlatformError."""
+        """The groups among `wanted` that the actor is in.
+
+        Guests are members of single channels and people of other organisations. User groups need
+        the scope `usergroups:read`. Bots are in no group. Raises PlatformError.
+        """
         parts = ids.split_actor(actor)
         if parts is None or parts[1].startswith("B") or parts[2] is not None:
             return frozenset()
@@ -37,7 +40,7 @@ class Groups:
         return frozenset(groups)
 
     async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
-        """The handles of the workspace's user groups, by their ids. Raises PlatformError."""
+        """The handles of the workspace's user groups by their ids. Raises PlatformError."""
         if not workspaces:
             return {}
         answer = await self._api.read("usergroups.list")

@@ -1,6 +1,6 @@
-"""What was said, read back: for catch-up after a gap, and to find a post whose answer was lost.
+"""Reads back messages: to catch up after a gap, and to find a post whose answer was lost.
 
-A post stands in the envelope of a live event, with its keys, so that both meet.
+A post is put into the envelope of a live event with the same keys, so that both deduplicate.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from connectors.slack.pacing import Urgency
 from connectors.slack.send import WebApi, receipt_of
 from connectors.slack.shares import Shares
 
-_PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may give less
+_PAGE = "999"  # docs.slack.dev conversations.history (2026-08); Slack may return fewer
 _MAX_PAGES_BACK = 5
 _FEW_THREADS = 3
 _AN_HOUR = 3600.0
-_SKEW = 300.0  # seconds by which our clock may be ahead of Slack's
+_SKEW = 300.0  # seconds that our clock may be ahead of Slack's
 
 
 @dataclass(frozen=True)
 class _Hurry:
-    """How urgent a reading is, and how long each of its requests waits for its turn."""
+    """The urgency of a read, and how long each of its requests waits for its turn."""
 
     urgency: Urgency
     patience: float | None = None
@@ -44,7 +44,7 @@ def _hurry(patience: float | None) -> _Hurry:
 
 @dataclass(frozen=True)
 class History:
-    """Reads what was said in the channels of one account, and finds our own posts there."""
+    """Reads the messages in the channels of one account, and finds our own posts there."""
 
     api: WebApi
     clock: Clock
@@ -53,7 +53,10 @@ class History:
     shares: Shares
 
     async def newest(self, channel: ChannelRef) -> str:
-        """The order key of the newest post or reply; one before all others in an empty channel."""
+        """The order key of the newest post or reply in a channel.
+
+        An empty channel gives the key that precedes all others. Raises PlatformError.
+        """
         page = await self.api.read("conversations.history", channel=channel.channel, limit="1")
         posts = objects_at(page, "messages")
         stamps = [text_at(post, key) for post in posts for key in ("ts", "latest_reply")]
@@ -69,8 +72,11 @@ class History:
         *,
         patience: float | None = None,
     ) -> AsyncIterator[Raw]:
-        """Posts later than the cursor in the channel and its threads, oldest first. With `patience`
-        live events wait for them; see `PlatformHistory.read_after`."""
+        """Yield the posts later than the cursor in the channel and its threads, oldest first.
+
+        With `patience` (seconds), live events of the channel wait for this read; see
+        `PlatformHistory.read_after`. Raises PlatformError.
+        """
         identity, now = await self.own_identity.get(), self.clock.time()
         after, hurry = ids.ts_of(cursor), _hurry(patience)
         posts = _channel_posts(self.api, channel.channel, after, hurry)
@@ -87,9 +93,12 @@ class History:
     async def find(
         self, call: Call, after: str | None, *, since: float | None = None, changed: bool = False
     ) -> Receipt | None:
-        """The message that shares the call's files, or the post that carries the call's operation
-        and slot in its metadata, whatever its words are by now. Nobody finds a whisper again:
-        whoever did not see it gets it once more."""
+        """Find the copy that a call made: the message that shares its files, or the post that has
+        its operation and slot in the metadata.
+
+        Returns None when there is none. Ephemeral messages cannot be found, so the bridge posts
+        them again. Raises PlatformError, and Unavailable while Slack processes the files.
+        """
         del changed
         if call.files and (receipt := await self.shares.find(call, after)):
             return receipt
@@ -120,7 +129,8 @@ def _is_copy(post: Json, call: Call) -> bool:
 
 
 def _is_stream(post: Json, call: Call) -> bool:
-    """Streams carry no metadata before they end: ours is the one that grows here in that name."""
+    """Whether the post is our growing stream: streams have no metadata before they end, so the
+    author's name must match."""
     growing = text_at(post, "streaming_state") == "in_progress"
     return growing and text_at(post, "username") == call.body.get("username")
 
@@ -140,7 +150,7 @@ async def _channel_posts(
 async def _replies(
     api: WebApi, channel: str, root: str, after: str, hurry: _Hurry
 ) -> AsyncIterator[tuple[str, Json]]:
-    """Replies later than `after`; a thread that is gone has none."""
+    """Replies later than `after`; none when the thread was deleted."""
     try:
         async for page in api.pages(
             "conversations.replies", urgency=hurry.urgency, patience=hurry.patience,
@@ -155,7 +165,7 @@ async def _replies(
 
 
 def _has_news(post: Json, cursor: str) -> bool:
-    """Whether somebody answered in this post's thread later than the cursor."""
+    """Whether this post's thread has a reply later than the cursor."""
     latest = text_at(post, "latest_reply")
     if ids.is_ts(latest):
         return ids.order_key(latest) > cursor
@@ -170,9 +180,10 @@ async def _old_roots(
     recent: Mapping[str, Json],
     hurry: _Hurry,
 ) -> set[str]:
-    """Which of these threads, begun before the cursor, have replies later than it.
+    """The threads begun before the cursor that have later replies.
 
-    Parents tell their latest reply, so a few pages of parents spare a request for each thread.
+    Parent messages have the time of their latest reply, so a few pages of parents replace one
+    request for each thread.
     """
     old = {ts for ts in threads if ids.is_ts(ts) and ts not in recent}
     if len(old) <= _FEW_THREADS:
@@ -197,7 +208,7 @@ async def _old_roots(
 def post_raw(
     account: AccountId, identity: Identity, channel: ChannelRef, post: Json, now: float
 ) -> Raw:
-    """A post that was read back at `now`."""
+    """The inbox row of a post that was read at `now` (seconds since 1970)."""
     ts = text_at(post, "ts")
     event = {**post, "type": "message", "channel": channel.channel}
     key, order = ids.post_key(channel.channel, ts), ids.order_key(ts)
@@ -208,6 +219,7 @@ def enveloped(
     account: AccountId, identity: Identity, channel: ChannelRef, event: Json, now: float, key: str,
     order_key: str,
 ) -> Raw:  # fmt: skip
+    """An event in the envelope of a live event, as an inbox row with the given keys."""
     body = {
         "type": "history",
         "team_id": identity.team,

@@ -1,4 +1,4 @@
-"""A Slack message, or a bare list of blocks -> what may be sent to Slack again. Pure."""
+"""A Slack message or a bare list of blocks -> the JSON that can be sent to Slack again. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from connectors.slack.cards.read_json import unfolded
 
 
 def without_read_only(native: JsonValue) -> JsonValue:
-    """The same JSON, less what Slack fills in itself; lists that a form has as strings are lists,
-    as chat.postMessage takes them in JSON."""
+    """The same JSON without the fields that Slack fills in.
+
+    Lists that a form encodes as strings become lists, as chat.postMessage takes them in JSON.
+    """
     match unfolded(native):
         case list() as blocks:
             return {"blocks": blocks}

@@ -1,4 +1,4 @@
-"""Who we are in a Slack workspace, asked for once."""
+"""Our own identity in a Slack workspace, requested once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from connectors.slack.send import WebApi
 
 
 class OwnIdentity:
-    """Looks ourselves up at first use."""
+    """Our identity; looked up at the first use. `cached` is None before."""
 
     def __init__(self, api: WebApi) -> None:
         self._api = api
@@ -18,7 +18,7 @@ class OwnIdentity:
         self.cached: Identity | None = None
 
     async def get(self) -> Identity:
-        """Our ids and names. Raises PlatformError and AuthFailed where Slack does not tell."""
+        """Our ids and names. Raises PlatformError, and AuthFailed when Slack rejects the token."""
         async with self._asking:
             if self.cached is None:
                 answer = await self._api.read("auth.test")

@@ -1,4 +1,4 @@
-"""Typed looks into JSON that may be anything: what is missing or of another kind is empty. Pure."""
+"""Typed reads of untrusted JSON: a missing member, or one of another type, is empty. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ Json = dict[str, Any]
 
 
 def object_at(value: object, *path: str) -> Json:
-    """The object at this path of keys, {} where there is none."""
+    """The object at this path of keys, {} when there is none."""
     for key in path:
         value = cast("Json", value).get(key) if isinstance(value, dict) else None
     return cast("Json", value) if isinstance(value, dict) else {}
 
 
 def objects_at(value: object, *path: str) -> list[Json]:
-    """The objects of the list at this path; other items are left out."""
+    """The objects of the list at this path of keys; other items are skipped."""
     member = object_at(value, *path[:-1]).get(path[-1])
     items = cast("list[object]", member) if isinstance(member, list) else []
     return [cast("Json", item) for item in items if isinstance(item, dict)]
 
 
 def text_at(value: object, *path: str) -> str:
-    """The text at this path of keys, "" where there is none."""
+    """The text at this path of keys, "" when there is none."""
     for key in path:
         if not isinstance(value, dict):
             return ""
@@ -34,7 +34,8 @@ def text_at(value: object, *path: str) -> str:
 
 
 def whole_at(value: object, *path: str) -> int | None:
-    """A whole number, also where it is written as text or with an empty fraction."""
+    """The whole number at this path of keys, also from text or with an empty fraction; None when
+    there is none."""
     member = object_at(value, *path[:-1]).get(path[-1])
     if isinstance(member, bool) or not isinstance(member, int | float | str):
         return None
@@ -45,7 +46,7 @@ def whole_at(value: object, *path: str) -> int | None:
 
 
 def dumped(value: Json) -> bytes:
-    """JSON bytes, also of what orjson refuses: numbers beyond 64 bits, lone surrogates."""
+    """JSON bytes, also for values that orjson refuses: numbers beyond 64 bits, lone surrogates."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -54,4 +55,5 @@ def dumped(value: Json) -> bytes:
 
 
 def _nothing(_constant: str) -> None:
-    """NaN and Infinity are no JSON; 1e999 is, and Python reads it as Infinity."""
+    """None for NaN and Infinity, which are not JSON; 1e999 is JSON, and Python reads it as
+    Infinity."""

@@ -1,4 +1,4 @@
-"""Addresses of messages as people copy them in Slack <-> where the messages stand. Pure."""
+"""Links to messages as people copy them in Slack <-> channel and ts. Pure."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ _ARCHIVES = re.compile(r"/archives/([A-Z0-9]{2,24})/p(\d{10,11})(\d{6})/?")
 
 
 class Links:
-    """The addresses of messages in our workspace; none are known before its own address is."""
+    """The links to messages of our workspace; none before our own identity is known."""
 
     def __init__(self, own_identity: OwnIdentity) -> None:
         self._own_identity = own_identity
 
     def message_at(self, url: str) -> tuple[ChannelRef, str] | None:
+        """The channel and ts that a link names; None for other URLs."""
         identity = self._own_identity.cached
         return message_at(url, identity) if identity and identity.url else None
 
     def address_of(self, channel: ChannelRef, copy: Receipt) -> str:
+        """The link to a copy; "" before our own identity is known."""
         identity = self._own_identity.cached
         return address_of(channel, copy, identity) if identity and identity.url else ""
 
 
 def message_at(url: str, identity: Identity) -> tuple[ChannelRef, str] | None:
-    """Only of our own workspace: another's ids mean nothing here."""
+    """The channel and ts that a link into our own workspace names; None for other URLs."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reactions and pins: a delivery -> the call that puts our bot's own. Pure.
+"""Reactions and pins: a delivery -> the call that sets our bot's own. Pure.
 
 Source: docs.slack.dev, `reactions.add`, `reactions.remove`, `pins.add`, `pins.remove` (2026-08).
 """
@@ -29,7 +29,7 @@ _METHODS: dict[type[Mark], str] = {
     PinMessage: ADD_PIN,
     UnpinMessage: REMOVE_PIN,
 }
-# It is so already, or nothing is there that it could be done to.
+# The mark is already as wanted, or its message is gone.
 IN_VAIN = frozenset({
     "already_pinned", "already_reacted", "message_not_found", "no_pin", "no_reaction", "not_pinned",
 })  # fmt: skip
@@ -40,12 +40,12 @@ _CANNOT = frozenset({
 
 
 def takes_reaction(emoji: str) -> bool:
-    """Custom ones may be in the workspace or not: Slack says so when it is asked."""
+    """Whether the emoji has a Slack name. Only Slack knows which custom emoji a workspace has."""
     return emoji_to_reaction(emoji) is not None
 
 
 def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
-    """One call on the first of the copies that stand there."""
+    """One call on the first of the copies in the delivery; none when there is no copy."""
     method = _METHODS.get(type(mark))
     if method is None or not delivery.copies:
         return Encoded(calls=())
@@ -63,8 +63,8 @@ def encode_mark(delivery: Delivery, mark: Mark) -> Encoded:
 
 
 def refusal_of_mark(error: Refused) -> Refused | None:
-    """What a refusal means for a mark: None where nothing is left to do; a FormRefused where it is
-    to be said in words."""
+    """The error of a refused mark: None when nothing is left to do, a FormRefused when the bridge
+    is to post words instead."""
     if error.code in IN_VAIN:
         return None
     return FormRefused(str(error), code=error.code) if error.code in _CANNOT else error

@@ -1,4 +1,4 @@
-"""What the reader and the writer of mrkdwn agree on: signs, names and the forms of dates. Pure.
+"""What the reader and the writer of mrkdwn share: signs, names and date formats. Pure.
 
 Source: docs.slack.dev "Formatting message text" (2026-08).
 """
@@ -19,18 +19,18 @@ STYLES: dict[str, type[Strong] | type[Emphasis] | type[Strike]] = {
 }
 _AT_BORDER: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Code))
 RANGES = ("here", "channel", "everyone")
-# Slack reads a sign only at the border of a word; this space of no width makes a border. At the
-# start of a line it says that what looks like an item of a list, or is set in, is text.
+# Slack reads a sign only at a word boundary; this zero-width space makes a boundary. At the
+# start of a line it marks text that looks like a list item or an indent as plain text.
 BORDER = "\u200b"
-# mrkdwn has no escape. A date whose form is nonsense shows its fallback, which is never read as
-# markup (found by yhatt/jsx-slack, #125, in use there since 2020).
+# mrkdwn has no escape. A date with an invalid format shows its fallback, which Slack never reads as
+# markup (found by yhatt/jsx-slack, #125, which uses it since 2020).
 LITERAL_FORM = "{_}"
 RULE = "———"
 BOXES = {True: "☑ ", False: "☐ ", None: ""}
-INDENT = "    "  # of what stands below an item of a list
-# Slack has no lists in mrkdwn; it writes those of rich text with these signs into `text`.
+INDENT = "    "  # of the lines below a list item
+# mrkdwn has no lists; Slack writes the lists of rich text with these signs into `text`.
 ITEM = re.compile(r"([ ]*)(?:[•◦▪‣]\ufe0e?|([0-9]{1,9})\.)(?:[ ](.*)|$)")
-LOOK_LIKE_MORE = frozenset(" •◦▪‣☑☐—0123456789")  # what the like begin with
+LOOK_LIKE_MORE = frozenset(" •◦▪‣☑☐—0123456789")  # the first characters of such lines
 LOOKS_LIKE_MORE = re.compile(rf"[ ]|(?:[•◦▪‣]\ufe0e?|[0-9]{{1,9}}\.)(?:[ ]|$)|[☑☐][ ]|{RULE}\s*$")
 
 DATE_FORMS = {
@@ -47,23 +47,24 @@ _URL = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
-    """The three characters that Slack reads as control characters, nothing else."""
+    """Escape the three control characters & < >, and nothing else."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def unescape(text: str) -> str:
+    """Replace the three entities by their characters."""
     if "&" not in text:
         return text
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def literal(sign: str) -> str:
-    """A sign that stays a sign."""
+    """A sign that Slack does not read as markup."""
     return f"<!date^00000000^{LITERAL_FORM}|{escape(sign)}>"
 
 
 def date_style(form: str) -> str:
-    """Slack's form of a date -> the nearest style of a Timestamp."""
+    """Slack's date format -> the nearest style of a Timestamp."""
     has_date, has_time = "{date" in form, "{time" in form
     if "{ago}" in form:
         return "R"
@@ -75,7 +76,7 @@ def date_style(form: str) -> str:
 
 
 def dated(unix: int, form: str, fallback: str) -> list[Inline]:
-    """A date as Slack shows it by its form: the moment, and the words around it."""
+    """The inlines of a date in Slack's format: the moments, and the text between them."""
     words, *moments = _MOMENT.split(form)
     if words.strip() and not moments and "{" not in form:
         return [Text(form)]
@@ -88,7 +89,7 @@ def dated(unix: int, form: str, fallback: str) -> list[Inline]:
     return inlines
 
 
-# The parts of a form, and what only stands between two of them.
+# The placeholders of a format, and separators that may stand between two of them.
 _MOMENT = re.compile(r"(\{[a-z_]+\}(?:[\s,.:/-]+(?:at\s+)?\{[a-z_]+\})*)")
 
 
@@ -99,8 +100,8 @@ def _in_utc(unix: int, form: str) -> str:
 
 
 def is_emoji_name(name: str) -> bool:
-    """Whether `:name:` can be an emoji: custom names are lower-case; times such as 10:30:45 are
-    none."""
+    """Whether `:name:` can be an emoji: custom names are lower-case; times such as 10:30:45 are not
+    names."""
     if unicode_of(name):
         return True
     return (
@@ -111,16 +112,17 @@ def is_emoji_name(name: str) -> bool:
 
 
 def is_safe_url(url: str) -> bool:
+    """Whether the URL can be written as a link."""
     return _URL.match(url) is not None
 
 
 def is_at_border(node: Inline) -> bool:
-    """Nodes that Slack reads only at the border of a word."""
+    """Whether Slack reads the node only at a word boundary."""
     return type(node) in _AT_BORDER or (isinstance(node, Emoji) and node.unicode is None)
 
 
 def without_borders(nodes: list[Inline]) -> list[Inline]:
-    """Take away the spaces of no width that only made a border."""
+    """Remove the zero-width spaces that only made a word boundary."""
     for index, node in enumerate(nodes):
         if not isinstance(node, Text) or BORDER not in node.value:
             continue

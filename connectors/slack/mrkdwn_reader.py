@@ -1,4 +1,4 @@
-"""mrkdwn -> the text tree. Total: any string gives a tree, in time that grows with its length."""
+"""mrkdwn -> the text tree. Total: any string gives a tree, in time linear in its length."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from connectors.slack.mrkdwn import (
     without_borders,
 )
 
-_DEEPEST = 8  # lists within one another
+_DEEPEST = 8  # nesting of lists
 _FENCE = re.compile(r"```(.+?)```", re.DOTALL)
 _QUOTED = re.compile(r"(?:&gt;|>) ?")
 _QUOTE_CONTINUATION = re.compile(r"(?:&gt;&gt;&gt;|>>>) ?")
 _FIRST_OF_ITEM = frozenset(" •◦▪‣0123456789—\u200b")
-# One set of characters in front: to look for the next sign is then to compare, not to match.
+# A leading character set: the regex engine then searches for the next sign by comparison.
 _tokens = re.compile(
     rf"""([<`:&*_~](?:
       (?<=<)[^<>\n]+>
@@ -65,9 +65,10 @@ _BOXES = {"☑": True, "☐": False}
 
 
 def mrkdwn_to_text(mrkdwn: str, team: str) -> Document:
-    """Read mrkdwn of the workspace `team`; who or what is mentioned without a name has its id.
+    """Read mrkdwn of the workspace `team`.
 
-    Bullets, numbers and boxes as Slack writes them into the text of its lists are lists.
+    A mention without a name gets its id as the name. Bullets, numbers and boxes that Slack writes
+    for its lists become lists.
     """
     text = mrkdwn.replace("\r\n", "\n") if "\r" in mrkdwn else mrkdwn
     if "```" not in text:
@@ -86,7 +87,7 @@ def mrkdwn_to_text(mrkdwn: str, team: str) -> Document:
 
 
 def _blocks(lines: Sequence[str], team: str) -> Iterator[Block]:
-    """Runs of quoted and of other lines; `>>>` quotes all the rest."""
+    """Runs of quoted and of other lines; `>>>` quotes all lines that follow."""
     run: list[str] = []
     quoted = False
     for number, line in enumerate(lines):
@@ -150,7 +151,7 @@ def _end(children: list[Inline], blocks: list[Block]) -> None:
 def _list(
     lines: Sequence[str], at: int, first: re.Match[str], team: str, depth: int
 ) -> tuple[List, int]:
-    """Items at the indent of the first; what is set in further belongs to the item above it."""
+    """The items with the indent of the first; deeper lines belong to the item above them."""
     indent, number = first[1], first[2]
     items: list[ListItem] = []
     item: re.Match[str] | None = first
@@ -162,7 +163,8 @@ def _list(
 
 
 def _in_item(lines: Sequence[str], at: int, indent: int) -> tuple[list[str], int]:
-    """The lines set in below an item, empty ones among them, and where the next others are."""
+    """The indented lines below an item, with the empty lines between them, and the index of the
+    next line."""
     inside: list[str] = []
     deep = " " * indent + INDENT
     empty = 0
@@ -191,7 +193,8 @@ def _item(lines: list[str], team: str, depth: int) -> ListItem:
 
 
 def _inlines(line: str, team: str) -> list[Inline]:
-    """One line: signs that open wait for the next one of their kind that may close them."""
+    """The inlines of one line: an opening sign waits for the next sign of its kind that may close
+    it."""
     pieces = _tokens(line)
     if len(pieces) == 1:
         return [Text(line)]
@@ -230,7 +233,7 @@ def _sign(
 def _close(
     sign: str, parsed: list[Inline | str], open_signs: list[tuple[str, int]], waiting: Counter[str]
 ) -> None:
-    """Wrap everything since the sign opened; signs that opened inside it stay text."""
+    """Wrap everything since the opening sign; signs that opened inside stay text."""
     while True:
         opened, start = open_signs.pop()
         waiting[opened] -= 1
@@ -240,7 +243,7 @@ def _close(
 
 
 def _joined(pieces: Sequence[Inline | str]) -> list[Inline]:
-    """Texts side by side become one; spaces that only made a border go."""
+    """Merge adjacent texts, and drop the spaces that only made a word boundary."""
     if len(pieces) == 1 and isinstance(only := pieces[0], str):
         return [Text(only)] if only else []
     nodes: list[Inline] = []
@@ -270,7 +273,7 @@ def _nodes(token: str, team: str) -> Sequence[Inline | str]:
 
 
 def _control(inner: str, team: str) -> Inline | str:
-    """What stands in <...>: a mention, a channel, a command or a link."""
+    """The node of a control sequence <...>: a mention, a channel, a command or a link."""
     target, _, marked = inner.partition("|")
     label = unescape(marked)
     kind, address = target[:1], target[1:]

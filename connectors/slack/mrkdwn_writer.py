@@ -1,7 +1,7 @@
-"""The text tree -> mrkdwn. Only pings notify anybody, and what is text stays text.
+"""The text tree -> mrkdwn. Only pings notify people, and text is never read as markup.
 
 mrkdwn has no headings, tables, underline or small print: they become bold lines, aligned code and
-plain text. Lists are written as Slack writes those of rich text into the text of a message.
+plain text. Lists are written as Slack writes the lists of rich text into `text`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from connectors.slack.mrkdwn import (
 )
 
 _SIGNS: dict[type[Inline], str] = {Strong: "*", Emphasis: "_", Strike: "~", Spoiler: "|"}
-# Inside a style the trick of `literal` would end the style: a letter that looks alike stands there.
+# Inside a style the date of `literal` would end the style, so a look-alike character is used.
 _ALIKE = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ", ":": "꞉"}
 _ODD = re.compile(r"[\x00-\x1f\x7f*_~`:&<>]")
 _MARKUP = re.compile(rf"[*_~`:](?:(?<!:)|(?={EMOJI}:))")
@@ -88,7 +88,7 @@ def _blocks(blocks: Sequence[Block], depth: int, *, in_quote: bool) -> str:
         if not text:
             continue
         if previous is not None:
-            # The bar beside a quote sets it apart already.
+            # The bar of a quote already separates it from its neighbours.
             tight = isinstance(previous, Quote) and not isinstance(block, Quote)
             written.append("\n" if tight else "\n\n")
         written.append(text)
@@ -126,7 +126,7 @@ def _fenced(value: str) -> str:
 
 
 def _code_lines(value: str) -> str:
-    """Code where no fence can stand."""
+    """Code as single code spans, where a fence is not possible."""
     return "\n".join([_code(line) for line in value.split("\n")])
 
 
@@ -139,7 +139,7 @@ def _list(node: List, depth: int, *, in_quote: bool) -> str:
 
 
 def _item(item: ListItem, depth: int, *, in_quote: bool) -> str:
-    """What stands below the first line is set in, but for fences: they take spaces as code."""
+    """The lines below the first are indented, except fences, which would show the spaces."""
     written = ""
     previous: Block | None = None
     for block in item.blocks if depth < MAX_DEPTH else flat_blocks(item.blocks):
@@ -169,7 +169,7 @@ def _indented(text: str) -> str:
 
 
 def _inlines(children: Sequence[Inline], within: str = "", *, at_start: bool = True) -> str:
-    """`within` are the signs of the styles around; `at_start` of a line."""
+    """`within` has the signs of the enclosing styles; `at_start` means at the start of a line."""
     nodes = _simplified(children, within)
     written: list[str] = []
     previous: Inline | None = None
@@ -187,8 +187,7 @@ def _inlines(children: Sequence[Inline], within: str = "", *, at_start: bool = T
 
 
 def _simplified(children: Sequence[Inline], within: str) -> list[Inline]:
-    """Styles that Slack lacks, or that are on already, leave only what is in them; texts side by
-    side become one."""
+    """Drop styles that Slack lacks or that already apply, and merge adjacent texts."""
     simplified: list[Inline] = []
     stack = [iter(children)]
     while stack:
@@ -209,7 +208,7 @@ def _simplified(children: Sequence[Inline], within: str) -> list[Inline]:
 
 
 def _need_separator(inline: Inline, other: Inline, end: str, start: str) -> bool:
-    """Whether a sign where these two meet would not be read as a sign."""
+    """Whether Slack would not read the sign where these two nodes meet."""
     if type(inline) is Text and type(other) is Text:
         return False
     if not (is_at_border(inline) or is_at_border(other)):
@@ -259,7 +258,7 @@ def _own_node(node: Inline, before: str, within: str, *, more: bool) -> str:
 
 
 def _styled(sign: str, children: Sequence[Inline], within: str) -> str:
-    """Slack's styles end with the line and do not begin or end with a space."""
+    """A styled text: Slack's styles end with the line and do not begin or end with a space."""
     inner = _inlines(children, within + sign, at_start=False)
     if "\n" not in inner:
         return _styled_line(sign, inner)
@@ -298,7 +297,7 @@ def _link(url: str, children: Sequence[Inline], before: str, within: str, *, mor
 
 
 def _link_label(text: str) -> str:
-    """Words in which nothing is markup, also not what is a style or an emoji in a label."""
+    """A label without markup, styles or emoji."""
     text = _label(text)
     if not _MARKUP.search(text):
         return text
@@ -311,14 +310,14 @@ def _link_label(text: str) -> str:
 
 
 def _label(text: str) -> str:
-    """One line, in which no fence begins: these are read before all else."""
+    """One line without fences, which Slack reads before all other markup."""
     if "```" in text:
         text = text.replace("`", _ALIKE["`"])
     return escape(_CONTROLS.sub("", text.replace("\n", " ")))
 
 
 def _text(value: str, before: str, within: str, *, more: bool) -> str:
-    """Characters as they are; what Slack would read as markup is made a mere sign."""
+    """Escaped text; signs that Slack would read as markup become literal."""
     if not _ODD.search(value):
         return BORDER + value if before == "\n" and _looks_like_more(value) else value
     value = _CONTROLS.sub("", value.replace("\n", " "))
@@ -339,12 +338,12 @@ def _text(value: str, before: str, within: str, *, more: bool) -> str:
 
 
 def _looks_like_more(value: str) -> bool:
-    """Whether a line that begins so would be read as an item of a list, or as set in."""
+    """Whether Slack would read a line with this start as a list item or as indented."""
     return value[:1] in LOOK_LIKE_MORE and LOOKS_LIKE_MORE.match(value) is not None
 
 
 def _is_active(match: re.Match[str], value: str, before: str, within: str, *, more: bool) -> bool:
-    """Whether Slack might read this sign as the start of something (or the end of `within`)."""
+    """Whether Slack might read this sign as the start of markup, or as the end of `within`."""
     sign, start = match[0], match.start()
     if sign in within:
         return True

@@ -1,4 +1,4 @@
-"""A press -> the `block_actions` payload that Slack would have sent to the blocks' author. Pure."""
+"""A press -> the `block_actions` payload that Slack would send to the blocks' author. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from connectors.slack.json_values import Json, text_at
 
 
 def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
-    """The `actions` and `state` that the author of these blocks would have received."""
+    """The `actions` and `state` members that the author of these blocks would receive."""
     elements = dict(_elements(payload.data, payload.at))
     pressed = elements.get(interaction.path, {})
     action: dict[str, JsonValue] = {
@@ -35,7 +35,7 @@ def native_press(payload: Payload, interaction: Interaction) -> JsonValue:
 
 
 def _elements(value: JsonValue, at: str) -> Iterator[tuple[str, Json]]:
-    """Everything with an action id, by its place."""
+    """Every element with an action_id, by its JSON pointer."""
     stack: list[tuple[str, JsonValue]] = [(at, value)]
     while stack:
         place, item = stack.pop()
@@ -48,7 +48,7 @@ def _elements(value: JsonValue, at: str) -> Iterator[tuple[str, Json]]:
 
 
 def _block_of(payload: Payload, path: str) -> str:
-    """The id of the block that an element stands in."""
+    """The block_id of the block that has the element."""
     steps = path.removeprefix(payload.at).split("/")
     blocks = payload.data
     index = steps[1] if len(steps) > 1 else ""

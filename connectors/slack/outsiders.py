@@ -1,4 +1,4 @@
-"""A channel -> who reads it beside the workspace's own people: Slack Connect, and guests."""
+"""The readers of a channel who are outside the workspace: Slack Connect, and guests."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from bridge.model import ChannelRef
 from connectors.slack.json_values import object_at, objects_at
 from connectors.slack.send import WebApi
 
-_MAX_PAGES = 10  # of a thousand people: who comes later is not looked at
+_MAX_PAGES = 10  # of up to a thousand people; later pages are not read
 
 
 class Outsiders:
-    """The readers of the workspace's channels who are not of the workspace."""
+    """The readers of the workspace's channels who are not members of the workspace."""
 
     def __init__(self, api: WebApi) -> None:
         self._api = api
 
     async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
-        """Who they are, in words. Raises PlatformError."""
+        """A description of each group of outside readers. Raises PlatformError."""
         answer = await self._api.read("conversations.info", channel=channel.channel)
         info = object_at(answer, "channel")
         outsiders: list[str] = []
@@ -34,7 +34,7 @@ class Outsiders:
 
 
 async def _guests(api: WebApi, channel: ChannelRef) -> int:
-    """Members who are in some channels of the workspace alone."""
+    """Members who are in single channels of the workspace only."""
     restricted: set[str] = set()
     pages = 0
     async for page in api.pages("users.list", limit="1000"):

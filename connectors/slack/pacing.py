@@ -1,4 +1,4 @@
-"""How often each method that reads may be asked: requests wait their turn, and none is refused."""
+"""The rate limits of methods that read: requests wait for their turn instead of being refused."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from connectors.slack.capabilities import READS
 
 
 class Urgency(IntEnum):
-    """Which request goes first.
+    """The priority of a request.
 
-    - `LANE`: a search for a post that may stand there; its whole lane waits for it.
+    - `LANE`: a search for a post that may exist; its whole lane waits for it.
     - `LIVE`: live events of a channel wait until the channel is read.
     - `USUAL`: look-ups.
     - `CATCH_UP`: a channel is read, and no live event waits for it.
@@ -32,7 +32,7 @@ class Urgency(IntEnum):
     READ_BACK = 4
 
 
-# The share of a limit that each urgency may use; the rest is kept for the more urgent ones.
+# The share of a limit that each urgency may use; the remainder is reserved for higher ones.
 _SHARES = {
     Urgency.LANE: 1.0,
     Urgency.LIVE: 0.9,
@@ -50,7 +50,7 @@ class _Waiting:
 
 @dataclass
 class _Line:
-    """Who waits for one method, and when it was asked within the last window."""
+    """The waiting requests of one method, and the times of requests within the last window."""
 
     rate: Rate
     waiting: list[_Waiting] = field(default_factory=list[_Waiting])
@@ -58,13 +58,13 @@ class _Line:
     blocked_until: float = -math.inf
 
     def free_at(self, now: float, urgency: Urgency) -> float:
-        """When one more request fits; not later than now means that it fits now."""
+        """When one more request fits (monotonic seconds); `now` or earlier means now."""
         while self.taken and self.taken[0] + self.rate.seconds <= now:
             self.taken.popleft()
         return self._free_after(self.taken, urgency)
 
     def turn_of(self, now: float, last: _Waiting) -> float:
-        """When it would be its turn if nobody more urgent comes."""
+        """When the request has its turn if no more urgent one arrives."""
         self.free_at(now, last.urgency)
         taken = deque(self.taken)
         for waiter in self.waiting[: self.waiting.index(last) + 1]:
@@ -78,7 +78,8 @@ class _Line:
 
 
 class Pace:
-    """One token's reads: Slack counts them by method, workspace and app, in sliding windows."""
+    """The reads of one token: Slack limits them by method, workspace and app, in
+    sliding windows."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -88,9 +89,11 @@ class Pace:
     async def turn(
         self, method: str, urgency: Urgency = Urgency.USUAL, *, patience: float = math.inf
     ) -> None:
-        """Wait until the method may be asked: the most urgent first, then first come, first served.
-        Raises RateLimited where that takes longer than `patience` seconds. Who gives up takes no
-        turn."""
+        """Wait until the method may be called: by urgency, then in order of arrival.
+
+        Raises RateLimited when the wait would exceed `patience` seconds. A cancelled request takes
+        no turn.
+        """
         line = self._lines.get(method)
         if line is None:
             return
@@ -101,7 +104,7 @@ class Pace:
             if patience < math.inf and (pause := line.turn_of(now, waiter) - now) > patience:
                 raise RateLimited(
                     f"{method}: Slack's limit of {line.rate.count} in {line.rate.seconds:g} s is "
-                    "used up; it is asked again then", retry_after=pause, code="paced",
+                    "used up; the call is repeated then", retry_after=pause, code="paced",
                 )  # fmt: skip
             while (free := line.free_at(now, urgency)) > now or line.waiting[0] is not waiter:
                 await self._clock.sleep(max(0.0, free - now))
@@ -111,6 +114,7 @@ class Pace:
             line.waiting.remove(waiter)
 
     def block(self, method: str, seconds: float) -> None:
-        """Slack refused the method for so long: nobody asks before, however urgent."""
+        """Block the method for `seconds` after Slack refused it: no request goes before, however
+        urgent."""
         if line := self._lines.get(method):
             line.blocked_until = max(line.blocked_until, self._clock.monotonic() + seconds)

@@ -1,4 +1,4 @@
-"""One kept payload, and the questions that every reader of it asks. Pure."""
+"""One stored payload, and the questions that every reader asks about it. Pure."""
 
 from __future__ import annotations
 
@@ -35,11 +35,14 @@ _CHANNELS = (
     ("container", "channel_id"),
 )
 _PICTURES = ("image_192", "image_72", "image_64", "image_48", "image_36")
-_LAST_SECOND = 10**11  # far beyond any date that a datetime holds; keeps int() small
+_LAST_SECOND = 10**11  # far beyond the range of datetime; bounds the work of int()
 
 
 def parse_payload(payload: bytes) -> Json:
-    """JSON object or UndecodableEvent. Lone surrogates and NaN are taken, as Bolt takes them."""
+    """The JSON object of the bytes.
+
+    Accepts lone surrogates and NaN, as Bolt does. Raises UndecodableEvent.
+    """
     try:
         value = orjson.loads(payload)
     except orjson.JSONDecodeError:
@@ -51,15 +54,16 @@ def parse_payload(payload: bytes) -> Json:
 
 
 def channel_of(body: Json) -> str:
-    """The channel that a payload of any kind is about, "" where there is none."""
+    """The channel id of a payload of any kind, "" when there is none."""
     return next((channel for place in _CHANNELS if (channel := text_at(body, *place))), "")
 
 
 def team_of(body: Json, identity: Identity | None) -> str:
-    """The workspace through which we hear it: ours, unless it is plainly another one's.
+    """The workspace that delivered the payload: ours, unless it is clearly another one.
 
-    In channels shared with another company `team_id` may name that company, and
-    `authorizations` names us; one socket or URL of a widely installed app hears all workspaces.
+    In channels shared with another company `team_id` may name that company, while `authorizations`
+    names our workspace; one socket or URL of a widely installed app receives events of all
+    workspaces.
     """
     teams = [
         text_at(authorization, "team_id") for authorization in objects_at(body, "authorizations")
@@ -72,7 +76,7 @@ def team_of(body: Json, identity: Identity | None) -> str:
 
 
 def echo_in(post: Json, identity: Identity | None) -> Echo | None:
-    """What one of our operations surely made: our metadata, through our own bot."""
+    """The echo of one of our operations: a post of our bot with our metadata; else None."""
     metadata = object_at(post, "metadata")
     ours = identity is not None and text_at(post, "bot_id") == identity.bot
     if not ours or metadata.get("event_type") != METADATA_TYPE:
@@ -87,7 +91,7 @@ def echo_in(post: Json, identity: Identity | None) -> Echo | None:
 
 
 def operation_in(metadata: Json) -> tuple[OperationId | None, int]:
-    """Which operation of a bridge a post says that it is, and which copy."""
+    """The operation and the slot that the metadata of a post claims."""
     if metadata.get("event_type") != METADATA_TYPE:
         return None, 0
     payload = object_at(metadata, "event_payload")
@@ -97,7 +101,8 @@ def operation_in(metadata: Json) -> tuple[OperationId | None, int]:
 
 @dataclass(frozen=True)
 class Payload:
-    """`body` is all of it, `inner` the event in it; `us` is None while nobody told who we are."""
+    """One payload: `body` is all of it, `inner` its event. `identity` is None until Slack has
+    answered who we are."""
 
     raw: Raw
     body: Json
@@ -107,17 +112,19 @@ class Payload:
 
     @staticmethod
     def of(raw: Raw, identity: Identity | None) -> Payload:
+        """Parse the payload of an inbox row. Raises UndecodableEvent."""
         body = parse_payload(raw.payload)
         team = raw.channel.workspace if raw.channel else team_of(body, identity)
         return Payload(raw, body, object_at(body, "event"), team, identity)
 
     @property
     def channel(self) -> ChannelRef:
+        """The channel of the payload."""
         return self.raw.channel or ids.channel_ref(self.team, channel_of(self.body))
 
     @property
     def time(self) -> datetime:
-        """When it happened: the event's own time, the envelope's, else when we kept it."""
+        """When it happened: the time of the event, else of the envelope, else of our receipt."""
         ts = text_at(self.inner, "event_ts") or text_at(self.inner, "ts")
         if ids.is_ts(ts):
             return ids.time_of(ts)
@@ -127,8 +134,10 @@ class Payload:
         return ids.time_of(ids.ts_of(self.raw.order_key))
 
     def edited_at(self, post: Json) -> datetime | None:
-        """When what was read back was last edited: `edited.ts` has whole seconds, so it was within
-        that second, and not after we read it. None where nobody edited it."""
+        """When a message that was read back was last edited; None when it was not edited.
+
+        `edited.ts` has whole seconds: the result lies within that second, and not after the read.
+        """
         edited, read_at = text_at(post, "edited", "ts"), self.body.get("read_at")
         if not ids.is_ts(edited):
             return None
@@ -139,20 +148,22 @@ class Payload:
         return max(begun, min(begun + timedelta(microseconds=999_999), read))
 
     def common(self, post: Json | None = None) -> dict[str, Any]:
-        """The fields of every event; those of a post have its thread."""
+        """The fields of every event; for a post with its thread."""
         root = text_at(post, "thread_ts")
         thread = root if root and root != text_at(post, "ts") else None
         place = Place(channel=self.channel, thread=thread)
         return {"account": self.raw.account, "place": place, "time": self.time}
 
     def actor(self) -> ActorId:
+        """The person who acted. Raises UndecodableEvent when the event has no user."""
         user = text_at(self.inner, "user") or text_at(self.inner, "user", "id")
         if not user:
             raise UndecodableEvent(f"Slack event {self.inner.get('type')!r} has no 'user'")
         return ids.actor_id(self.team, user)
 
     def target(self, *path: str) -> str:
-        """The ts of the message that it happened to."""
+        """The ts of the message that the event is about. Raises UndecodableEvent when there is
+        none."""
         ts = text_at(self.inner, *path)
         if not ids.is_ts(ts):
             raise UndecodableEvent(
@@ -161,7 +172,7 @@ class Payload:
         return ts
 
     def author(self, post: Json) -> Person:
-        """As far as the payload tells: a name that it does not tell is the id."""
+        """The author as far as the payload names one; a missing name is the id."""
         user, bot = text_at(post, "user"), text_at(post, "bot_id")
         username = text_at(post, "username") if bot or not user else ""
         profile = object_at(post, "bot_profile" if bot else "user_profile")
@@ -180,7 +191,7 @@ class Payload:
         )
 
     def is_ours(self, post: Json) -> bool:
-        """By app, bot or bot user: `auth.test` and the envelope itself tell who we are."""
+        """Whether our app, bot or bot user made the post, by `auth.test` and the envelope."""
         app, bot, user = (text_at(post, key) for key in ("app_id", "bot_id", "user"))
         app = app or text_at(post, "bot_profile", "app_id")
         our_bots = {text_at(self.body, "our_bot_id"), self.identity.bot if self.identity else ""}
@@ -191,6 +202,7 @@ class Payload:
         )
 
     def our_users(self) -> set[str]:
+        """The ids of our own bot users in the envelope and from `auth.test`."""
         authorizations = objects_at(self.body, "authorizations")
         users = {
             text_at(authorization, "user_id")
@@ -200,6 +212,7 @@ class Payload:
         return users | {self.identity.user} if self.identity else users
 
     def addresses_us(self, post: Json) -> bool:
+        """Whether the post mentions our bot or is a direct message to it."""
         direct = ids.is_direct(self.channel.channel) or self.inner.get("channel_type") == "im"
         if direct or self.inner.get("type") == "app_mention":
             return True
@@ -208,10 +221,10 @@ class Payload:
 
 
 def picture_of(*sources: Json) -> str | None:
-    """The first address of a picture among these objects' sizes."""
+    """The first picture URL among the sizes in these objects."""
     urls = (text_at(source, size) for source in sources if source for size in _PICTURES)
     return next((url for url in urls if url.startswith(("https://", "http://"))), None)
 
 
 def _nothing(_constant: str) -> None:
-    """NaN and Infinity are no JSON."""
+    """None for NaN and Infinity, which are not JSON."""

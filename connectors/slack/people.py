@@ -1,4 +1,4 @@
-"""Slack's users and bots -> persons, looked up by their ids."""
+"""Slack's users and bots -> persons, looked up by id."""
 
 from __future__ import annotations
 
@@ -20,10 +20,15 @@ class People:
 
     @property
     def own_name(self) -> str:
+        """The handle of our bot, "" until it is known."""
         return self._own_identity.cached.handle if self._own_identity.cached else ""
 
     async def person(self, actor: ActorId) -> Person | None:
-        """Name and picture as the workspace shows them; None when Slack does not know them."""
+        """The name and picture as the workspace shows them; None when Slack does not know the
+        actor.
+
+        Raises PlatformError.
+        """
         parts = ids.split_actor(actor)
         if parts is None:
             return None
@@ -39,7 +44,10 @@ class People:
 
     async def email(self, actor: ActorId) -> str | None:
         """The confirmed address of a member; Slack gives it to apps with the scope
-        users:read.email."""
+        users:read.email.
+
+        Returns None when there is none. Raises PlatformError.
+        """
         parts = ids.split_actor(actor)
         if parts is None or parts[1].startswith("B"):
             return None
@@ -52,19 +60,23 @@ class People:
 
 
 class DirectMessages:
-    """The conversations of one person and the bot."""
+    """The direct conversations of people with the bot."""
 
     def __init__(self, api: WebApi) -> None:
         self._api = api
 
     def is_direct(self, channel: ChannelRef) -> bool:
+        """Whether the channel is a direct conversation."""
         return ids.is_direct(channel.channel)
 
     async def open(self, actor: ActorId) -> ChannelRef:
-        """The conversation of this person and the bot, opened if there is none."""
+        """The conversation of this person and the bot, opened if there is none.
+
+        Raises NotFound when the actor is not on Slack, and PlatformError.
+        """
         parts = ids.split_actor(actor)
         if parts is None:
-            raise NotFound(f"{actor!r} is nobody on Slack")
+            raise NotFound(f"{actor!r} is not a Slack actor")
         team, native, _ = parts
         opened = await self._api.read("conversations.open", users=native)
         return ids.channel_ref(team, text_at(opened, "channel", "id"))

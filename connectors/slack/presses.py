@@ -1,4 +1,4 @@
-"""block_actions -> what was pressed and filled in. Pure.
+"""block_actions -> the pressed action with the filled-in values. Pure.
 
 Source: docs.slack.dev "block_actions payloads" (2026-08).
 """
@@ -25,7 +25,7 @@ _MANY = ("selected_users", "selected_channels", "selected_conversations")
 
 
 def pressed(message_payload: Payload) -> Event | None:
-    """A press on a message; None for what is no such thing (a shortcut, a view)."""
+    """The event of a press on a message; None for other interactions (a shortcut, a view)."""
     body = message_payload.body
     actions = objects_at(body, "actions")
     target = text_at(body, "message", "ts") or text_at(body, "container", "message_ts")
@@ -39,7 +39,7 @@ def pressed(message_payload: Payload) -> Event | None:
     values = _filled_in(object_at(body, "state", "values"))
     chosen = None if first.get("type") == "button" else value_of(first)
     is_known = isinstance(chosen, list) and isinstance(values.get(token), list)
-    if chosen is not None and not is_known:  # of a menu in parts, `first` tells one part
+    if chosen is not None and not is_known:  # `first` has only one part of a menu that was split
         values[token] = chosen
     return ActionPressed(
         target=target, actor=ids.actor_id(message_payload.team, user), token=token, native=first,
@@ -48,7 +48,7 @@ def pressed(message_payload: Payload) -> Event | None:
 
 
 def value_of(element: Json) -> JsonValue:
-    """What was chosen or written; None where nothing was."""
+    """The chosen or entered value of an element; None when it is empty."""
     for name in _SINGLE_VALUES:
         if isinstance(element.get(name), str):
             return element[name]
@@ -65,8 +65,10 @@ def value_of(element: Json) -> JsonValue:
 
 
 def _filled_in(values: Json) -> dict[str, JsonValue]:
-    """By the names of the inputs; None where one was left empty. A menu in several parts has what
-    was chosen in all of them."""
+    """The values by the names of the inputs; None for an empty input.
+
+    A menu that was split into parts has the choices of all of them.
+    """
     inputs: dict[str, JsonValue] = {}
     for block in values.values():
         for name, element in block.items() if isinstance(block, dict) else ():
@@ -81,6 +83,7 @@ def _filled_in(values: Json) -> dict[str, JsonValue]:
 
 
 def _own_name(name: str) -> str:
-    """Without the number that the writer gives to the parts of one menu (`Writing.action_id`)."""
+    """The name without the number that the writer adds to each part of a split menu
+    (`Writing.action_id`)."""
     part = _PART.fullmatch(name)
     return part[1] if part else name

@@ -1,4 +1,5 @@
-"""What stands in a channel and its threads, to be compared with what is archived; one post alone.
+"""The current posts of a channel and its threads, for the comparison with the archive; and single
+posts.
 
 Source: docs.slack.dev `conversations.history`, `conversations.replies` (2026-08).
 """
@@ -24,14 +25,13 @@ from connectors.slack.pacing import Urgency
 from connectors.slack.send import WebApi
 
 _PAGE = "999"
-# `edited.ts` has whole seconds: the edit was made somewhere within.
+# `edited.ts` has whole seconds: the edit happened within that second.
 WITHIN_SECONDS = 0.999999
 _NO_THREAD = ("thread_not_found", "message_not_found")
 
 
 class ReadBack:
-    """What stands in the channels of one account, and the changes that nobody told, as payloads of
-    live events."""
+    """The current state of the account's channels; missed changes as payloads of live events."""
 
     def __init__(
         self, api: WebApi, clock: Clock, account: AccountId, own_identity: OwnIdentity
@@ -44,15 +44,21 @@ class ReadBack:
     async def stretches(
         self, channel: ChannelRef, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
+        """Yield the posts between `since` (seconds since 1970) and `upto` (an order key), the
+        newest stretch first.
+
+        Raises PlatformError.
+        """
         reader = await self._reader(channel)
         async for stretch in reader.stretches(since, upto, threads):
             yield stretch
 
     def order_key(self, native_id: str) -> str | None:
+        """The order key of a post, from its ts; None for another id."""
         return ids.order_key(native_id) if ids.is_ts(native_id) else None
 
     def gone(self, channel: ChannelRef, native_id: str, thread: str | None, at: float) -> Raw:
-        """What Slack would have told when the post was deleted."""
+        """The deletion event that Slack would have sent."""
         event: Json = {
             "type": "message", "subtype": "message_deleted", "channel": channel.channel,
             "deleted_ts": native_id, "event_ts": ids.ts_at(at),
@@ -62,18 +68,21 @@ class ReadBack:
         return enveloped(self._account, _nobody(channel), channel, event, at, key, order)
 
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
+        """One post with this ts; None when it is gone. Raises PlatformError."""
         return await (await self._reader(channel)).fetch(native_id, thread)
 
     async def reactors(
         self, channel: ChannelRef, native_id: str, thread: str | None, native: str
     ) -> Sequence[ActorId]:
+        """All people who reacted with this emoji. Raises PlatformError."""
         return await (await self._reader(channel)).reactors(native_id, native)
 
     def reacted(
         self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
         at: float, *, present: bool,
     ) -> Raw | None:  # fmt: skip
-        """What Slack would have told when somebody reacted, or took it back."""
+        """The event that Slack would have sent for a reaction that was added (`present`) or
+        removed; None for an emoji or actor that is not Slack's."""
         name, who = emoji_to_reaction(emoji), ids.split_actor(actor)
         if name is None or who is None:
             return None
@@ -87,13 +96,14 @@ class ReadBack:
         return enveloped(self._account, _nobody(channel), channel, event, at, key, order)
 
     async def metadata(self, channel: ChannelRef) -> ChannelMetadata:
+        """The pins of the channel. Raises PlatformError."""
         return await (await self._reader(channel)).metadata()
 
     def unpinned(
         self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
     ) -> Raw:
-        """What Slack would have told when somebody took the pin away that stood `since` then; by
-        whom, nobody knows."""
+        """The event that Slack would have sent for the removal of the pin that was set at `since`;
+        nobody knows who removed it."""
         return _pin_raw(
             self._account, _nobody(channel), channel, "pin_removed", target, ids.NOBODY,
             ids.ts_at(since), ids.ts_at(at),
@@ -106,7 +116,7 @@ class ReadBack:
 
 @dataclass(frozen=True)
 class _ChannelReader:
-    """Reads one channel as this account sees it."""
+    """Reads one channel with the rights of this account."""
 
     api: WebApi
     clock: Clock
@@ -117,8 +127,10 @@ class _ChannelReader:
     async def stretches(
         self, since: float, upto: str, threads: Sequence[str]
     ) -> AsyncGenerator[Stretch, None]:
-        """The channel from its newest page backwards, then its threads, the latest first. Of a
-        thread whose posts are all deleted nothing is left, and nothing stands in it."""
+        """Yield the channel from its newest page backwards, then its threads, the latest first.
+
+        A thread whose posts are all deleted yields an empty stretch.
+        """
         oldest, last = ids.order_key_at(since), upto
         latest = {root: "" for root in threads if ids.is_ts(root)}
         async for page in self.api.pages(
@@ -161,7 +173,7 @@ class _ChannelReader:
             yield self._stretch(root, first, upto, ())
 
     async def fetch(self, ts: str, root: str | None) -> Raw | None:
-        """A post of the channel or of a thread. Slack answers a reply's own ts, too."""
+        """A post of the channel or of a thread: Slack also finds a reply by its own ts."""
         try:
             page = await self.api.read(
                 "conversations.replies", channel=self.channel.channel, ts=root or ts, oldest=ts,
@@ -188,7 +200,7 @@ class _ChannelReader:
         )
         reactions = tuple(map(self._reactions, objects_at(post, "reactions")))
         if any(text_at(file, "mode") == "tombstone" for file in objects_at(post, "files")):
-            # Nothing tells when the file was deleted: found at any time, it is news once.
+            # Slack does not tell when a file was deleted: the edit is reported once.
             now = self.clock.time()
             changed = {**post, "edited": {**object_at(post, "edited"), "ts": ids.ts_at(now)}}
             edit = self._edit(changed, ids.ts_at(now), key="without a file")
@@ -199,7 +211,7 @@ class _ChannelReader:
         return Standing(ts, self._post(post), edit, at, WITHIN_SECONDS, own, reactions)
 
     def _reactions(self, reaction: Json) -> Reactions:
-        """Slack may leave people out of the list, but not out of the count."""
+        """Slack may omit people from the list, but not from the count."""
         name, users = text_at(reaction, "name"), reaction.get("users")
         listed = (
             [user for user in users if isinstance(user, str)] if isinstance(users, list) else []
@@ -213,11 +225,11 @@ class _ChannelReader:
         return Reactions(reaction_to_emoji(name), count, name, others if whole else None)
 
     async def metadata(self) -> ChannelMetadata:
-        """Its pins; lines in the channel tell of its name and its topic, and are caught up with."""
+        """The pins. Catching up reads the changes of name and topic from the channel's messages."""
         try:
             answer = await self.api.read("pins.list", channel=self.channel.channel)
         except Refused:
-            return ChannelMetadata()  # the app may not know
+            return ChannelMetadata()  # the app lacks the scope
         pins: dict[str, Raw] = {}
         for item in objects_at(answer, "items"):
             ts, by = text_at(item, "message", "ts"), text_at(item, "created_by")
@@ -230,7 +242,7 @@ class _ChannelReader:
         return _pin_raw(self.account, self.identity, self.channel, "pin_added", ts, user, at, at)
 
     async def reactors(self, ts: str, name: str) -> Sequence[ActorId]:
-        """All that Slack tells of them."""
+        """All people whom Slack lists for the reaction."""
         answer = await self.api.read(
             "reactions.get", channel=self.channel.channel, timestamp=ts, full="true"
         )
@@ -276,7 +288,7 @@ def _posts(page: Json) -> list[Json]:
 
 
 def _has_content(post: Json) -> bool:
-    """Neither a line of Slack's own nor the tombstone of a deleted thread root."""
+    """Whether the post is neither a system message nor the tombstone of a deleted thread root."""
     return text_at(post, "subtype") in POST_SUBTYPES
 
 

@@ -1,4 +1,4 @@
-"""Slack's events through Bolt -> rows of the inbox, kept before Slack is told that they came.
+"""Slack's events through Bolt -> rows of the inbox, stored before they are acknowledged.
 
 Socket Mode: Bolt's dispatch on slack_sdk's aiohttp client. HTTP: a signed route below /<account>/.
 """
@@ -45,12 +45,12 @@ from connectors.slack.send import proxy_for
 
 Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
-PING_SECONDS = 5.0  # between two signs of life; after four without an answer the socket is dead
+PING_SECONDS = 5.0  # between two pings; after four without a pong the socket counts as dead
 _CLOSE_SECONDS = 2.0
 _JOINS = frozenset({"member_joined_channel", "channel_join", "group_join"})
 _REVOKED = frozenset({"app_uninstalled", "tokens_revoked"})
 _LOOK_SECONDS = 0.5
-# Slack counts a connection that broke without a goodbye for some time more.
+# Slack still counts a connection for some time after it broke without a close frame.
 _OTHERS_AFTER = 60.0
 _OTHERS_AGAIN = 300.0
 CONNECT_SECONDS = 15.0
@@ -79,14 +79,18 @@ _INTERACTIVE = frozenset(
 
 
 def raw_of(account: AccountId, body: Json, identity: Identity | None, now: float) -> Raw:
-    """What Slack handed over, as the inbox keeps it; `now` orders what carries no time."""
+    """The inbox row of a payload from Slack.
+
+    `now` (seconds since 1970) is the order key of a payload without a time. Credentials move from
+    the body to their own field.
+    """
     kind = _kind_of(body)
     event = object_at(body, "event")
     dedupe_key = _dedupe_key(kind, body, event)
     credentials = _take_credentials(body, CREDENTIALS[kind])
     team, channel = team_of(body, identity), channel_of(body)
     order_key = _order_key(kind, body, event)
-    # Only Slack's own time may move a channel's cursor: our clock may run ahead of it.
+    # Only Slack's own time may move a channel's cursor: our clock may be ahead.
     is_ordered = bool(channel) and order_key is not None
     return Raw(
         account=account,
@@ -122,7 +126,7 @@ def _dedupe_key(kind: str, body: Json, event: Json) -> str:
 
 
 def _order_key(kind: str, body: Json, event: Json) -> str | None:
-    """Slack's own time of it; None where it tells none."""
+    """The order key from Slack's own time; None when the payload has none."""
     actions = objects_at(body, "actions")
     times = [
         *([text_at(event, "ts")] if kind == "message" else []),
@@ -137,7 +141,7 @@ def _order_key(kind: str, body: Json, event: Json) -> str | None:
 
 
 def _take_credentials(body: Json, pointers: Sequence[str]) -> dict[str, str]:
-    """Take what stands at the pointers out of the body."""
+    """Remove the values at the pointers from the body, and return them by pointer."""
     taken: dict[str, str] = {}
     for pointer in pointers:
         _take_path(body, pointer.removeprefix("/").split("/"), "", taken)
@@ -160,10 +164,11 @@ def _take_path(value: object, path: Sequence[str], done: str, taken: dict[str, s
 
 
 class InboxWriter(AsyncMiddleware):
-    """The first stage in Bolt: keeps the payload, and only then answers 200.
+    """The first middleware in Bolt: it stores the payload in the inbox and then answers 200.
 
-    It answers everything itself, so Bolt's own events filter, listeners and 404 never come into
-    play. When the inbox raises, Bolt answers 500 (HTTP) or nothing (socket): Slack sends again.
+    It answers every request itself, so Bolt's events filter, listeners and 404 are never reached.
+    When the inbox raises, Bolt answers 500 (HTTP) or nothing (socket), and Slack sends the payload
+    again.
     """
 
     def __init__(
@@ -194,7 +199,10 @@ class InboxWriter(AsyncMiddleware):
         return BoltResponse(status=200, body="")
 
     async def write(self, body: Json) -> None:
-        """Hand one payload over; those of one channel wait for one another."""
+        """Store one payload; the payloads of one channel are stored one after the other.
+
+        Raises whatever the inbox raises, and PlatformError while our identity is unknown.
+        """
         async with self._in_turn(channel_of(body)):
             identity = await self._identity()
             raw = raw_of(self.account, body, identity, self._clock.time())
@@ -205,7 +213,8 @@ class InboxWriter(AsyncMiddleware):
 
     @contextlib.asynccontextmanager
     async def _in_turn(self, channel: str) -> AsyncGenerator[None]:
-        """slack_sdk starts a task for each frame: they begin in order, and this keeps it so."""
+        """Keep the order of arrival within a channel: slack_sdk starts one task for each frame, in
+        order."""
         turn = self._turns[channel]
         turn.waiting += 1
         try:
@@ -218,12 +227,12 @@ class InboxWriter(AsyncMiddleware):
 
 
 def is_token_revocation(body: Json) -> bool:
-    """Whose token it is does not always stand there: it may be a person's."""
+    """Whether the event reports a revoked token, which may be ours or a person's."""
     return text_at(object_at(body, "event"), "type") in _REVOKED
 
 
 def _is_own_join(body: Json, user: str) -> bool:
-    """Whether it tells that this user joined a channel: what was said there before was not told."""
+    """Whether the event reports that this user joined a channel: earlier messages never arrived."""
     event = object_at(body, "event")
     kinds = (text_at(event, "type"), text_at(event, "subtype"))
     return text_at(event, "user") == user and any(kind in _JOINS for kind in kinds)
@@ -236,7 +245,7 @@ class _Turn:
 
 
 def bolt_app(inbox_writer: InboxWriter, api_url: str) -> AsyncApp:
-    """Bolt with the keeper in front of everything else."""
+    """A Bolt app with the inbox writer before everything else."""
     app = AsyncApp(
         name="uacs-bridge",
         signing_secret="unused",  # noqa: S106 - requests are checked before Bolt parses them
@@ -259,7 +268,7 @@ def bolt_app(inbox_writer: InboxWriter, api_url: str) -> AsyncApp:
 
 
 async def _authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
-    """Nothing that reaches Bolt's authorization needs a token."""
+    """An empty authorization: no handler behind it needs a token."""
     return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id)
 
 
@@ -267,8 +276,11 @@ async def _authorize(enterprise_id: str | None, team_id: str | None) -> Authoriz
 
 
 class Socket(SocketModeClient):
-    """slack_sdk's client for one connection. It does not reconnect by itself: it tries a dead
-    address for ever (3.47). Every way to lose the connection ends in `lost`."""
+    """slack_sdk's client for one connection.
+
+    It does not reconnect: slack_sdk would retry a dead address for ever (3.47). Every loss of the
+    connection sets `lost`.
+    """
 
     def __init__(self, address: str, app: AsyncApp, api_url: str) -> None:
         super().__init__(
@@ -279,7 +291,7 @@ class Socket(SocketModeClient):
         self.proxy = proxy_for(address)
         self.wss_uri = address
         self.greeted = False
-        self.connections = 0  # of the app, this one included, as Slack's hello tells
+        self.connections = 0  # of the app, including this one, from Slack's hello frame
         self.decided = asyncio.Event()  # greeted or lost
         self.lost = asyncio.Event()
         self._app = app
@@ -287,18 +299,20 @@ class Socket(SocketModeClient):
         self.socket_mode_request_listeners.append(self._dispatch)
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
+        """Report the loss instead of reconnecting."""
         del force
         self.lost.set()
         self.decided.set()
 
     async def until_lost(self) -> None:
-        """slack_sdk notices a connection that broke without a goodbye only at its next ping."""
+        """Wait until the connection is lost: slack_sdk notices a broken connection only at its next
+        ping."""
         while not self.lost.is_set() and self.current_session and not self.current_session.closed:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.lost.wait(), _LOOK_SECONDS)
 
     async def process_message(self) -> None:
-        """As slack_sdk's, but the tasks are known, so that none is left behind."""
+        """slack_sdk's method, but it keeps references to its tasks so that `close` can end them."""
         message: str | None = await self.message_queue.get()
         if not message or not message.startswith("{"):
             return
@@ -312,9 +326,9 @@ class Socket(SocketModeClient):
         task.add_done_callback(self._frames.discard)
 
     async def close(self) -> None:
-        """Close the connection and end every task, those of frames in work included."""
+        """Close the connection and end every task, including those that handle frames."""
         try:
-            # aiohttp waits 10 s for the other side's goodbye, which may be gone.
+            # aiohttp waits 10 s for a close frame from the other side, which may be unreachable.
             with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
                 async with asyncio.timeout(_CLOSE_SECONDS):
                     await super().close()
@@ -327,7 +341,7 @@ class Socket(SocketModeClient):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        finally:  # cancelled once more, too
+        finally:  # also after a second cancellation
             await self.aiohttp_client_session.close()
 
     async def _dispatch(self, _: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
@@ -346,9 +360,10 @@ async def listen_on_socket(
     connected: Callable[[bool], None],
     shared: Callable[[bool], None],
 ) -> None:
-    """Hold one connection after another until cancelled. Raises AuthFailed; waits all else out.
+    """Keep one connection open after another until cancelled.
 
-    `shared` is told whether another program is connected with the same app token.
+    `connected` reports the state of the connection, `shared` whether another program is connected
+    with the same app token. Raises AuthFailed; retries every other failure.
     """
 
     async def count_others() -> int:
@@ -373,10 +388,10 @@ async def watch_for_others(
     clock: Clock,
     shared: Callable[[bool], None],
 ) -> None:
-    """Until there are none: tell whether other programs hold connections of our app.
+    """Report whether other programs hold connections of our app, until there are none.
 
-    `connections`: how many it had when ours was greeted. One more than ours may be one that we lost
-    just now, so it is believed only if `count`, a minute later, still finds others.
+    `connections`: how many the app had when Slack greeted ours. A second one may be a connection
+    that we just lost, so it is reported only if `count`, a minute later, still finds others.
     """
     if connections <= 1:
         shared(False)
@@ -396,8 +411,11 @@ async def watch_for_others(
 
 
 async def _count_others(address: str, app: AsyncApp, api_url: str) -> int:
-    """How many connections the app has besides the one that we hold. Only a hello tells it, so one
-    more is opened for a moment; what Slack hands over there is kept like everything else."""
+    """The number of the app's connections besides ours.
+
+    Only a hello frame has the number, so this opens one more connection for a moment; events that
+    arrive on it are stored as usual.
+    """
     socket = Socket(address, app, api_url)
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -415,7 +433,10 @@ async def _count_others(address: str, app: AsyncApp, api_url: str) -> int:
 async def retry_until_done(
     account: AccountId, work: Callable[[], Awaitable[Result]], clock: Clock
 ) -> Result:
-    """Try until it succeeds. Raises AuthFailed: only a person can mend that."""
+    """Repeat `work` until it succeeds, with growing pauses, and return its result.
+
+    Raises AuthFailed: only a person can solve that.
+    """
     failures = 0
     while True:
         try:
@@ -444,7 +465,7 @@ async def _hold_connection(
     connected: Callable[[bool], None],
     watch_others: Callable[[int], Coroutine[None, None, None]],
 ) -> bool:
-    """From hello to the end of one connection; False when it never came to a hello."""
+    """Run one connection from hello to its end; False when Slack sent no hello."""
     socket = Socket(address, app, api_url)
     watching: asyncio.Task[None] | None = None
     try:
@@ -478,7 +499,11 @@ def events_route(
     signing_secret: Callable[[], Awaitable[str]],
     clock: Clock,
 ) -> Route:
-    """`POST /events`: what is not signed by Slack within 300 s is answered 401 and not kept."""
+    """The route `POST /events`: a request that Slack did not sign within the last 300 s is answered
+    401 and not stored.
+
+    Source: docs.slack.dev "Verifying requests" (2026-08).
+    """
 
     async def events(request: Request) -> Response:
         try:
@@ -497,7 +522,7 @@ def events_route(
 
 
 async def _signed_body(request: Request, secret: str, clock: Clock) -> bytes:
-    """Checked on the bytes as they came, before anything parses them."""
+    """The body after its signature was verified on the raw bytes. Raises Unauthorized."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -506,9 +531,11 @@ async def _signed_body(request: Request, secret: str, clock: Clock) -> bytes:
     timestamp = request.headers.get("x-slack-request-timestamp", "")
     signature = request.headers.get("x-slack-signature", "")
     if not timestamp.isascii() or not timestamp.isdigit() or len(timestamp) > _LONGEST_NUMBER:
-        raise Unauthorized("x-slack-request-timestamp is missing or no number")
+        raise Unauthorized("x-slack-request-timestamp is missing or not a number")
     if abs(clock.time() - int(timestamp)) > SIGNATURE_SECONDS:
-        raise Unauthorized("x-slack-request-timestamp is not of now; check this machine's clock")
+        raise Unauthorized(
+            "x-slack-request-timestamp is more than 300 s off; check this machine's clock"
+        )
     whole = bytes(body)
     expected = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=whole)
     if expected is None or not hmac.compare_digest(expected.encode(), signature.encode()):

@@ -1,4 +1,4 @@
-"""Slack's error codes -> our errors, with what a person can do about each. Data, and one reader.
+"""Slack's error codes -> our errors, each with advice for a person. Data, and one reader.
 
 Codes: docs.slack.dev, pages of the methods used here (2026-08).
 """
@@ -34,7 +34,7 @@ _REFUSALS: dict[str, tuple[type[Refused], str]] = {
         "this is the wrong kind of token; bot_token begins with xoxb-, app_token with xapp-",
     ),
     "not_authed": (TokenRefused, "no token was given; set bot_token and app_token"),
-    "org_login_required": (AuthFailed, "the workspace is being moved; a person must log in"),
+    "org_login_required": (AuthFailed, "the workspace is being migrated; a person must log in"),
     "team_access_not_granted": (AuthFailed, "the app is not approved for this workspace"),
     "token_expired": (TokenRefused, f"the token has expired; {_NEW_TOKEN}"),
     "token_revoked": (TokenRefused, f"the token was revoked; {_NEW_TOKEN}"),
@@ -52,10 +52,13 @@ _REFUSALS: dict[str, tuple[type[Refused], str]] = {
     "cannot_reply_to_message": (ThreadClosed, "Slack allows no thread under this message"),
     "cant_delete_message": (Refused, "the message is not ours, or deleting is not allowed"),
     "cant_update_message": (Refused, "the message is not ours"),
-    "edit_window_closed": (Refused, "the workspace does not allow edits so late"),
+    "edit_window_closed": (Refused, "the workspace does not allow edits of a message this old"),
     "is_archived": (Refused, "the channel is archived; unarchive it or take it out of its room"),
     "method_deprecated": (Refused, "Slack has retired this method; update uacs-bridge"),
-    "msg_too_long": (Refused, "the text is too long; this is a fault of the bridge, report it"),
+    "msg_too_long": (
+        Refused,
+        "the text is too long; this is a bug of the bridge, please report it",
+    ),
     "restricted_action": (
         Refused,
         "a setting of the workspace forbids it; ask an admin (posting permissions of the channel)",
@@ -64,11 +67,11 @@ _REFUSALS: dict[str, tuple[type[Refused], str]] = {
     "restricted_action_thread_locked": (ThreadClosed, "the thread is locked"),
     "restricted_action_thread_only_channel": (Refused, "the channel takes only thread replies"),
     "message_not_in_streaming_state": (Refused, "the stream has ended"),
-    "stopped_by_user": (StreamStopped, "somebody pressed Stop"),
-    "streaming_state_conflict": (Refused, "it is being streamed"),
+    "stopped_by_user": (StreamStopped, "a person pressed Stop"),
+    "streaming_state_conflict": (Refused, "the message is being streamed"),
     "unknown_method": (Refused, "there is no such method; check api_url"),
 }
-# The blocks or attachments are not to Slack's taste; `_said` tells which.
+# Slack rejects the blocks or attachments; `_messages_of` has the details.
 _OF_FORM = (
     "attachment_payload_limit_exceeded",
     "invalid_attachments",
@@ -77,13 +80,17 @@ _OF_FORM = (
     "msg_blocks_too_long",
     "too_many_attachments",
 )
-# Slack says of these that the work may have been done in part.
+# Slack documents that the work may have been done in part.
 _MAYBE_TAKEN = ("fatal_error", "internal_error")
 _NOT_NOW = ("accesslimited", "request_timeout", "service_unavailable", "team_added_to_org")
 
 
 def error_of_code(what: str, code: str, body: Json, *, once: bool) -> PlatformError:
-    """`ok: false` with this code -> what it means. A code that nobody knows is Refused."""
+    """The error that an `ok: false` answer with this code means; an unknown code is Refused.
+
+    `what` begins the text. `once`: the request must not be repeated, so an internal error of Slack
+    is Unsettled.
+    """
     if code in _MAYBE_TAKEN:
         text = f"{what}: Slack had a fault of its own ({code!r})"
         return Unsettled(text, code=code) if once else Unavailable(text, code=code)
@@ -105,7 +112,7 @@ def _missing_scope(needed: str) -> str:
 
 
 def _messages_of(body: Json) -> str:
-    """What Slack adds for developers."""
+    """Slack's messages for developers."""
     metadata = body.get("response_metadata")
     messages = metadata.get("messages") if isinstance(metadata, dict) else None
     return "; ".join(str(message) for message in messages) if isinstance(messages, list) else ""

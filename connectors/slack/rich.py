@@ -1,7 +1,9 @@
-"""A message with more than text -> bodies as chat.postMessage takes them. Pure and stable.
+"""A message with rich payloads -> bodies for chat.postMessage. Pure; equal input gives equal
+output.
 
-A payload of Slack's goes out as it came, with its mentions as a copy may have them; elsewhere, and
-where its buttons would be dead or its links hide where they lead, what it says is written anew.
+A Slack payload is sent unchanged except for its mentions. Payloads of other platforms are written
+anew, and so are Slack payloads with buttons that would not work here or with links that hide their
+target.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def rich_bodies(
     files: Files | None,
     counterparts: Counterparts = NO_COUNTERPARTS,
 ) -> tuple[list[Body], tuple[Loss, ...]]:
-    """`quoted` is the line above that says what the message answers."""
+    """The bodies of a message, and what they lose; `quoted` is the line above that quotes the
+    answered message."""
     return card_bodies(
         message, quoted, cards, None if files is None else files.url_of, counterparts,
         as_it_came=lambda card: _as_it_came(message, card, cards, counterparts),
@@ -45,7 +48,7 @@ def rich_bodies(
 def _as_it_came(
     message: Message, card: Card, cards: Cards, counterparts: Counterparts
 ) -> Body | None:
-    """Slack's own payloads with their mentions as the rule has them, where they may be shown."""
+    """Slack's own payloads with rewritten mentions, when they may be shown here; else None."""
     parts: dict[str, list[JsonValue]] = {BLOCKS: [], ATTACHMENTS: []}
     for _, part in native_payloads(message, card, cards, parts.keys()):
         data = cast("JsonValue", part.data)
@@ -55,7 +58,7 @@ def _as_it_came(
         return None
     team = workspace_in(message, PLATFORM)
     copied = cast("dict[str, JsonValue]", as_copy(body, cards.rule(message, counterparts), team))
-    # Names are longer than ids: a text that no longer fits is written anew, in pieces.
+    # Names are longer than ids: a text that no longer fits is rendered anew, in parts.
     return Body(copied) if copied is body or _fits(copied) else None
 
 
@@ -74,7 +77,7 @@ def _body(
 
 
 def _fits(value: JsonValue) -> bool:
-    """Whether each text is surely short enough for where it stands."""
+    """Whether each text is surely short enough for its field."""
     match value:
         case str():
             return len(value) <= FIELD_TEXT

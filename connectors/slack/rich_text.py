@@ -1,4 +1,4 @@
-"""A rich_text block -> the text tree. Total: what is unknown says what it can, or its own name.
+"""A rich_text block -> the text tree. Total: an unknown element becomes its text or its type.
 
 Source: npm @slack/types 3.2.0 and docs.slack.dev "Rich text block" (2026-08).
 """
@@ -51,7 +51,7 @@ _STYLED: frozenset[type[Inline]] = frozenset((Strong, Emphasis, Strike, Underlin
 
 
 def rich_text_to_text(block: Json, team: str) -> Document:
-    """Read one rich_text block of the workspace `team`."""
+    """The text of one rich_text block of the workspace `team`."""
     blocks: list[Block | list[Block]] = []
     lists: list[_Level] = []
     for element in objects_at(block, "elements"):
@@ -69,12 +69,12 @@ def rich_text_to_text(block: Json, team: str) -> Document:
 
 
 def element_to_inlines(element: Json, team: str) -> tuple[Inline, ...]:
-    """One inline element of rich text."""
+    """The inlines of one inline element of rich text."""
     return tuple(_inline(element, team))
 
 
 def _add(blocks: list[Block | list[Block]], added: list[Block], *, bordered: bool) -> None:
-    """A list with a border beside it goes on with the quote (a list of blocks) before it."""
+    """A list with a border continues the quote (a list of blocks) before it."""
     if not bordered:
         blocks += added
     elif blocks and isinstance(last := blocks[-1], list):
@@ -127,7 +127,7 @@ def _is_blank(line: Sequence[Inline]) -> bool:
 
 @dataclass
 class _Level:
-    """One rich_text_list; nesting is told by the indent of those that follow it."""
+    """One rich_text_list; the indent of the lists after it determines the nesting."""
 
     indent: int
     start: int | None
@@ -144,8 +144,8 @@ def _level(element: Json, team: str) -> _Level:
 
 
 def _nested(levels: Sequence[_Level]) -> list[Block]:
-    """A list with a larger indent belongs to the last item of the one before it; a list that goes
-    on after a nested one is the same list."""
+    """A list with a larger indent belongs to the last item of the one before it; a list that
+    continues after a nested one is the same list."""
     nested: list[Block | _Level] = []
     at = 0
     while at < len(levels):
@@ -184,7 +184,7 @@ def _inlines(element: Json, team: str) -> list[Inline]:
 
 
 def _leaves(element: Json) -> Iterator[Json]:
-    """Elements within elements, which Slack does not send, are read as what they hold."""
+    """The innermost elements; Slack does not document nested elements."""
     stack = [iter(objects_at(element, "elements"))]
     while stack:
         inner = next(stack[-1], None)
@@ -197,7 +197,7 @@ def _leaves(element: Json) -> Iterator[Json]:
 
 
 def _inline(element: Json, team: str) -> Iterable[Inline]:
-    """One element; text is cut at its line breaks, and each piece carries the style."""
+    """The inlines of one element; text is split at its line breaks, and each part has the style."""
     style = object_at(element, "style")
     kind = element.get("type")
     if kind == "date":
@@ -252,7 +252,7 @@ def _date(element: Json) -> list[Inline]:
 
 
 def _emoji(element: Json) -> Emoji:
-    """Characters where there are some, else a custom emoji of the workspace."""
+    """The Unicode emoji, else a custom emoji of the workspace."""
     name, tone = text_at(element, "name"), whole_at(element, "skin_tone")
     toned = f"{name}::skin-tone-{tone}" if tone and "::" not in name else name
     url = text_at(element, "url")
@@ -261,7 +261,7 @@ def _emoji(element: Json) -> Emoji:
 
 
 def _characters(element: Json) -> str | None:
-    """`"1f44b-1f3fd"` -> the characters; None where it is no Unicode emoji."""
+    """`"1f44b-1f3fd"` -> the characters; None when it is not a Unicode emoji."""
     codes = text_at(element, "unicode")
     try:
         points = [int(code, 16) for code in codes.split("-")] if codes else []
@@ -271,7 +271,7 @@ def _characters(element: Json) -> str | None:
 
 
 def _plain_of(element: Json) -> str:
-    """What an element says, by whatever field says it."""
+    """The first text among the fields that may have one."""
     fields = ("text", "fallback", "value", "title", "name", "url", "team_id")
     return next((text for name in fields if (text := text_at(element, name))), "")
 
@@ -284,7 +284,7 @@ def _with_style(node: Inline, style: Json) -> Inline:
 
 
 def _merged(nodes: Iterable[Inline]) -> tuple[Inline, ...]:
-    """Neighbours of the same style become one: Slack gives every run its own full style."""
+    """Merge neighbours of the same style: Slack repeats the full style for every run."""
     merged: list[Inline] = []
     for kind, group in groupby(nodes, type):
         if kind in _STYLED:

@@ -1,7 +1,7 @@
-"""The text tree -> elements of a rich_text block. They are literal: no text in them is markup, and
-only pings notify anybody.
+"""The text tree -> elements of a rich_text block.
 
-Source: npm @slack/types 3.2.0 and docs.slack.dev "Rich text block" (2026-08).
+The elements are literal: no text in them is markup, and only pings notify people. Source: npm
+@slack/types 3.2.0 and docs.slack.dev "Rich text block" (2026-08).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Json = dict[str, Any]
 Line = Sequence[Inline]
 
 MAX_INDENT = 8
-_DEEPEST = 12  # lists and quotes within one another; what lies deeper stands there flat
+_DEEPEST = 12  # nesting of lists and quotes; deeper levels are flattened
 _FLAGS: dict[type[Inline], str] = {
     Strong: "bold",
     Emphasis: "italic",
@@ -67,19 +67,19 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def text_to_rich_text(document: Iterable[Block]) -> list[Json]:
-    """The `elements` of a rich_text block; none for what says nothing."""
+    """The `elements` of a rich_text block; an empty list for an empty document."""
     writing = _Writing()
     writing.blocks(document, 0)
     return writing.done()
 
 
 def line_to_rich_text(line: Line) -> Json:
-    """One section, as a cell of a table takes it; a space for what says nothing."""
+    """One section, for a table cell; a space for an empty line."""
     return _element("rich_text_section", inlines_to_rich_text(line) or [_text(" ", ())])
 
 
 def rich_text_length(elements: Iterable[Json]) -> int:
-    """How many characters the elements show, addresses counted."""
+    """The number of characters that the elements show, including link addresses."""
     total = 0
     stack: list[Iterator[Json]] = [iter(elements)]
     while stack:
@@ -102,7 +102,7 @@ def _element(kind: str, elements: list[Json], **more: object) -> Json:
 
 
 class _Writing:
-    """Elements so far. Neighbouring paragraphs share a section, an empty line between them."""
+    """The elements so far. Adjacent paragraphs share a section, with an empty line between them."""
 
     def __init__(self) -> None:
         self._elements: list[Json] = []
@@ -143,7 +143,7 @@ class _Writing:
         self._run += children
 
     def _quote(self, blocks: Iterable[Block], depth: int) -> None:
-        """Slack's quotes hold only lines: lists and code in them have its bar at their side."""
+        """Slack's quotes have only lines: lists and code in them get the bar by their border."""
         run: list[Inline] = []
         for block in blocks if depth < _DEEPEST else flat_blocks(blocks):
             if isinstance(block, List | CodeBlock):
@@ -184,7 +184,8 @@ def _code_block(block: CodeBlock, border: int = 0) -> Json:
 
 
 def _table(table: Table) -> Sequence[Block]:
-    """A table where none can stand: code if it is plain and narrow, else its rows as lines."""
+    """A table where a table block is not possible: code if it is plain and narrow, else its rows as
+    lines."""
     rows = (table.header, *table.rows)
     if all(type(node) is Text for row in rows for cell in row for node in cell):
         code = table_as_code(table)
@@ -210,7 +211,7 @@ def _quote(run: Line) -> list[Json]:
 
 
 def _quoted(block: Block, depth: int) -> list[Inline]:
-    """A block in a quote as lines; a quote in a quote has a sign before each line."""
+    """A block in a quote as lines; a nested quote has a sign before each line."""
     match block:
         case Paragraph(children):
             return list(children)
@@ -230,7 +231,7 @@ def _with_signs(run: Iterable[Inline]) -> list[Inline]:
 
 
 def _lines(blocks: Iterable[Block], depth: int) -> list[Inline]:
-    """Any blocks as lines, where nothing else can stand."""
+    """Blocks as lines, where no other element is possible."""
     run: list[Inline] = []
     for block in blocks if depth < _DEEPEST else flat_blocks(blocks):
         run += [Break()] if run else []
@@ -265,8 +266,10 @@ def _broken(lines: Iterable[Inline | list[Inline]]) -> list[Inline]:
 
 
 def _lists(node: List, indent: int, depth: int, *, bordered: bool) -> Iterator[Json]:
-    """A list, and those within it, one after the other: nesting is told by their indent. What no
-    item can hold stands between two lists; numbers go on."""
+    """A list and its nested lists, one after the other: the indent gives the nesting.
+
+    Blocks that an item cannot have go between two lists; the numbering continues.
+    """
     items: list[Json] = []
     first = 0
     for number, item in enumerate(node.items):
@@ -282,7 +285,7 @@ def _lists(node: List, indent: int, depth: int, *, bordered: bool) -> Iterator[J
 
 
 def _split(item: ListItem) -> tuple[list[Inline], Sequence[Block]]:
-    """The paragraphs at its head as one run, and what comes after them."""
+    """The paragraphs at the start of the item as one run, and the blocks after them."""
     run: list[Inline] = []
     for index, block in enumerate(item.blocks):
         if not isinstance(block, Paragraph | Heading):
@@ -331,7 +334,7 @@ def _box(item: ListItem) -> tuple[Inline, ...]:
 
 
 def inlines_to_rich_text(line: Line) -> list[Json]:
-    """A run of inlines; neighbouring texts of the same style are one."""
+    """The elements of a run of inlines; adjacent texts of the same style are merged."""
     elements = [
         element for element in _elements(line) if element["type"] != "text" or element["text"]
     ]
@@ -364,7 +367,7 @@ def _elements(line: Line) -> Iterator[Json]:
 
 
 def _text_style(element: Json) -> Json | None:
-    """None where it is no text: such elements stay by themselves."""
+    """The style of a text element; None for other elements, which are not merged."""
     return element.get("style", {}) if element["type"] == "text" else None
 
 
@@ -422,7 +425,7 @@ def _words(nodes: Line) -> str:
 
 
 def _clean(text: str) -> str:
-    """One line without controls and halves of characters."""
+    """One line without control characters and lone surrogates."""
     return _HALVES.sub("\ufffd", _CONTROLS.sub(" ", text)) if _UNCLEAN.search(text) else text
 
 

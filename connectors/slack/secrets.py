@@ -1,4 +1,4 @@
-"""How Slack's tokens and secret addresses look (docs.slack.dev "Tokens", 2026-08)."""
+"""The shapes of Slack's tokens and secret URLs (docs.slack.dev "Tokens", 2026-08)."""
 
 from __future__ import annotations
 

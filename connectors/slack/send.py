@@ -1,7 +1,7 @@
-"""Calls to Slack's Web API: the request out, the receipt back; every foreign error translated.
+"""Calls of Slack's Web API: request out, receipt back, every foreign error translated.
 
-aiohttp itself: 0.14 ms CPU a post; slack_sdk's client takes 0.21 with a shared session, 0.56 as it
-comes (CPython 3.11, 2026-11).
+aiohttp takes 0.14 ms of CPU for a post; slack_sdk's client takes 0.21 ms with a shared session and
+0.56 ms without (CPython 3.11, 2026-11).
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ from connectors.slack.refusals import error_of_code
 
 _CONNECT_DEADLINE = 5.0
 _UPLOAD_READ = 60.0
-# Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more, and a request that
-# crosses with that is lost without a sign of whether it was taken.
+# Seconds: servers close an idle connection after 5 (uvicorn, Node.js) or more. A request that
+# crosses with the close is lost, and nobody knows whether it was processed.
 _IDLE = 4.0
-_DEFAULT_RETRY = 30.0  # seconds, where Slack does not say how long to wait
+_DEFAULT_RETRY = 30.0  # seconds, when Slack's answer has no Retry-After
 _MAX_RETRY = 3600.0
 _JSON = "application/json; charset=utf-8"
 _FORM = "application/x-www-form-urlencoded"
 _PAGE = "200"
 _MAX_WAITS = 5
 _LONGEST_WAIT = 60.0
-_PATIENCE = 5.0  # seconds that a request which reads once waits for its turn
+_PATIENCE = 5.0  # seconds that a single read waits for its turn
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method answered; `scopes` are those that the token has."""
+    """The answer of a method; `scopes` are the token's scopes."""
 
     body: Json
     scopes: frozenset[str]
 
 
 class WebApi:
-    """One token's way to the Web API."""
+    """The Web API with one token."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class WebApi:
         clock: Clock,
         deadline: float = 30.0,
     ) -> None:
-        """`deadline`: seconds that a whole request may take."""
+        """`deadline`: the maximum duration of a request in seconds."""
         self.credential = Credential()
         self._base_url = base_url
         self._deadline = deadline
@@ -79,15 +79,27 @@ class WebApi:
         self._session: aiohttp.ClientSession | None = None
 
     async def post_json(self, method: str, body: Mapping[str, object], *, once: bool) -> Json:
-        """A method that writes; `once` where doing it twice would show."""
+        """Call a method that writes, and return the answer's body.
+
+        `once`: the call must not be repeated, so a lost answer raises Unsettled instead of
+        Unavailable. Raises PlatformError.
+        """
         data, what = orjson.dumps(body), _request_name(method, body)
         return (await self._request(method, what, data, _JSON, once=once)).body
 
     async def read(self, method: str, **arguments: str) -> Json:
-        """A method that reads: these take a form, no JSON (docs.slack.dev, 2026-08)."""
+        """Call a method that reads, and return the answer's body.
+
+        These methods take a form, not JSON (docs.slack.dev, 2026-08). Raises PlatformError.
+        """
         return (await self.ask(method, **arguments)).body
 
     async def ask(self, method: str, **arguments: str) -> Answer:
+        """Call a method that reads when its rate limit allows, and return the answer with the
+        token's scopes.
+
+        Raises RateLimited when the wait would be longer than 5 s, and PlatformError.
+        """
         await self._pace.turn(method, patience=_PATIENCE)
         return await self._ask(method, arguments)
 
@@ -107,9 +119,12 @@ class WebApi:
         patience: float | None = None,
         **arguments: str,
     ) -> AsyncIterator[Json]:
-        """Every page of a list, by its cursor. Slack's wish to wait is obeyed here: a list that
-        begins anew would only ask for more. With `patience`, each page raises RateLimited instead
-        where its turn comes later than in so many seconds."""
+        """Yield every page of a list.
+
+        A rate limit of Slack is waited out here, since a list that starts again would only need
+        more requests. With `patience`, a page whose turn is more than so many seconds away raises
+        RateLimited instead. Raises PlatformError.
+        """
         cursor = ""
         while True:
             query = {"limit": _PAGE, **arguments} | ({"cursor": cursor} if cursor else {})
@@ -137,17 +152,21 @@ class WebApi:
         return (await self._ask(method, arguments)).body
 
     async def token(self) -> str:
+        """The current token."""
         return await self._token()
 
     @property
     def host(self) -> str:
-        """Where the Web API is: `slack.com`, or the local platform."""
+        """The host of the Web API: `slack.com`, or that of the local platform."""
         return urlsplit(self._base_url).hostname or ""
 
     async def upload(self, url: str, chunks: AsyncIterator[bytes], size: int) -> None:
-        """The bytes of a file to the address that Slack gave for it; it may be repeated."""
+        """Send the bytes of a file to the upload URL from Slack; repeating it is harmless.
+
+        Raises PlatformError.
+        """
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
-        # Bytes may take their time on the way out: who sends them bounds the whole.
+        # An upload may take long: the caller limits its total duration.
         read = max(_UPLOAD_READ, self._deadline)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_DEADLINE, sock_read=read)
         with translated("Uploading a file", once=False):
@@ -191,22 +210,24 @@ class WebApi:
 
 
 async def _notice_closed_connections() -> None:
-    """Let the event loop read what its sockets have: a kept connection that the server has closed
-    is then not used again (aiohttp asks its transport, which knows only what the loop has read).
-    """
-    for _ in range(3):  # our turn, the read, the loss of the connection
+    """Let the event loop read its sockets, so that a connection that the server has closed is not
+    used again: aiohttp asks the transport, which only knows what the loop has read."""
+    for _ in range(3):  # this task, the read, the loss of the connection
         await asyncio.sleep(0)
 
 
 def proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for this address; `no_proxy` is respected."""
+    """The proxy that the environment names for this URL; respects `no_proxy`."""
     parts = urlsplit(address)
     scheme = "https" if parts.scheme in ("https", "wss") else "http"
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(scheme)
 
 
 async def send_call(api: WebApi, call: Call) -> Receipt:
-    """Make one call; edits and deletions may be repeated, posts may not."""
+    """Make one call and return its receipt; edits and deletions may be repeated, posts may not.
+
+    Raises PlatformError; Unsettled when a post's answer was lost.
+    """
     try:
         body = await api.post_json(call.method, call.body, once=call.kind == "post")
     except Refused as error:
@@ -231,7 +252,8 @@ async def send_call(api: WebApi, call: Call) -> Receipt:
 
 
 def _mark_refused(call: Call, error: Refused) -> Receipt:
-    """Raises unless it is so already, or the message is gone."""
+    """The receipt when the mark is already as wanted or its message is gone; else raises the
+    refusal."""
     if refusal := refusal_of_mark(error):
         raise refusal from error
     return _mark_done(call)
@@ -242,7 +264,7 @@ def _mark_done(call: Call) -> Receipt:
 
 
 def receipt_of(call: Call, message: Json) -> Receipt:
-    """The copy that a post made; Slack has the last word on the thread it stands in."""
+    """The receipt of a post; the thread is the one that Slack's answer names."""
     ts, root = text_at(message, "ts"), text_at(message, "thread_ts")
     return Receipt(slot=call.slot, native_id=ts, thread=root if root and root != ts else None)
 
@@ -252,8 +274,11 @@ def receipt_of(call: Call, message: Json) -> Receipt:
 
 @contextmanager
 def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
-    """Foreign errors -> our tree. `once`: a request that may have been taken is Unsettled; one
-    that may be repeated without harm is Unavailable."""
+    """Translate foreign errors to our tree.
+
+    `once`: an error after which the request may have been processed is Unsettled; for a request
+    that may be repeated it is Unavailable.
+    """
     try:
         yield
     except (PlatformError, asyncio.CancelledError):
@@ -262,7 +287,7 @@ def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
         raise _api_error(what, error, once=once) from error
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise Unavailable(
-            f"{what}: no connection to Slack ({_error_text(error)}); tried again"
+            f"{what}: no connection to Slack ({_error_text(error)}); the bridge retries"
         ) from error
     except (
         aiohttp.InvalidURL,
@@ -271,10 +296,10 @@ def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
     ) as error:
         raise Refused(f"{what}: {_error_text(error)}; check api_url") from error
     except (ConnectionRefusedError, aiohttp.WSServerHandshakeError) as error:
-        raise Unavailable(f"{what}: Slack takes no connection ({_error_text(error)})") from error
+        raise Unavailable(f"{what}: Slack refuses connections ({_error_text(error)})") from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError) as error:
         if _was_not_sent(error):
-            raise Unavailable(f"{what}: the connection was closed; tried again") from error
+            raise Unavailable(f"{what}: the connection was closed; the bridge retries") from error
         raise _answer_lost(
             what, _error_text(error), once=once, late=isinstance(error, TimeoutError)
         ) from error
@@ -283,8 +308,8 @@ def translated(what: str = "Slack", *, once: bool = True) -> Generator[None]:
 
 
 def _was_not_sent(error: BaseException) -> bool:
-    """Whether the connection was closed before aiohttp wrote the request to it: a request whose
-    body is not whole is never taken."""
+    """Whether the connection was closed before aiohttp wrote the request: a server never processes
+    an incomplete body."""
     cause = error.__cause__ or error
     reset = isinstance(cause, aiohttp.ClientConnectionResetError)
     return reset and "closing transport" in str(cause)
@@ -292,9 +317,9 @@ def _was_not_sent(error: BaseException) -> bool:
 
 def _answer_lost(what: str, reason: str, *, once: bool, late: bool = False) -> PlatformError:
     if once:
-        text = f"{what}: the answer did not come ({reason}); Slack may have taken it"
+        text = f"{what}: no answer ({reason}); Slack may have processed the request"
         return Unsettled(text, late=late)
-    return Unavailable(f"{what}: the answer did not come ({reason}); the request may be repeated")
+    return Unavailable(f"{what}: no answer ({reason}); the request may be repeated")
 
 
 def _api_error(what: str, error: SlackApiError, *, once: bool) -> PlatformError:
@@ -323,7 +348,7 @@ def _checked(
 def _error(
     what: str, status: int, headers: Mapping[str, str], parsed: object, *, once: bool
 ) -> PlatformError | None:
-    """None where the answer is a good one."""
+    """The error of an answer; None for a success."""
     body = parsed if isinstance(parsed, dict) else {}
     code = text_at(body, "error")
     if status == 429 or code in ("ratelimited", "rate_limited", "message_limit_exceeded"):
@@ -338,15 +363,15 @@ def _error(
     if code:
         return error_of_code(what, code, body, once=once)
     if 200 <= status < 300:
-        return _answer_lost(what, "it was no JSON of Slack's", once=once)
+        return _answer_lost(what, "it was not JSON from Slack", once=once)
     return Refused(
-        f"{what}: HTTP {status} without an answer of Slack's; check api_url and any proxy between",
+        f"{what}: HTTP {status} that did not come from Slack; check api_url and any proxy between",
         code=str(status),
     )
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Header names are given as they came: case does not matter."""
+    """The seconds of the Retry-After header, within bounds; header names are case-insensitive."""
     header = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
     try:
         seconds = float(header)
@@ -356,7 +381,7 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 
 def _request_name(method: str, arguments: Mapping[str, object]) -> str:
-    """The method and what it was for, as error texts begin."""
+    """The method and its subject, which begin every error text."""
     subject = next(
         (arguments[name] for name in ("channel", "user", "bot") if name in arguments), None
     )
@@ -364,6 +389,8 @@ def _request_name(method: str, arguments: Mapping[str, object]) -> str:
 
 
 def _error_text(error: BaseException) -> str:
-    if isinstance(error, aiohttp.ClientResponseError):  # shows the address: a socket's is a ticket
+    if isinstance(
+        error, aiohttp.ClientResponseError
+    ):  # its text has the URL, and a socket's URL is a secret ticket
         return f"{type(error).__name__} {error.status}"
     return str(error) or type(error).__name__

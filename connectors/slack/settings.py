@@ -1,4 +1,4 @@
-"""What a person writes in the configuration for one Slack app in one workspace."""
+"""The configuration of one Slack app in one workspace."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class SlackSettings(BaseModel):
-    """One installation of a Slack app; several in one workspace are several accounts."""
+    """One installation of a Slack app; several apps in one workspace are several accounts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     bot_token: SecretRef = Field(
-        description="Where the bot token (xoxb-...) is found: app page, OAuth & Permissions."
+        description="Source of the bot token (xoxb-...), from the app page: OAuth & Permissions."
     )
     receive: Literal["socket", "http"] = Field(
         default="socket",
-        description="How events come in: over a socket that we open (socket), or as signed "
+        description="How events arrive: over a socket that the bridge opens (socket), or as signed "
         "requests of Slack to <public_url>/<account>/events (http).",
     )
     app_token: SecretRef | None = Field(
         default=None,
-        description="For receive: socket. Where the app-level token (xapp-...) with the scope "
-        "connections:write is found: app page, Basic Information, App-Level Tokens.",
+        description="For receive: socket. Source of the app-level token (xapp-...) with the scope "
+        "connections:write, from the app page: Basic Information, App-Level Tokens.",
     )
     signing_secret: SecretRef | None = Field(
         default=None,
-        description="For receive: http. Where the signing secret is found: app page, Basic "
+        description="For receive: http. Source of the signing secret, from the app page: Basic "
         "Information, App Credentials.",
     )
     api_url: str = Field(
@@ -56,7 +56,7 @@ class SlackSettings(BaseModel):
     def _can_receive(self) -> Self:
         if self.receive == "socket" and self.app_token is None:
             raise ValueError(
-                "receive: socket needs app_token; make one under Basic Information > App-Level "
+                "receive: socket needs app_token; create one under Basic Information > App-Level "
                 "Tokens with the scope connections:write and add app_token: {env: SLACK_APP_TOKEN}"
             )
         if self.receive == "http" and self.signing_secret is None:

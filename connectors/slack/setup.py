@@ -1,4 +1,4 @@
-"""The steps by which a person makes the Slack app, with its manifest. Pure.
+"""The steps in which a person creates the Slack app, with its manifest. Pure.
 
 Source: docs.slack.dev "App manifest reference" (2026-08).
 """
@@ -23,7 +23,10 @@ OPTIONS = (SetupOption("receive", ("--receive",), "Slack: socket (the default) o
 
 
 def steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
-    """`settings` may hold name, account, public_url and receive ("socket" or "http")."""
+    """The steps; `settings` may have name, account, public_url and receive ("socket" or "http").
+
+    Raises ConfigError for an unknown value.
+    """
     refuse_unknown(settings, {"name", "account", "public_url", "receive"}, "Slack")
     socket = _over_socket(settings)
     name = (settings.get("name") or _NAME)[:_LONGEST_NAME]
@@ -33,20 +36,20 @@ def steps(settings: Mapping[str, str]) -> Sequence[SetupStep]:
     link = "https://api.slack.com/apps?" + urlencode({"new_app": 1, "manifest_json": text})
     return [
         SetupStep(
-            "Make the app from this manifest",
+            "Create the app from this manifest",
             "Open https://api.slack.com/apps, choose Create New App > From a manifest, pick the "
             f"workspace and paste the JSON. Or open this address, which does the same:\n{link}",
             artifact=text + "\n",
             filename=_FILE,
         ),
         SetupStep(
-            "Install it",
+            "Install the app",
             "Install App > Install to Workspace. Copy the Bot User OAuth Token (xoxb-...) into "
             "the environment variable SLACK_BOT_TOKEN.",
         ),
         _socket_step() if socket else _http_step(),
         SetupStep(
-            "Say so in the configuration",
+            "Add the account to the configuration",
             "Put this under accounts in bridge.yaml.",
             artifact=_yaml(account, socket=socket),
         ),
@@ -114,7 +117,7 @@ def _manifest(name: str, url: str | None) -> dict[str, Any]:
 
 def _socket_step() -> SetupStep:
     return SetupStep(
-        "Make the app-level token",
+        "Create the app-level token",
         "Basic Information > App-Level Tokens > Generate Token and Scopes, with the scope "
         "connections:write. Copy it (xapp-...) into the environment variable SLACK_APP_TOKEN.",
     )

@@ -1,9 +1,9 @@
-"""Files shared in a message of their own, and found again there when nobody heard the answer.
+"""Files shared in a message of their own, and the search for that message after a lost answer.
 
-A share carries no mark of ours, and Slack makes the message after it has answered: `files.info`
-tells where a file stands, some time later; now and then it answers and never shares (docs.slack.dev
-files.completeUploadExternal, 2026-08; slackapi/bolt-js#2115, paradigmxyz/centaur#311). So the ids
-of the files are noted before they are shared.
+A share has no metadata, and Slack posts the message after it has answered: `files.info` shows the
+message some time later; sometimes Slack answers and never shares (docs.slack.dev
+files.completeUploadExternal, 2026-08; slackapi/bolt-js#2115, paradigmxyz/centaur#311). Therefore
+the ids of the files are stored before they are shared.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from connectors.slack.files import stage
 from connectors.slack.json_values import Json, object_at, objects_at, text_at
 from connectors.slack.send import WebApi
 
-_FIRST_LOOK = 0.25  # seconds from the answer to the first look for the message; then twice as long
+_FIRST_LOOK = 0.25  # seconds until the first look for the message; each next pause is twice as long
 _LONGEST_LOOK = 2.0
-_PATIENCE = 8.0  # seconds of looking before the lane looks for it as for any lost answer
-_SHARE_TIMEOUT = 120.0  # seconds after which what Slack took and shows nowhere is shared again
+_PATIENCE = 8.0  # seconds of looking before the lane treats the answer as lost
+_SHARE_TIMEOUT = (
+    120.0  # seconds after which files that Slack took but does not show are shared again
+)
 _GONE = ("file_not_found", "file_deleted")
 
 
 class _Note(BaseModel):
-    """What a channel's last share consists of; `at`: when it was asked for, seconds since 1970."""
+    """The files of a channel's last share; `at`: when it was requested, seconds since 1970."""
 
     operation: str
     slot: int
@@ -48,10 +50,13 @@ class Shares:
         self._clock = clock
 
     async def share(self, call: Call) -> Receipt:
-        """Stage every file, then share them in one message. Staged files that are never shared are
-        seen by nobody; only the last request makes something that people see."""
+        """Stage every file, then share them in one message, and return its receipt.
+
+        Staged files that are never shared are invisible; only the last request has a visible
+        effect. Raises Unsettled when the message does not appear in time, and PlatformError.
+        """
         if self._files is None:
-            raise Refused(f"{call.method}: this bridge keeps no files")
+            raise Refused(f"{call.method}: this bridge stores no files")
         staged = [await stage(self._api, self._files, file_ref) for file_ref in call.files]
         native_files: list[JsonValue] = [
             {"id": file, "title": file_ref.name}
@@ -72,10 +77,10 @@ class Shares:
         return await self._wait_for_message(call, staged[0])
 
     async def find(self, call: Call, after: str | None) -> Receipt | None:
-        """The message later than `after` (a ts) that shares the files of this call. None: there is
-        none and will be none.
+        """The receipt of the message later than `after` (a ts) that shares the files of this call.
 
-        Raises Unavailable where Slack took the files and shows them nowhere yet.
+        None: there is none and will be none. Raises Unavailable when Slack took the files and does
+        not show them yet.
         """
         note = await self._stored_note(call)
         if note is None:
@@ -95,14 +100,17 @@ class Shares:
         if waited < _SHARE_TIMEOUT:
             raise Unavailable(
                 f"{call.method} to {call.channel}: Slack took the files {waited:.0f} s ago and "
-                "shows them nowhere yet; looked for again"
+                "does not show them yet; the bridge looks again"
             )
         await self._forget(note)
         return None
 
     async def _wait_for_message(self, call: Call, file: str) -> Receipt:
-        """Raises Unsettled where Slack does not tell in time: it took them, and they must not be
-        shared again before they were looked for."""
+        """The receipt of the message once it appears.
+
+        Raises Unsettled when it does not appear in time: Slack took the files, so they must not be
+        shared again without a search.
+        """
         pause, waited = _FIRST_LOOK, 0.0
         try:
             while waited < _PATIENCE:
@@ -113,11 +121,11 @@ class Shares:
         except PlatformError as error:
             why = str(error)
         else:
-            why = f"it shows them nowhere after {waited:g} s"
+            why = f"it does not show them after {waited:g} s"
         raise Unsettled(f"{call.method} to {call.channel}: Slack took the files; {why}")
 
     async def _first_message(self, call: Call, file: str) -> Receipt | None:
-        """Its first message in the channel of this call."""
+        """The first message with the file in the channel of this call."""
         shares = object_at(await self._api.read("files.info", file=file), "file", "shares")
         for kind in ("public", "private"):
             places: Json = object_at(shares, kind)
@@ -137,7 +145,7 @@ class Shares:
         return note if (note.operation, note.slot) == (call.operation, call.slot) else None
 
     async def _forget(self, note: _Note) -> None:
-        """Deleted files are not shared any more, however late Slack would."""
+        """Delete the files, so that Slack cannot share them late."""
         for file in note.files:
             try:
                 await self._api.post_json("files.delete", {"file": file}, once=False)
@@ -147,5 +155,5 @@ class Shares:
 
 
 def _key(call: Call) -> str:
-    """One a channel: its lane shares one after the other."""
+    """One key for each channel: its lane shares one message after the other."""
     return f"shared:{call.channel.channel}"

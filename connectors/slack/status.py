@@ -1,7 +1,7 @@
-"""What Slack shows in a thread while an agent works on an answer there. Pure.
+"""The status that Slack shows in a thread while an agent works on an answer. Pure.
 
 Source: docs.slack.dev "assistant.threads.setStatus" (2026-08): since 2026-03 with `chat:write`, in
-channels as in assistant threads; a reply in the thread takes it away, as do two minutes.
+channels as well as in assistant threads; a reply in the thread clears it, as do two minutes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _LONGEST = 100  # characters: it is one line
 def working_call(
     account: AccountId, channel: ChannelRef, thread: str, byline: Byline, words: str
 ) -> Call | None:
-    """The status of the thread; no words take it away."""
+    """The call that sets the status of the thread; empty `words` clear it. None when the thread is
+    not a ts."""
     if not ids.is_ts(thread):
         return None
     body: dict[str, JsonValue] = {

@@ -1,8 +1,9 @@
-"""Answers as Slack's own streams: chat.startStream, appendStream, stopStream.
+"""Answers as Slack streams: chat.startStream, appendStream, stopStream.
 
-A stream shows one part of the answer while it is written; in the end an ordinary edit makes it the
-exact message. Facts: docs.slack.dev pages of these methods (2026-08); a stream dies 5 minutes after
-its start however much is appended (python-slack-sdk #1859), and refuses chat.update until then.
+A stream shows one part of the answer while the agent writes it; at the end an ordinary edit makes
+it the exact message. Sources: docs.slack.dev pages of these methods (2026-08); a stream ends 5
+minutes after its start whatever is appended (python-slack-sdk #1859), and refuses chat.update until
+then.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from connectors.slack.send import WebApi, send_call
 METHODS = (START_STREAM, APPEND_STREAM, STOP_STREAM)
 _OVER = ("message_not_in_streaming_state", "stopped_by_user")
 _CONFLICT = "streaming_state_conflict"
-_WINDOW = 61.0  # seconds over which Slack counts starts and stops
+_WINDOW = 61.0  # seconds: the window in which Slack counts starts and stops
 _OWN_LINK = re.compile(r"\[((?:\\.|[^\]\\])*)\]\(uacs:[^)\s]*\)")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _SIGN = re.compile(r"\\?([<>])|\\&|&(?!(?:amp|lt|gt);)")
@@ -48,14 +49,14 @@ _SIGNS = {"<": "&lt;", ">": "&gt;"}
 
 @dataclass
 class _OpenStream:
-    """A stream that we opened, and what it shows."""
+    """A stream that we opened, and its content."""
 
     begun: float
     sent: str = ""
     steps: dict[str, PlanStep] = field(default_factory=dict[str, PlanStep])
 
     def take(self, chunks: JsonValue) -> None:
-        """What was sent to it."""
+        """Record chunks that were sent to it."""
         for chunk in chunks if isinstance(chunks, list) else ():
             match chunk:
                 case {"type": "markdown_text", "text": str(text)}:
@@ -72,8 +73,10 @@ class _OpenStream:
 
 
 class Streaming:
-    """The streams of one account. Not more are opened than may all be stopped within a minute, so
-    that no end has to wait."""
+    """The streams of one account.
+
+    It opens no more streams than can be stopped within a minute, so that no end has to wait.
+    """
 
     pace = STREAM_PACE
     shows_steps = True
@@ -85,6 +88,8 @@ class Streaming:
         self._stopped: deque[float] = deque()
 
     def opening(self, delivery: Delivery, call: Call) -> Call | None:
+        """The call that opens a stream in place of the post `call`; None when it cannot be
+        streamed."""
         operation = delivery.operation
         if call.method != "chat.postMessage" or call.thread is None or is_rich(delivery.message):
             return None
@@ -107,6 +112,8 @@ class Streaming:
     def growing(
         self, delivery: Delivery, call: Call, steps: Sequence[PlanStep]
     ) -> Sequence[Call] | None:
+        """The calls that append what is new; the ordinary edit when the stream is too old; None
+        without a stream."""
         stream = self._of(call)
         if stream is None:
             return None
@@ -124,6 +131,7 @@ class Streaming:
         return (_on_stream(call, APPEND_STREAM, more),)
 
     def ending(self, delivery: Delivery, call: Call) -> Sequence[Call]:
+        """The calls that stop the stream and then edit it to the exact message."""
         if self._of(call) is None:
             return ()
         payload: dict[str, JsonValue] = {"operation": call.operation, "slot": call.slot}
@@ -131,6 +139,7 @@ class Streaming:
         return (_on_stream(call, STOP_STREAM, {"metadata": metadata}), call)
 
     def unstreamed(self, delivery: Delivery, call: Call) -> Call | None:
+        """The ordinary post in place of a call that opens a stream; None for other calls."""
         if call.method != START_STREAM:
             return None
         calls = self._encode(delivery).calls
@@ -144,7 +153,11 @@ class Streaming:
         )
 
     async def send(self, api: WebApi, call: Call) -> Receipt:
-        """One call; an edit of a stream that was left open (a crash) ends it first."""
+        """Make one call and return its receipt; an edit of a stream that is still open (after a
+        crash) ends it first.
+
+        Raises PlatformError; StreamStopped when a person pressed Stop.
+        """
         try:
             receipt = await send_call(api, call)
         except StreamStopped:
@@ -196,7 +209,7 @@ class Streaming:
 
 
 def _recipient(operation: object) -> dict[str, JsonValue] | None:
-    """Whom it is streamed for: who asked, if that is a member here."""
+    """The recipient of the stream: the asker, if a member of this workspace."""
     if not isinstance(operation, PostMessage | EditMessage) or operation.asker is None:
         return None
     asker = ids.split_actor(operation.asker)
@@ -208,13 +221,13 @@ def _recipient(operation: object) -> dict[str, JsonValue] | None:
 
 
 def _text(delivery: Delivery, slot: int) -> str:
-    """The part as Markdown that nothing of what follows changes; mentions are their names here."""
+    """The stable part of the Markdown, which later text does not change; mentions are names."""
     pieces = parts(delivery)
     return stable_output(pieces[slot], _markdown)[:STREAM_TEXT] if slot < len(pieces) else ""
 
 
 def _markdown(text: str) -> str:
-    """As Slack reads it: control sequences and entities come before Markdown."""
+    """Markdown for Slack, which reads control sequences and entities before Markdown."""
     written = text_to_markdown(markdown_to_text(text))
     written = _AUTOLINK.sub(r"\1", _OWN_LINK.sub(r"\1", written))
     return _SIGN.sub(lambda match: _SIGNS.get(match[1] or "", "&amp;"), written)
@@ -227,8 +240,8 @@ def _text_chunks(text: str) -> list[dict[str, JsonValue]]:
 def _changed_steps(
     steps: Sequence[PlanStep], sent: Mapping[str, PlanStep]
 ) -> Iterator[dict[str, JsonValue]]:
-    """Title and status replace what they were; details and output add to it, so each is sent
-    once."""
+    """The steps that changed. Title and status replace the old ones; details and output are
+    appended, so each is sent once."""
     for step in steps:
         before = sent.get(step.id)
         if before is None:

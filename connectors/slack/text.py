@@ -1,4 +1,4 @@
-"""Slack's ways to write formatted text <-> the text tree: mrkdwn both ways, rich_text in. Pure."""
+"""Slack's text formats <-> the text tree: mrkdwn both ways, rich_text in. Pure."""
 
 from __future__ import annotations
 

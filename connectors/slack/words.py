@@ -1,4 +1,4 @@
-"""A call that Slack refused in its form -> the same call in words. Pure."""
+"""A call whose form Slack refused -> the same call as plain text. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _FORM = ("blocks", "attachments")
 
 
 def in_words(call: Call) -> Call | None:
-    """What it says as one text, cut where Slack takes no more."""
+    """The content as one text, cut at Slack's limit; None when the call has no blocks or
+    attachments."""
     if not any(call.body.get(name) for name in _FORM):
         return None
     members = {name: value for name, value in call.body.items() if name not in _FORM}
@@ -27,7 +28,8 @@ def in_words(call: Call) -> Call | None:
 
 
 def without_files(call: Call) -> Call | None:
-    """The names of its files under their author's: Slack does not take the files themselves."""
+    """The names of the files under their author's name, as Slack refused the files; None without
+    files."""
     if not call.files:
         return None
     names = text_to_mrkdwn((Paragraph((Text(", ".join(file.name for file in call.files)),)),))

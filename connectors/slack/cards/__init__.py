@@ -1,6 +1,7 @@
 """Slack's rich messages <-> the neutral card: `read.py` in, `write.py` out. Pure.
 
-A `bridge.content.cards.codec.Codec`; `read_message` and `read_form` read a whole message, a view.
+The package is a `bridge.content.cards.codec.Codec`; `read_message` reads a whole message and
+`read_form` a view.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A message or payload of Slack's as it may stand in another channel. Pure and total.
+"""A Slack message or payload -> its copy for another channel, with rewritten mentions. Pure and
+total.
 
 Slack reads `<@U1>`, `<#C1>` and `<!here>` in every mrkdwn text, legacy attachments included, and
 the elements `user`, `usergroup`, `channel` and `broadcast` in rich text (docs.slack.dev "Formatting
-message text", "Rich text block", 2026-08). Each of them becomes what the rule makes of it. Texts
-that Slack shows literally (`plain_text`, rich text's `text`), ids, values and addresses stay. A
-mrkdwn text object with bare names (`@here`, `#general`) becomes `verbatim`: else Slack would look
-for them.
+message text", "Rich text block", 2026-08). The rule rewrites each of them. Literal texts
+(`plain_text`, rich text's `text`), ids, values and URLs stay. A mrkdwn text object with bare names
+(`@here`, `#general`) becomes `verbatim`, so that Slack does not resolve them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _DATE = re.compile(r"<!date\^[^<>]*>")
 _NAMES = re.compile("[@#]")
 _MENTIONING = frozenset(("user", "usergroup", "channel", "broadcast", "team"))
 _LITERAL = frozenset(("plain_text", "text", "raw_text"))
-# Blocks are typed: what is literal in them is known. Legacy attachments are not: any text in them
-# may be read as mrkdwn.
+# Blocks are typed, so their literal texts are known. Legacy attachments are not: Slack may read any
+# text in them as mrkdwn.
 _BLOCKS, _LEGACY, _ACTIONS = "blocks", "legacy", "actions"
 _DEEPEST = 200
-# What Slack shows to nobody: ids, what apps receive, addresses.
+# Members that Slack does not show: ids, values for apps, URLs.
 _UNSHOWN = frozenset((
     "type", "action_id", "block_id", "callback_id", "external_id", "view_id", "id", "ts", "value",
     "color", "style", "mrkdwn_in", "url", "image_url", "thumb_url", "video_url", "title_url",
@@ -104,7 +104,7 @@ class _Copying:
                 return value
 
     def mrkdwn(self, text: str) -> str:
-        """The text with its mentions as the rule has them; `<!date...>` is none."""
+        """The text with rewritten mentions; `<!date...>` is not a mention."""
         if "<" not in text:
             return text
         return _CONTROL.sub(self._control, text)
@@ -135,7 +135,8 @@ def _mode_below(key: str, mode: str) -> str:
 
 
 def _is_unshown(key: str, inner: JsonValue, mode: str) -> bool:
-    """The value of a legacy attachment's field is shown, that of a button is not."""
+    """Whether Slack hides the member: it shows the value of an attachment's field, but not of a
+    button."""
     if key == "value" and mode == _LEGACY:
         return False
     return key == "metadata" or (key in _UNSHOWN and isinstance(inner, str))

@@ -1,8 +1,8 @@
-"""What Slack refuses in blocks and attachments that are posted: members that are missing or of
-another kind, unknown types. Data; lengths and numbers of items are the writer's.
+"""Faults for which Slack refuses blocks and attachments: missing members, members of another type,
+unknown types.
 
-Sources: docs.slack.dev "Blocks", "Block elements", "Composition objects", npm @slack/types 3.2.0
-(2026-08).
+Data; the writer checks lengths and counts. Sources: docs.slack.dev "Blocks", "Block elements",
+"Composition objects", npm @slack/types 3.2.0 (2026-08).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS
 
 
 def mistakes(payload: Payload) -> tuple[CodecError, ...]:
-    """Of blocks or attachments: a list, one of them, or an object that has the list."""
+    """The faults of a payload of blocks or attachments: a list, a single item, or an object with
+    the list."""
     data, at = payload.data, payload.at
     if payload.schema_id == BLOCKS:
         if isinstance(data, dict) and "blocks" in data and not is_block(data.get("type")):
@@ -147,7 +148,7 @@ _FAMILIES: Families = {
         ),
         "task_card": _TASK,
         "plan": Kind({"title": TEXT}, {"tasks": list_of("task", "a task card")}),
-        # Slack makes these itself; a post may hold them as it was given them.
+        # Slack makes these itself; a post may repeat them unchanged.
         "file": _ANY,
         "call": _ANY,
         "share_shortcut": _ANY,

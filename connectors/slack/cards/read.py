@@ -1,6 +1,6 @@
-"""A native Slack message -> its rich payloads; a payload -> what it says as a card.
+"""A native Slack message -> its rich payloads; a payload -> a card.
 
-Total: CodecError for what is no such payload or is nested too deeply, for everything else a card.
+Total for valid payloads: CodecError for other JSON and for JSON that is nested too deeply.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ _NO_MESSAGE = "is no Slack message: it has no text, blocks, attachments or files
 
 
 def payloads(native: JsonValue) -> tuple[Payload, ...]:
-    """What is shown of a message, in order: its blocks or else its text, attachments, files.
+    """The shown payloads of a message in order: its blocks or else its text, attachments, files.
 
-    A view's blocks; one bare payload (blocks, a block, attachments, an attachment) is itself.
+    For a view its blocks; a bare payload (blocks, a block, attachments, an attachment) is itself.
+    Raises CodecError.
     """
     native = unfolded(native)
     check_nesting(native)
@@ -79,16 +80,20 @@ def payloads(native: JsonValue) -> tuple[Payload, ...]:
 
 
 def read_payload(payload: Payload, workspace: str = "") -> Card:
-    """What one payload says. Mentions are of people and channels of the `workspace`.
+    """The card of one payload; mentions are of people and channels of the `workspace`.
 
-    `Card.summary` of attachments is their fallback; that of blocks is in the message's text
-    (`read_message`)."""
+    `Card.summary` of attachments is their fallback; the summary of blocks is the text of their
+    message (`read_message`). Raises CodecError.
+    """
     check_nesting(payload.data)
     return _card(payload, workspace)
 
 
 def read_message(native: JsonValue, workspace: str = "") -> Card:
-    """All payloads of a message as one card. Where it has blocks, its text is the summary."""
+    """All payloads of a message as one card; its text is the summary when it has blocks.
+
+    Raises CodecError.
+    """
     native = unfolded(native)
     cards = [_card(payload, workspace) for payload in payloads(native)]
     nodes = tuple(node for card in cards for node in card.nodes)
@@ -103,7 +108,7 @@ def read_message(native: JsonValue, workspace: str = "") -> Card:
 
 
 def read_form(view: JsonValue, workspace: str = "") -> Form:
-    """A modal or a home tab: its blocks, and what stands around them."""
+    """The form of a modal or a home tab: its blocks, title and buttons. Raises CodecError."""
     view = unfolded(view)
     check_nesting(view)
     if not isinstance(view, dict) or not isinstance(view.get("blocks"), list):
@@ -121,7 +126,7 @@ def read_form(view: JsonValue, workspace: str = "") -> Form:
 
 
 def _kind(native: Json) -> Kind:
-    """A bare block has a type of its own; what has neither type nor text may be an attachment."""
+    """A bare block has a block type; an object without type and text may be an attachment."""
     kind = native.get("type")
     if is_block(kind):
         return "block"
@@ -133,7 +138,8 @@ def _kind(native: Json) -> Kind:
 
 
 def _is_message(native: Json) -> bool:
-    """An unknown kind of block may have `text`, too, but nothing else of a message."""
+    """Whether the object is a message: an unknown block may also have `text`, but no other member
+    of a message."""
     kind = native.get("type")
     return (
         not isinstance(kind, str)
@@ -207,8 +213,8 @@ def _blocks(data: object, at: str, team: str) -> Card:
 
 
 def _blocks_in(blocks: Sequence[object], at: str, team: str) -> Card:
-    """A press tells the author what is filled in, too (`state.values`): where blocks ask
-    something, their buttons submit it."""
+    """The nodes of blocks. A press also sends the filled-in values (`state.values`), so buttons of
+    blocks with inputs submit them."""
     nodes = tuple(read_blocks(blocks, at, team))
     asks = any(
         isinstance(block, dict) and cast("Json", block).get("type") == "input" for block in blocks

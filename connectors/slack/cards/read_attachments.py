@@ -1,7 +1,7 @@
-"""Legacy attachments and unfurled links -> panels of the card.
+"""Legacy attachments and link previews -> panels of the card.
 
-Source: npm @slack/types 3.2.0, docs.slack.dev "Secondary message attachments" and recorded
-messages (2026-08).
+Source: npm @slack/types 3.2.0, docs.slack.dev "Secondary message attachments" and recorded messages
+(2026-08).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from connectors.slack.json_values import Json
 from connectors.slack.mrkdwn_reader import mrkdwn_to_text
 
 _STYLES: dict[str, Style] = {"good": "good", "warning": "warning", "danger": "attention"}
-_MAX_NAMES = 20  # there are three; more cannot be meant
+_MAX_NAMES = 20  # Slack has three; a longer list is invalid
 _HEX = re.compile(r"#?([0-9a-f]{6}|[0-9a-f]{3})", re.IGNORECASE)
 
 
 def read_attachments(attachments: Sequence[object], at: str, team: str) -> list[Node]:
-    """All attachments of a list that stands at `at`, in order."""
+    """The nodes of all attachments of a list at the pointer `at`, in order."""
     nodes: list[Node] = []
     for index, attachment in enumerate(attachments):
         nodes += read_attachment(attachment, f"{at}/{index}", team)
@@ -52,7 +52,7 @@ def read_attachments(attachments: Sequence[object], at: str, team: str) -> list[
 
 
 def read_attachment(value: object, at: str, team: str) -> list[Node]:
-    """What stands above its bar, and a panel with the rest; its fallback where there is none."""
+    """The pretext and a panel with the other fields; the fallback when the panel would be empty."""
     if not isinstance(value, dict):
         return [unknown(value, at, team, ATTACHMENTS)]
     attachment = cast("Json", value)
@@ -75,7 +75,7 @@ def _is_visible(panel: Container) -> bool:
 
 
 def fallbacks_of(attachments: Sequence[object], team: str) -> list[Document]:
-    """What notifications say of attachments."""
+    """The fallback texts of attachments, which Slack shows in notifications."""
     texts = (
         string_at(cast("Json", attachment), "fallback")
         for attachment in attachments
@@ -177,7 +177,7 @@ def _prose(attachment: Json, key: str, at: str, team: str) -> Nodes:
 
 
 def _document(attachment: Json, key: str, text: str, team: str) -> Document:
-    """Where `mrkdwn_in` is given, only what it names has styles."""
+    """The text of a field; with `mrkdwn_in`, only the fields that it names have styles."""
     named = attachment.get("mrkdwn_in")
     has_styles = not isinstance(named, list) or key in cast("list[object]", named)[:_MAX_NAMES]
     return mrkdwn_to_text(text, team) if has_styles else unformatted(text, team)
@@ -207,7 +207,7 @@ def _blocks(attachment: Json, at: str, team: str) -> list[Node]:
 
 
 def _shared(attachment: Json, at: str, team: str) -> list[Node]:
-    """The blocks of a message that was shared: its `text` says the same in mrkdwn."""
+    """The blocks of a shared message; its `text` repeats them as mrkdwn."""
     nodes: list[Node] = []
     for index, item in enumerate(items_at(attachment, "message_blocks")):
         message = cast("Json", item).get("message") if isinstance(item, dict) else None
@@ -218,7 +218,7 @@ def _shared(attachment: Json, at: str, team: str) -> list[Node]:
 
 
 def _films(attachment: Json, at: str) -> list[Node]:
-    """The thumbnail of a film stands for it; its page is that of the link."""
+    """The player of a video: its poster is the thumbnail, its page that of the link."""
     nodes: list[Node] = []
     for kind in ("video", "audio"):
         asset = embedded(attachment, kind)
@@ -233,7 +233,7 @@ def _films(attachment: Json, at: str) -> list[Node]:
 
 
 def _file(attachment: Json, at: str) -> list[Node]:
-    """A file that came with a mail."""
+    """A file that came with an email."""
     name, url = string_at(attachment, "filename"), url_at(attachment, "url")
     if not name:
         return []

@@ -1,4 +1,4 @@
-"""Slack blocks -> nodes of a card. Total: a block that is not what Slack says is a Native node.
+"""Slack blocks -> nodes of a card. Total: a block that violates Slack's schema is a Native node.
 
 Source: npm @slack/types 3.2.0 and docs.slack.dev "Blocks" (2026-08).
 """
@@ -44,12 +44,12 @@ from connectors.slack.json_values import Json
 
 Reader = Callable[[Json, str, str], list[Node]]
 
-_DEEPEST = 16  # containers within one another; further ones are read as what they hold
-_LONGEST = 400  # of a pointer below that: a block stands where its ancestor stands
+_DEEPEST = 16  # nesting of containers; deeper ones are replaced by their content
+_LONGEST = 400  # of a pointer; deeper blocks get the pointer of their ancestor
 
 
 def read_blocks(blocks: Sequence[object], at: str, team: str, depth: int = 0) -> list[Node]:
-    """All blocks of a list that stands at `at`, in order."""
+    """The nodes of all blocks of a list at the pointer `at`, in order."""
     nodes: list[Node] = []
     for index, block in enumerate(blocks):
         nodes += read_block(block, f"{at}/{index}", team, depth)
@@ -57,7 +57,7 @@ def read_blocks(blocks: Sequence[object], at: str, team: str, depth: int = 0) ->
 
 
 def read_block(block: object, at: str, team: str, depth: int = 0) -> list[Node]:
-    """One block; nothing where it shows nothing."""
+    """The nodes of one block; none when it shows nothing."""
     if not isinstance(block, dict):
         return [unknown(block, at, team)]
     members = cast("Json", block)
@@ -71,17 +71,18 @@ def read_block(block: object, at: str, team: str, depth: int = 0) -> list[Node]:
 
 
 def is_block(kind: object) -> bool:
+    """Whether the type is a known block type."""
     return isinstance(kind, str) and (kind in _READERS or kind == "container")
 
 
 def _native(block: Json, at: str, team: str) -> list[Node]:
-    """A block of a known kind that nothing was read of: kept if anything can be seen in it."""
+    """A block of a known type that could not be read: kept if any of it can be shown."""
     native = unknown(block, at, team)
     return [native] if native.fallback else []
 
 
 def _named(block: Json, at: str, team: str) -> Native:
-    """A block of an unknown kind is named where no word is found in it."""
+    """A block of an unknown type; it is named by its type when it has no text."""
     native = unknown(block, at, team)
     kind = block.get("type")
     if native.fallback or not isinstance(kind, str):
@@ -122,7 +123,7 @@ def _fields(values: object, at: str, team: str) -> list[Node]:
 
 
 def _accessory(value: object, at: str, team: str) -> Node | None:
-    """None for a picture of nothing."""
+    """The node of an accessory; None for an image that shows nothing."""
     if (node := picture(value, at, team, "small")) is not None:
         return node
     match read_element(value, at, team):
@@ -188,7 +189,7 @@ def _actions(block: Json, at: str, team: str) -> list[Node]:
 
 
 def _input(block: Json, at: str, team: str) -> list[Node]:
-    """An input with its label; an element that asks nothing stands below it."""
+    """An input with its label; an element that is not an input is placed below it."""
     label, hint = line(block.get("label"), team), line(block.get("hint"), team)
     match read_element(block.get("element"), f"{at}/element", team):
         case [element] if isinstance(element, Input):
@@ -213,7 +214,7 @@ def _image(block: Json, at: str, team: str) -> list[Node]:
 
 
 def _file(block: Json, at: str, team: str) -> list[Node]:
-    """A remote file: what it is stands in `file`, or only its ids are told."""
+    """A remote file: its details are in `file`, or only its ids are present."""
     if isinstance(file := block.get("file"), dict):
         return read_file(cast("Json", file), f"{at}/file")
     native, external = file_id(block.get("file_id")), string_at(block, "external_id")
@@ -222,7 +223,7 @@ def _file(block: Json, at: str, team: str) -> list[Node]:
 
 
 def _call(block: Json, at: str, team: str) -> list[Node]:
-    """A call to join: its name, linked."""
+    """A call: its name as a link to join it."""
     call: object = block.get("call")
     inner = cast("Json", call).get("v1") if isinstance(call, dict) else None
     details = cast("Json", inner) if isinstance(inner, dict) else {}
@@ -233,7 +234,7 @@ def _call(block: Json, at: str, team: str) -> list[Node]:
 
 
 def _share_shortcut(block: Json, at: str, team: str) -> list[Node]:
-    """A workflow that somebody shares: its name, what it does, a button that begins it."""
+    """A shared workflow: its name, its description, a button that starts it."""
     title, url = line(block.get("title"), team), url_at(block, "url") or url_at(block, "share_url")
     nodes: list[Node] = []
     if title:
@@ -273,7 +274,7 @@ def _has_head(node: Container) -> bool:
 
 
 def _flat(block: Json, at: str, team: str) -> Iterator[Node]:
-    """What deep containers say and hold, one after the other; without recursion."""
+    """The titles and content of nested containers, one after the other; without recursion."""
     stack = [_level([block], at, None)]
     while stack:
         item, place = next(stack[-1], (None, ""))

@@ -1,4 +1,4 @@
-"""Blocks that hold several things but no further blocks: cards, carousels, tasks and plans."""
+"""Blocks that combine several parts but no further blocks: cards, carousels, tasks and plans."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STATUS: dict[str, Literal["pending", "running", "done", "failed"]] = {
 
 
 def card(block: Json, at: str, team: str) -> list[Node]:
-    """Its words and buttons in a container; small print below the body is subtle."""
+    """A container with the texts and buttons of a card; text below the body is small."""
     icon = picture(block.get("icon"), f"{at}/icon", team, "small")
     node = Container(
         _inside(block, at, team),
@@ -66,7 +66,7 @@ def _inside(block: Json, at: str, team: str) -> Nodes:
 
 
 def carousel(block: Json, at: str, team: str) -> list[Node]:
-    """What is no card stands in one of its own."""
+    """A carousel; an element that is not a card gets a container of its own."""
     cards = tuple(
         _leaf(item, f"{at}/elements/{index}", team)
         for index, item in enumerate(items_at(block, "elements"))
@@ -88,10 +88,12 @@ def _leaf(value: object, at: str, team: str) -> Container:
 
 
 def task_card(block: Json, at: str, team: str) -> list[Node]:
+    """The task list of a task card."""
     return [Tasks((_task(block, at, team),), at=at)]
 
 
 def plan(block: Json, at: str, team: str) -> list[Node]:
+    """The task list of a plan block."""
     tasks = tuple(
         _any_task(item, f"{at}/tasks/{index}", team)
         for index, item in enumerate(items_at(block, "tasks"))

@@ -1,4 +1,4 @@
-"""Tables and charts of Slack -> tables and charts of the card."""
+"""Slack's tables and charts -> tables and charts of the card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALIGN: dict[str, Align] = {"left": "left", "center": "center", "right": "right"
 
 
 def table(block: Json, at: str, team: str) -> list[Node]:
-    """`table` and `data_table`: their first row is shown as a header."""
+    """A table from `table` or `data_table`; the first row is the header."""
     rows = tuple(
         _row(row, f"{at}/rows/{index}", team) for index, row in enumerate(items_at(block, "rows"))
     )
@@ -62,7 +62,7 @@ def _cell(cell: object, at: str, team: str) -> Nodes:
 
 
 def _scalar(value: object) -> str:
-    """A number or a truth as people read it."""
+    """A number or boolean as people read it."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -80,7 +80,7 @@ def _scalar(value: object) -> str:
 
 
 def chart(block: Json, at: str, team: str) -> list[Node]:
-    """A chart with a value for each point; one without is not read as one."""
+    """A chart with a value for each point; a chart with missing values is not read."""
     chart_json = block.get("chart")
     drawn = cast("Json", chart_json) if isinstance(chart_json, dict) else {}
     match drawn.get("type"):

@@ -1,4 +1,4 @@
-"""Block elements of Slack, one by one -> buttons and inputs of the card. What is none is nothing.
+"""Slack's block elements -> buttons and inputs of the card; other JSON gives none.
 
 Source: npm @slack/types 3.2.0 and docs.slack.dev "Block elements" (2026-08).
 """
@@ -54,8 +54,11 @@ class _InputMembers(TypedDict):
 
 
 def read_element(element: object, at: str, team: str) -> Sequence[Actionable]:
-    """The action that stands there (two for a pair of feedback buttons), nothing for what is
-    none. Inputs tell their author at every change, as they do outside of forms."""
+    """The actions of an element (two for a pair of feedback buttons); none when it is not an
+    element.
+
+    Inputs dispatch every change, as Slack does outside of forms.
+    """
     if not isinstance(element, dict):
         return ()
     members = cast("Json", element)
@@ -65,6 +68,7 @@ def read_element(element: object, at: str, team: str) -> Sequence[Actionable]:
 
 
 def is_element(value: object) -> bool:
+    """Whether the JSON is an element of a known type."""
     kind = cast("Json", value).get("type") if isinstance(value, dict) else None
     return isinstance(kind, str) and kind in _READERS
 
@@ -91,7 +95,7 @@ def _button(element: Json, at: str, team: str) -> Sequence[Button]:
 
 
 def _workflow_button(element: Json, at: str, team: str) -> Sequence[Button]:
-    """It begins a workflow, as the link to its trigger does; `value` has the rest."""
+    """A button that links to the workflow's trigger; `value` has its other members."""
     workflow = element.get("workflow")
     trigger = cast("Json", workflow).get("trigger") if isinstance(workflow, dict) else None
     url = url_at(cast("Json", trigger), "url") if isinstance(trigger, dict) else ""
@@ -123,7 +127,7 @@ def _feedback_buttons(element: Json, at: str, team: str) -> Sequence[Button]:
 
 
 def confirm_of(value: object, team: str) -> Confirm | None:
-    """What is asked before an action counts; legacy ones call their buttons `..._text`."""
+    """The confirmation dialog of an action; legacy dialogs name their buttons `..._text`."""
     if not isinstance(value, dict):
         return None
     members = cast("Json", value)
@@ -150,6 +154,7 @@ def _input_members(element: Json, at: str, team: str) -> _InputMembers:
 
 
 def option(value: object, at: str, team: str, group: str = "") -> Option | None:
+    """One option; None when the value is not an object."""
     if not isinstance(value, dict):
         return None
     members = cast("Json", value)
@@ -207,7 +212,7 @@ def _choice(
 
 
 def _missing(chosen: Iterable[Option], options: Iterable[Option]) -> list[Option]:
-    """Those chosen beforehand that are not offered: external ones are told nowhere else."""
+    """The preselected options that are not offered, which external menus list nowhere else."""
     offered = {selected.value for selected in options}
     return [selected for selected in chosen if selected.value not in offered]
 

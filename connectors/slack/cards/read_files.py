@@ -1,4 +1,4 @@
-"""Files of a Slack message -> pictures, players and files of the card; snippets show their text.
+"""Files of a Slack message -> images, players and files of the card; snippets show their text.
 
 Source: docs.slack.dev "File object" (2026-08).
 """
@@ -22,7 +22,7 @@ _CODE = frozenset(("snippet", "hosted"))
 
 
 def read_files(files: Sequence[object], at: str) -> list[Node]:
-    """All files of a list that stands at `at`, in order."""
+    """The nodes of all files of a list at the pointer `at`, in order."""
     nodes: list[Node] = []
     for index, file in enumerate(files):
         nodes += read_file(file, f"{at}/{index}")
@@ -30,6 +30,7 @@ def read_files(files: Sequence[object], at: str) -> list[Node]:
 
 
 def read_file(value: object, at: str) -> list[Node]:
+    """The nodes of one file object."""
     if not isinstance(value, dict):
         return [unknown(value, at, "", FILES)]
     file = cast("Json", value)
@@ -41,7 +42,7 @@ def read_file(value: object, at: str) -> list[Node]:
 
 def _node(file: Json, at: str) -> Node:
     asset, title = _asset(file), _title(file)
-    # What somebody spoke may come in the wrapping of a film.
+    # A voice clip may have a video container.
     kind = asset.media_type.partition("/")[0]
     match "audio" if file.get("subtype") == "slack_audio" else kind:
         case "image":
@@ -58,7 +59,8 @@ def _node(file: Json, at: str) -> Node:
 
 
 def _asset(file: Json) -> Asset:
-    """Bytes that Slack keeps need a token; those of remote files are where their page says."""
+    """The asset of a file. Bytes that Slack stores need a token; a remote file is at
+    its own URL."""
     url, page = url_at(file, "url_private"), url_at(file, "permalink")
     if file.get("is_external") is True:
         url, page = "", url_at(file, "external_url") or url or page
@@ -79,7 +81,7 @@ def _asset(file: Json) -> Asset:
 
 
 def _title(file: Json) -> Line:
-    """A title that is but the name again is none."""
+    """The title, unless it only repeats the file name."""
     title = string_at(file, "title") or string_at(file, "subject")
     title_blocks = plain_document(title, emoji=False) if title != file.get("name") else ()
     match title_blocks:
@@ -95,7 +97,7 @@ def _poster(file: Json) -> Asset | None:
 
 
 def _spoken(file: Json) -> Line:
-    """The first words of a transcript."""
+    """The start of a transcript."""
     transcript = file.get("transcription")
     inner = cast("Json", transcript).get("preview") if isinstance(transcript, dict) else None
     text = string_at(cast("Json", inner), "content") if isinstance(inner, dict) else ""
@@ -103,7 +105,7 @@ def _spoken(file: Json) -> Line:
 
 
 def _preview(file: Json, at: str) -> list[Node]:
-    """The text of a snippet as code, that of mails and posts as it is."""
+    """The text of a snippet as code; the text of emails and posts unchanged."""
     mode = string_at(file, "mode")
     text = string_at(file, "preview")
     if mode in _CODE and text.strip():

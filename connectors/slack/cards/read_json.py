@@ -1,4 +1,4 @@
-"""Typed looks into one JSON object: what is missing or of another kind is empty. Pure."""
+"""Typed reads of one JSON object: a missing member, or one of another type, is empty. Pure."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ _LISTS = ("blocks", "attachments", "files")
 
 
 def string_at(value: Json, key: str) -> str:
+    """The string member, "" when there is none."""
     member = value.get(key)
     return member if isinstance(member, str) else ""
 
 
 def items_at(value: Json, key: str) -> list[object]:
+    """The items of the list member, [] when there is none."""
     member = value.get(key)
     return cast("list[object]", member) if isinstance(member, list) else []
 
 
 def unfolded(native: JsonValue) -> JsonValue:
+    """The same JSON with lists in place of JSON strings, for messages and bare payloads."""
     return unfolded_message(native) if isinstance(native, dict) else native
 
 
 def unfolded_message(message: Json) -> Json:
-    """A message whose `blocks`, `attachments` and `files` are lists, also where they are JSON in a
-    string, as forms have them; the same object where they are lists."""
+    """A message whose `blocks`, `attachments` and `files` are lists, also where a form encodes them
+    as JSON strings; the same object when nothing changes."""
     held = {key: _unfolded(folded) for key in _LISTS if type(folded := message.get(key)) is str}
     return {**message, **held} if held else message
 
 
 def _unfolded(text: str) -> JsonValue:
-    """The list in it, else the text as it is."""
+    """The list in the text, else the text."""
     try:
         value = orjson.loads(text) if text.lstrip()[:1] == "[" else text
     except orjson.JSONDecodeError:
@@ -46,13 +49,13 @@ def _unfolded(text: str) -> JsonValue:
 
 
 def url_at(value: Json, key: str) -> str:
-    """An address that may be a link, else nothing."""
+    """The URL member if it can be a link, else ""."""
     url = value.get(key)
     return (safe_url(url) or "") if isinstance(url, str) else ""
 
 
 def number_at(value: Json, key: str) -> float | None:
-    """A finite number, also where it is written as text."""
+    """The finite number member, also when it is text; else None."""
     member = value.get(key)
     if isinstance(member, bool) or not isinstance(member, int | float | str):
         return None
@@ -64,6 +67,6 @@ def number_at(value: Json, key: str) -> float | None:
 
 
 def count_at(value: Json, key: str) -> int | None:
-    """A whole number that is not negative: a size, a width, a moment."""
+    """The whole number member that is not negative (a size, a width, a time); else None."""
     number = number_at(value, key)
     return int(number) if number is not None and 0 <= number < _MAX_EXACT else None

@@ -1,5 +1,7 @@
-"""What a Slack payload has and a card does not say: who may see a button, addresses that are no
-links. Total, one walk without recursion."""
+"""What a Slack payload has and a card cannot represent: the audience of a button, invalid links.
+
+Total; one walk without recursion.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _ADDRESSES = frozenset(
 
 
 def left_out(payload: Payload) -> tuple[Loss, ...]:
-    """At most a hundred of them, in the order of the payload."""
+    """Up to a hundred losses, in the order of the payload."""
     try:
         check_nesting(payload.data)
     except CodecError:
@@ -42,7 +44,7 @@ def left_out(payload: Payload) -> tuple[Loss, ...]:
 
 
 def unexpanded(_payload: Payload) -> tuple[str, ...]:
-    """Slack has no templates."""
+    """None: Slack has no templates."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Actions of legacy attachments, buttons and menus -> buttons and inputs of the card.
+"""Buttons and menus of legacy attachments -> buttons and inputs of the card.
 
 Source: docs.slack.dev "Legacy interactive messages" (2026-08).
 """
@@ -23,7 +23,7 @@ _BUTTONS: dict[str, Literal["primary", "danger"]] = {"primary": "primary", "dang
 
 
 def legacy_action(value: object, at: str, team: str) -> Sequence[Actionable]:
-    """What stands in `actions`; nothing for what is none."""
+    """The actions of an item of `actions`; none when it is not one."""
     if not isinstance(value, dict):
         return ()
     action = cast("Json", value)
@@ -77,7 +77,7 @@ def _menu(action: Json, confirm: Confirm | None, at: str) -> Choice | Picker:
 
 
 def _all_options(action: Json, at: str) -> list[Option]:
-    """Groups count where there are any."""
+    """The options; option groups take precedence."""
     options: list[Option] = []
     for index, group in enumerate(items_at(action, "option_groups")):
         if isinstance(group, dict):

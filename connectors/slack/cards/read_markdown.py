@@ -1,7 +1,7 @@
-"""Markdown as Slack shows it -> the text tree: CommonMark with what Slack writes in <...>.
+"""Slack's Markdown -> the text tree: CommonMark with Slack's control sequences <...>.
 
-Our own additions to Markdown (links of the scheme `uacs:`, spoilers) are mere text there: nobody
-can mention anybody by writing them.
+The bridge's own Markdown additions (`uacs:` links, spoilers) are plain text here, so that nobody
+can mention others by typing them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from connectors.slack.emoji import text_with_emoji
 from connectors.slack.mrkdwn_reader import mrkdwn_to_text
 
 _MARKED = re.compile(r"[<:]")
-_MAYBE_OWN = re.compile(r"[<:&]|\|\|")  # `&` may stand for any of them
+_MAYBE_OWN = re.compile(r"[<:&]|\|\|")  # `&` may begin an entity for any of them
 _OWN = re.compile(r"<(?:[@#][A-Z0-9]+|![a-z]+)[^<>\n]*>")
 
 
@@ -76,7 +76,7 @@ def _run(nodes: Iterable[Inline], team: str) -> tuple[Inline, ...]:
 
 
 def _inline(node: Inline, team: str) -> Iterable[Inline]:
-    """Styles lie at most once within one another: the Markdown reader sees to that."""
+    """One inline; the Markdown reader never nests a style in itself."""
     if isinstance(node, Text):
         return _text(node.value, team) if _MARKED.search(node.value) else (node,)
     if isinstance(node, Spoiler):

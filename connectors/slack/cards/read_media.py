@@ -1,5 +1,7 @@
-"""Pictures, films and files of Slack -> assets and their nodes. Addresses of Slack's own files are
-private: they need a token."""
+"""Slack's images, videos and files -> assets and their nodes.
+
+URLs of files that Slack stores are private: they need a token.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,12 @@ Size = Literal["icon", "small", "full"]
 
 
 def asset_of(url: str, **metadata: Any) -> Asset:
+    """An asset with this URL, private when Slack stores the file."""
     return Asset(url=url, private=_OWN_FILES.match(url) is not None, **metadata)
 
 
 def file_id(native: object) -> str:
+    """The asset id of a file that Slack stores; "" when `native` is not a file id."""
     return f"slack:{native}" if isinstance(native, str) and native else ""
 
 
@@ -33,7 +37,7 @@ def file_id(native: object) -> str:
 
 
 def picture(image: object, at: str, team: str, size: Size = "full") -> Image | None:
-    """An image block or element; None where it is neither, or nothing can be seen of it."""
+    """An image block or element; None when it is neither, or has nothing to show."""
     if not isinstance(image, dict):
         return None
     members = cast("Json", image)
@@ -50,7 +54,7 @@ def picture(image: object, at: str, team: str, size: Size = "full") -> Image | N
 
 
 def is_picture(value: object) -> bool:
-    """Whether it says that it is one."""
+    """Whether the JSON has the type of an image."""
     return isinstance(value, dict) and cast("Json", value).get("type") == "image"
 
 
@@ -72,7 +76,7 @@ def _picture(image: Json) -> Asset:
 
 
 def picture_at(value: Json, key: str, at: str, size: Size = "full") -> Image | None:
-    """A bare address of a picture."""
+    """The image at a bare URL."""
     url = url_at(value, key)
     return Image(asset_of(url), size=size, at=f"{at}/{key}") if url else None
 
@@ -81,7 +85,7 @@ def picture_at(value: Json, key: str, at: str, size: Size = "full") -> Image | N
 
 
 def video(block: Json, at: str, team: str) -> list[Node]:
-    """A video block: what plays it, its page, its author and where it is from."""
+    """A video block: its player, page, author and provider."""
     poster = url_at(block, "thumbnail_url")
     asset = _film(url_at(block, "video_url"), alt=words(block.get("alt_text")))
     title, description = line(block.get("title"), team), line(block.get("description"), team)
@@ -108,7 +112,7 @@ def named(value: Json, *keys: str) -> Line:
 
 
 def embedded(value: Json, kind: Literal["video", "audio"]) -> Asset | None:
-    """The film or sound of an unfurled link: its address, or that of the frame that plays it."""
+    """The URL of the video or audio of a link preview, or of the frame that plays it."""
     size: dict[str, Any] = {
         "width": count_at(value, f"{kind}_html_width"),
         "height": count_at(value, f"{kind}_html_height"),
@@ -122,7 +126,7 @@ def embedded(value: Json, kind: Literal["video", "audio"]) -> Asset | None:
 
 
 def _film(url: str, **metadata: Any) -> Asset:
-    """Most addresses are those of a page that plays it."""
+    """A player; most URLs are pages that play the video."""
     if _MEDIA.search(url):
         return asset_of(url, **metadata)
     return Asset(page=url, **metadata)

@@ -1,5 +1,7 @@
-"""Lists of elements -> rows of nodes. What does not belong in a row stands between two of them, a
-picture of nothing nowhere."""
+"""Lists of elements -> rows of nodes.
+
+An item that does not fit in a row goes between two rows; an image that shows nothing is dropped.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,11 @@ def rows(
     read: Callable[[object, str, str], Sequence[Any] | None],
     row: Callable[..., Node],
 ) -> list[Node]:
-    """The values stand at `at/0`, `at/1` ...; `read` gives nothing for what is none of its kind,
-    None for what says nothing."""
+    """The rows of values at the pointers `at/0`, `at/1` ...
+
+    `read` returns an empty list for a value of another kind, and None for a value that shows
+    nothing.
+    """
     nodes: list[Node] = []
     items: list[Any] = []
     for index, value in enumerate(values):
@@ -39,7 +44,7 @@ def rows(
 
 
 def _between(value: object, at: str, team: str) -> Node | None:
-    """None for what is known to say nothing."""
+    """The node between two rows; None for a value that shows nothing."""
     if is_blank(value):
         return None
     native = unknown(value, at, team)

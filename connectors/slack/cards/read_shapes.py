@@ -1,4 +1,4 @@
-"""Where a Slack message has a value of another kind than Slack says. Pure; total.
+"""The values of a Slack message that have another type than Slack's schema says. Pure; total.
 
 Source: npm @slack/types 3.2.0, docs.slack.dev "Blocks" and "Legacy attachments" (2026-08).
 """
@@ -35,7 +35,7 @@ from connectors.slack.cards.schemas import ATTACHMENTS, BLOCKS, FILES
 
 
 def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
-    """Of what is shown of a message, a view or a bare payload."""
+    """The losses of the shown parts of a message, a view or a bare payload."""
     try:
         message_payloads = payloads(native)
     except CodecError:
@@ -58,7 +58,7 @@ def wrong_shapes(native: JsonValue) -> tuple[Loss, ...]:
 
 
 def _has_text(value: object) -> bool:
-    """Text, or an object that is one."""
+    """Whether the value is a text or a text object."""
     if isinstance(value, str):
         return True
     if not isinstance(value, dict):
@@ -71,7 +71,7 @@ def _has_text(value: object) -> bool:
 
 
 def _tables(value: Mapping[str, object], key: str) -> Table:
-    """Of a kind of block that nobody knows all words are looked for anyway."""
+    """The tables for a value; all text members of an unknown block are read."""
     kind = value.get("type")
     if not isinstance(kind, str):
         return _AT_KEYS.get(key, _OF_ANY)

@@ -1,5 +1,7 @@
-"""Slack's text objects -> the text tree: mrkdwn, plain text with names of emoji, rich text. Total:
-what is no text is empty."""
+"""Slack's text objects -> the text tree: mrkdwn, plain text with emoji names, rich text.
+
+Total: other JSON gives an empty document.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,17 @@ from connectors.slack.rich_text import rich_text_to_text
 
 Line = tuple[Inline, ...]
 
-RICH = frozenset(  # what stands in the sections of rich text
+RICH = frozenset(  # the elements of rich text sections
     ("text", "link", "emoji", "user", "channel", "usergroup", "team", "broadcast", "date", "color")
 )
-_MARKED = re.compile(r"[:\n\r]")  # without one of these plain text says just itself
+_MARKED = re.compile(r"[:\n\r]")  # plain text without these characters needs no parsing
 _CONTROL = re.compile(r"<[^<>\n]+>|&(?:amp|lt|gt);")
 _MANY_LINES = re.compile(r"\n{3,}")
 _BOLD = re.compile(r"\*([^\s*_~`<>&:](?:[^*_~`<>&:]*[^\s*_~`<>&:])?:?)\*[ \t]*")
 
 
 def document(value: object, team: str) -> Document:
-    """A text object, a rich_text block, or a bare string, which is plain text."""
+    """The document of a text object, a rich_text block, or a bare string, which is plain text."""
     if isinstance(value, str):
         return plain_document(value)
     if not isinstance(value, dict):
@@ -47,7 +49,7 @@ def document(value: object, team: str) -> Document:
 
 
 def _rich(object_: Json, kind: str, team: str) -> Document:
-    """A rich_text block, or a part of one that stands by itself."""
+    """The document of a rich_text block, or of a single part of one."""
     block = object_ if kind == "rich_text" else {"elements": [object_]}
     if kind in RICH:
         block = {"elements": [{"elements": [object_]}]}
@@ -55,28 +57,29 @@ def _rich(object_: Json, kind: str, team: str) -> Document:
 
 
 def line(value: object, team: str) -> Line:
-    """The same as one run of inlines."""
+    """The text as one run of inlines."""
     return as_line(document(value, team))
 
 
 def prose(value: object, at: str, team: str) -> Prose | None:
-    """None where nothing is said."""
+    """The text as a Prose node; None when it is empty."""
     blocks = document(value, team)
     return Prose(blocks, at=at) if blocks else None
 
 
 def words(value: object) -> str:
-    """What a text says, where only characters are taken."""
+    """The plain characters of a text, for fields without formatting."""
     return value if isinstance(value, str) else plain_inlines(line(value, ""))
 
 
 def is_blank(value: object) -> bool:
-    """A text object that says nothing."""
+    """Whether a text object is empty."""
     text = cast("Json", value).get("text") if isinstance(value, dict) else None
     return isinstance(text, str) and not text.strip()
 
 
 def as_line(blocks: Document) -> Line:
+    """The blocks as one line."""
     if len(blocks) == 1 and isinstance(first := blocks[0], Paragraph):
         return first.children
     return blocks_as_line(blocks)
@@ -86,7 +89,7 @@ def as_line(blocks: Document) -> Line:
 
 
 def unformatted(text: str, team: str) -> Document:
-    """mrkdwn without styles, quotes and code: only what stands in <...>, entities and emoji."""
+    """mrkdwn without styles, quotes and code: only control sequences, entities and emoji."""
     run: list[Inline] = []
     place = 0
     for control in _CONTROL.finditer(text):
@@ -102,7 +105,7 @@ def _controlled(part: str, team: str) -> Line:
 
 
 def field(value: object, at: str, team: str) -> LabelledValue | None:
-    """A text whose first line is bold is a label and a value; None where nothing is said."""
+    """A text as a labelled value: a bold first line is the label. None when it is empty."""
     text = cast("Json", value).get("text") if isinstance(value, dict) else None
     if isinstance(text, str) and text.startswith("*"):
         head, _, body = text.replace("\r\n", "\n").partition("\n")
@@ -114,7 +117,7 @@ def field(value: object, at: str, team: str) -> LabelledValue | None:
 
 
 def _bold(head: str, team: str) -> Line:
-    """What is bold where all of a line is."""
+    """The children of the bold node that is the whole line."""
     if simple := _BOLD.fullmatch(head):
         return (Text(simple[1]),)
     if "```" in head:
@@ -132,6 +135,7 @@ def _bold(head: str, team: str) -> Line:
 
 
 def plain_document(text: str, *, emoji: bool = True) -> Document:
+    """The document of plain text; `emoji` converts emoji names."""
     if _MARKED.search(text) is None:
         return (Paragraph((Text(text),)),) if text.strip() else ()
     lines = _lines(_MANY_LINES.sub("\n\n", text.strip("\n")), emoji=emoji)

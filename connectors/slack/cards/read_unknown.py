@@ -1,4 +1,4 @@
-"""JSON that no reader knows -> a Native node, with the words, pictures and actions found in it.
+"""JSON that no reader knows -> a Native node with its texts, images and actions.
 
 Total for any JSON: one walk without recursion, in the order of the source.
 """
@@ -29,21 +29,21 @@ _TEXT_KEYS = frozenset(
 _RICH = RICH | {"rich_text"}
 _TEXTS = _RICH | {"plain_text", "mrkdwn", "raw_text"}
 _ADDRESSES = ("url", "join_url", "permalink")
-_LONGEST = 400  # of a pointer: what lies deeper stands where its ancestor stands
+_LONGEST = 400  # of a pointer; deeper values get the pointer of their ancestor
 
 _Readable = Prose | Image | Actionable
-_Inner = tuple[object, str, bool, bool]  # a value, its place, whether it is said, whether mute
+_Inner = tuple[object, str, bool, bool]  # value, pointer, whether it is text, whether it is mute
 
 
 def unknown(value: object, at: str, team: str, schema_id: str = "") -> Native:
-    """The value as it is; its schema is that of a block if it could be one."""
+    """A Native node with the unchanged value; its schema is that of a block if it can be one."""
     is_block = isinstance(value, dict) and isinstance(cast("Json", value).get("type"), str)
     schema = schema_id or (BLOCKS if is_block else PART)
     return Native(schema, cast("JsonValue", value), readable_in(value, at, team), at=at)
 
 
 def readable_in(value: object, at: str, team: str) -> tuple[Node, ...]:
-    """All that can be read in it; neighbouring actions share a row."""
+    """The texts, images and actions in a value; adjacent actions share a row."""
     if not isinstance(value, dict | list) or not value:
         return tuple(_string(value, at)) if isinstance(value, str) else ()
     nodes: list[Node] = []
@@ -63,8 +63,10 @@ def _rows(row: list[Actionable], at: str) -> list[Node]:
 
 
 def _walk(value: object, at: str, team: str) -> Iterator[_Readable]:
-    """Rich text is read with all that lies in it: where it says nothing, what lies in it is `mute`
-    and not read as text again, level by level."""
+    """Yield the readable parts.
+
+    Rich text is read as a whole: its parts are `mute`, so that they are not read as text again.
+    """
     stack = [iter([(value, at, True, False)])]
     while stack:
         inner = next(stack[-1], None)
@@ -85,7 +87,7 @@ def _walk(value: object, at: str, team: str) -> Iterator[_Readable]:
 
 
 def _readable(value: Json, at: str, team: str, *, mute: bool) -> tuple[_Readable, ...]:
-    """What stands for itself: an action, a picture, a text."""
+    """The node of a value that is an action, an image or a text."""
     if actions := read_element(value, at, team):
         return tuple(actions)
     kind = value.get("type")
@@ -109,7 +111,7 @@ def _items(values: list[object], at: str, *, is_text: bool, mute: bool) -> Itera
 
 
 def _values(value: Json, at: str, *, mute: bool) -> Iterator[_Inner]:
-    """Words with an address beside them are a link."""
+    """The members of an object; a text with a URL in the same object becomes a link."""
     url = next((url for key in _ADDRESSES if (url := url_at(value, key))), "")
     for key, member in value.items():
         place = _below(at, key)

@@ -1,6 +1,6 @@
-"""A card -> messages as chat.postMessage takes them: text, blocks, attachments. Pure.
+"""A card -> messages for chat.postMessage: text, blocks, attachments. Pure.
 
-Each kind of node has its writer; what all of them made is packed into messages.
+Each node type has its writer; the resulting blocks are packed into messages.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ from connectors.slack.cards.write_texts import document_to_mrkdwn, length
 
 
 def write_card(card: Card, rendering: Rendering) -> Written:
-    """The card as messages, in order; the same card and rendering give the same bytes.
+    """The messages of a card, in order; equal input gives equal output.
 
-    A card of a few paragraphs is a text without blocks. `text` beside blocks is what notifications
-    say. Tokens are the names and values of buttons, the names of inputs.
+    A card of a few paragraphs is a text without blocks. Beside blocks, `text` is for notifications.
+    Tokens are the action_ids and values of buttons, and the action_ids of inputs.
     """
     if text := _as_text(card):
         proses = (node for node in card.nodes if isinstance(node, Prose))
@@ -91,7 +91,7 @@ def write_card(card: Card, rendering: Rendering) -> Written:
 
 
 def _as_text(card: Card) -> str:
-    """mrkdwn, where it says all of the card; else nothing."""
+    """The card as mrkdwn if nothing is lost; else ""."""
     if card.summary or not all(type(node) is Prose for node in card.nodes):
         return ""
     texts: list[str] = []
@@ -104,7 +104,7 @@ def _as_text(card: Card) -> str:
 
 
 def _drop_soft_frames(writing: Writing) -> None:
-    """The bars of groups that plain blocks follow."""
+    """Drop the bars of groups that plain blocks follow."""
     is_followed = False
     dropped: dict[Frame, None] = {}
     for piece in reversed(writing.pieces):
@@ -117,7 +117,7 @@ def _drop_soft_frames(writing: Writing) -> None:
 
 
 def _nothing(card: Card) -> NativeMessage:
-    """A message may not be empty."""
+    """The placeholder of an empty card: Slack refuses empty messages."""
     return NativeMessage({"text": notification(card.summary, ())})
 
 
@@ -128,7 +128,7 @@ def _opened_button(_writing: Writing, node: Button) -> Nodes | None:
 
 
 def _opened_actions(_writing: Writing, node: Actions) -> Nodes | None:
-    """A row stays a row, unless one of its buttons holds nodes."""
+    """A row of actions; a button with nested nodes splits it."""
     holds = any(isinstance(item, Button) and item.nodes for item in node.items)
     return node.items if holds else None
 

@@ -1,5 +1,8 @@
-"""Buttons -> button elements, rows of actions -> actions blocks. What nobody would hear is a link
-to the original, what cannot be pressed is text."""
+"""Buttons -> button elements, rows of actions -> actions blocks.
+
+A button whose presses would not arrive becomes a link to the original; one that cannot be pressed
+becomes text.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _NAMELESS = "…"
 
 
 def write_actions(writing: Writing, node: Actions) -> None:
-    """Rows of elements; what is none stands between two of them."""
+    """The rows of elements; nodes that are not elements go between two rows."""
     row: list[Json] = []
     for item in node.items:
         element = (
@@ -51,7 +54,7 @@ def write_actions(writing: Writing, node: Actions) -> None:
 
 
 def write_row(writing: Writing, row: list[Json]) -> None:
-    """Elements as actions blocks."""
+    """The elements as actions blocks."""
     if 0 < len(row) <= ACTIONS and is_small(row, _ROW_CHARACTERS):
         writing.pieces.append(Piece({"type": "actions", "elements": row}))
         return
@@ -60,7 +63,7 @@ def write_row(writing: Writing, row: list[Json]) -> None:
 
 
 def accessory_element(writing: Writing, node: Node) -> Json | None:
-    """What may stand at the side of a section; None for what may not."""
+    """The element beside a section; None for a node that cannot be an accessory."""
     if isinstance(node, Image):
         return image_element(writing, node) if is_bare(node) else None
     if isinstance(node, Button):
@@ -89,7 +92,7 @@ def write_button(writing: Writing, node: Button) -> None:
 
 
 def button_element(writing: Writing, node: Button) -> Json | None:
-    """None for what can neither be pressed nor opened."""
+    """The button element; None for a button that can neither be pressed nor opened."""
     target = None if node.disabled else _target(writing, node)
     if target is None:
         return None
@@ -144,7 +147,7 @@ def _fault(url: str) -> str:
 
 
 def _write_words(writing: Writing, node: Button, kind: str, what: str) -> None:
-    """Its words in small print, and what else it had as losses."""
+    """The label of a button as small print; its other members are losses."""
     shown_as = "its words" if node.does != "open" or node.disabled else "its words, without a link"
     writing.lose(node.at, kind, what if what != "its words" else _words(node), shown_as)
     line = button_line(node)
@@ -166,7 +169,7 @@ def _lose_side_effects(writing: Writing, node: Button) -> None:
 
 
 def _reveal(writing: Writing, node: Button) -> None:
-    """What a press would show: in a container that opens, or below."""
+    """The nodes that a press would show: in a container that opens, or below."""
     line = button_line(node)
     _lose_side_effects(writing, node)
     if writing.is_inside or not node.nodes:
@@ -177,7 +180,7 @@ def _reveal(writing: Writing, node: Button) -> None:
 
 
 def lose_toggles(writing: Writing) -> None:
-    """Slack's containers open by themselves; a button's words stand there, not in their place."""
+    """The losses of buttons that open containers: Slack's containers have their own toggle."""
     for node in writing.toggled:
         writing.lose(node.at, "toggle", _words(node), _toggled_as(writing, node))
 

@@ -1,5 +1,5 @@
-"""Containers and carousels -> card and container blocks, attachments with a coloured bar, or what
-they hold."""
+"""Containers and carousels -> card blocks, container blocks, attachments with a bar, or their
+content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from connectors.slack.cards.write_texts import length, line_to_mrkdwn, mrkdwn, w
 
 Line = tuple[Inline, ...]
 
-# The three that have names of Slack's own keep them.
+# The three colours with Slack names keep these names.
 _COLORS = {
     "good": "good",
     "warning": "warning",
@@ -63,12 +63,12 @@ def write_container(writing: Writing, node: Container) -> None:
 
 
 def _is_panel(node: Container) -> bool:
-    """What has a bar at its side."""
+    """Whether the container has a bar at its side."""
     return node.form == "panel" or _is_coloured(node)
 
 
 def _is_coloured(node: Container) -> bool:
-    """A grey ground is no colour."""
+    """Whether the container has a colour; grey counts as none."""
     return node.color is not None or node.style in _BARS
 
 
@@ -76,7 +76,7 @@ _BARS = frozenset(("good", "warning", "attention", "accent"))
 
 
 def _has_head(node: Container) -> bool:
-    """Whether something stands above its title."""
+    """Whether something is above the container's title."""
     return node.hero is not None or node.author is not None
 
 
@@ -113,12 +113,13 @@ def _fold(writing: Writing, node: Container) -> None:
 
 
 def _holds(node: Container, button: Button) -> bool:
-    """Whether the button stands in what it opens: then its words are none that go before it."""
+    """Whether the button is inside the container that it opens, so that its label does not precede
+    it."""
     return any(node is button for node in walk(node.nodes))
 
 
 def _goes_on(writing: Writing, button: Button, *, collapsed: bool) -> bool:
-    """Whether what was written last is the container that this button opens."""
+    """Whether the last written container is the one that this button opens."""
     if not writing.pieces or writing.last_fold != (id(button), writing.pieces[-1]):
         return False
     last = writing.pieces[-1].block
@@ -126,7 +127,7 @@ def _goes_on(writing: Writing, button: Button, *, collapsed: bool) -> bool:
 
 
 def _write_titled(writing: Writing, node: Container) -> None:
-    """A box with its title, subtitle and a small picture beside them."""
+    """A container with its title, subtitle and thumbnail."""
     head: Json = {}
     inner = _below_title(writing, node)
     subtitle = line_to_mrkdwn(node.subtitle)
@@ -151,7 +152,7 @@ def _below_title(writing: Writing, node: Container) -> Nodes:
 
 
 def _write_panel(writing: Writing, node: Container) -> None:
-    """A bar at the side of all that has none of its own."""
+    """A container with a bar beside all blocks that have no bar of their own."""
     pieces = writing.inside(_opened(writing, node), _color(node))
     frame = Frame(_color(node), node.form == "group", node.at)
     for piece in pieces:
@@ -160,7 +161,7 @@ def _write_panel(writing: Writing, node: Container) -> None:
 
 
 def _write_inside(writing: Writing, node: Container) -> None:
-    """A box within a box has no more than a bar, and none in a container."""
+    """A nested container: at most a bar, and no bar in a container block."""
     if node.spoiler or node.hidden or node.collapsed:
         kind = "spoiler" if node.spoiler else "hidden" if node.hidden else "folded"
         writing.lose(node.at, "open_container", f"a {kind} box", "open")
@@ -173,7 +174,7 @@ def _write_inside(writing: Writing, node: Container) -> None:
 
 
 def _opened(writing: Writing, node: Container) -> Nodes:
-    """Hero, author, title and subtitle with the thumbnail beside them, what it holds, its foot."""
+    """The hero, author, title and subtitle with the thumbnail, the content, and the footer."""
     nodes: list[Node] = []
     if node.hero is not None:
         nodes.append(node.hero)
@@ -199,7 +200,7 @@ def _titled(writing: Writing, node: Container) -> Nodes:
 
 
 def _linked(writing: Writing, title: Line, link: str, at: str) -> Line:
-    """A link without a title is its address."""
+    """The title as a link; a link without a title shows its URL."""
     if not link:
         return title
     url = safe_url(link)
@@ -250,12 +251,12 @@ def write_carousel(writing: Writing, node: Carousel) -> None:
 
 
 def _is_boxed(node: Container) -> bool:
-    """What a card block cannot show of it."""
+    """Whether the container has something that a card block cannot show."""
     return bool(_is_coloured(node) or node.spoiler or node.hidden or node.collapsed is not None)
 
 
 def _card(writing: Writing, node: Container) -> Json | None:
-    """A card block, where it takes all that there is."""
+    """A card block, if it can show everything; else None."""
     before = writing.mark()
     card = _head_of_card(writing, node)
     if card is not None and _fill(writing, card, node) and len(card) > 1 and not _is_icon(card):
@@ -289,7 +290,7 @@ def _head_of_card(writing: Writing, node: Container) -> Json | None:
 
 
 def _fill(writing: Writing, card: Json, node: Container) -> bool:
-    """Its text and buttons; whether that is all that it holds."""
+    """Add the text and buttons, and return whether they are the whole content."""
     nodes = list(node.nodes)
     if nodes and isinstance(first := nodes[0], Prose) and not first.subtle:
         text = _body(first)
@@ -314,7 +315,7 @@ def _body(node: Prose) -> str:
 
 
 def _lines(node: Prose) -> Line:
-    """Paragraphs alone fit in a card."""
+    """The paragraphs of a text as one line; () for other blocks, which a card cannot have."""
     run: list[Inline] = []
     for block in node.text:
         if not isinstance(block, Paragraph):

@@ -1,4 +1,4 @@
-"""Charts -> data_visualization blocks where all of them fits in one, else tables.
+"""Charts -> data_visualization blocks if nothing is lost, else tables.
 
 Source: docs.slack.dev "Data visualization block" (2026-08).
 """
@@ -55,7 +55,7 @@ def _chart(node: Chart) -> Json | None:
 
 
 def _pie(node: Chart) -> Json | None:
-    """One series of positive pieces; it has no room for the names of anything else."""
+    """One series of positive values, without axis titles."""
     if len(node.series) != 1 or node.x_title or node.y_title or node.series[0].name.strip():
         return None
     points = node.series[0].points
@@ -65,7 +65,7 @@ def _pie(node: Chart) -> Json | None:
 
 
 def _axes(node: Chart, kind: str) -> Json | None:
-    """Every series has a value for every label."""
+    """Series that have a value for every label."""
     if not 1 <= len(node.series) <= CHART_SERIES or not all(map(_is_sound_series, node.series)):
         return None
     labels = [point.label for point in node.series[0].points]

@@ -1,4 +1,4 @@
-"""What is asked before an action counts -> Slack's confirmation dialog, which needs every text."""
+"""Confirmations of actions -> Slack's confirmation dialog, which needs every text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_confirm(writing: Writing, element: Json, node: Button | Input) -> None:
 
 
 def lose_confirm(writing: Writing, node: Button | Input) -> None:
-    """Where nothing is asked."""
+    """The loss of a confirmation where Slack shows no dialog."""
     if node.confirm is None:
         return
     confirm = node.confirm

@@ -1,4 +1,5 @@
-"""What Slack has no block for, or one that takes not all -> text; tasks -> plans."""
+"""Nodes without a Slack block, or with a block that cannot show all of them -> text; tasks ->
+plans."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _NAMELESS = "…"
 
 
 def write_divider(writing: Writing, node: Divider) -> None:
-    """Mere room between nodes is Slack's own affair."""
+    """A divider block for a line; spacing without a line has no block."""
     if node.line:
         writing.pieces.append(Piece({"type": "divider"}))
 
@@ -75,14 +76,14 @@ def _is_title(node: Tasks) -> bool:
 
 
 def _as_blocks(node: Tasks, cards: list[Json]) -> Iterable[Json]:
-    """Only a plan may hold what has not begun."""
+    """A plan block if its tasks need one: a task card alone cannot be pending."""
     if node.title or any(card["status"] == "pending" for card in cards):
         return ({"type": "plan", "title": words(node.title) or _NAMELESS, "tasks": cards},)
     return cards
 
 
 def _cards(writing: Writing, node: Tasks) -> list[Json]:
-    """All tasks as blocks; none where one of them, or all together, are too much."""
+    """The blocks of all tasks; [] when one of them, or all together, exceed a limit."""
     if len(node.tasks) > TASKS or length(words(node.title)) > TASK_TITLE:
         return []
     cards: list[Json] = []
@@ -119,7 +120,7 @@ def _card(writing: Writing, task: Task) -> Json | None:
 
 
 def _document(nodes: Nodes) -> Document | None:
-    """One text, where that is all."""
+    """The document of nodes that are only text; else None."""
     blocks: list[object] = []
     for node in nodes:
         if not isinstance(node, Prose) or any(isinstance(block, Table) for block in node.text):
@@ -129,7 +130,7 @@ def _document(nodes: Nodes) -> Document | None:
 
 
 def _sources(line: Line) -> list[Json] | None:
-    """Links, whatever sets them apart; None where there are words beside them."""
+    """The links of the sources; None when there is other text between them."""
     bodies: list[Json] = []
     for node in line:
         if isinstance(node, Link) and (url := safe_url(node.url)) and len(url) <= URL:

@@ -1,7 +1,7 @@
-"""Inputs -> the elements to fill in, without their names. Numbers and addresses are plain text:
-their own elements are for modals only.
+"""Inputs -> input elements without their labels.
 
-Source: docs.slack.dev "Block elements", the surfaces of each (2026-08).
+Numbers and URLs are plain text inputs: their own elements are for modals only. Source:
+docs.slack.dev "Block elements", the surfaces of each (2026-08).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _STARS = 5
 
 
 def elements_of(writing: Writing, node: Input) -> list[Json]:
-    """One element, or (many options) several."""
+    """One element, or several for more options than one menu can have."""
     return _BUILDERS[type(node)](writing, node)
 
 
@@ -174,13 +174,13 @@ def _picker(writing: Writing, node: Picker) -> list[Json]:
 
 
 def _roles(writing: Writing, node: Picker) -> Json:
-    """Slack has none: whoever answers writes their names."""
+    """A text input: Slack has no roles, so people type their names."""
     writing.lose(node.at, "picker", "roles", "their names to write")
     return {"type": "plain_text_input", **({"multiline": True} if node.many else {})}
 
 
 def _file(writing: Writing, node: FileInput) -> list[Json]:
-    """Messages take none: whoever answers writes where it is."""
+    """A text input: messages have no file inputs, so people type where the file is."""
     kinds = f" ({', '.join(node.kinds)})" if node.kinds else ""
     writing.lose(node.at, "file_input", f"a file{kinds}", "its address to write")
     element: Json = {"type": "plain_text_input", "placeholder": plain("https://…")}
@@ -188,7 +188,7 @@ def _file(writing: Writing, node: FileInput) -> list[Json]:
 
 
 def _among(node: Picker) -> Json:
-    """Which conversations are offered."""
+    """The filter of the offered conversations."""
     body: Json = {}
     if node.among:
         body["include"] = [_AMONG[kind] for kind in node.among]

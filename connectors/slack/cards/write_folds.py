@@ -1,4 +1,5 @@
-"""What can be folded -> container blocks: ten blocks in each, more go on in the next one."""
+"""Foldable content -> container blocks with ten blocks each; more blocks continue in
+the next one."""
 
 from __future__ import annotations
 
@@ -20,12 +21,13 @@ _GOES_ON = "Continued"
 
 
 def fold(writing: Writing, title: Line, nodes: Nodes, *, collapsed: bool = True) -> None:
-    """Nodes in a container that opens."""
+    """Write nodes in a container that opens."""
     contain(writing, title, nodes, is_collapsible=True, default_collapsed=collapsed)
 
 
 def contain(writing: Writing, title: Line, nodes: Nodes, **head: object) -> None:
-    """A title that no container takes is a line above, or (where nothing is in it) all there is."""
+    """Write nodes in a container. A title that is too long is a line above it, or the
+    only content."""
     named = _title(writing, title)
     line = degrade.line_prose((Strong(title),))
     if named is None and words(title):
@@ -38,7 +40,7 @@ def contain(writing: Writing, title: Line, nodes: Nodes, **head: object) -> None
 
 
 def fold_more(writing: Writing, nodes: Nodes) -> None:
-    """Nodes in the container that was written last."""
+    """Add nodes to the last written container."""
     host = writing.pieces.pop().block
     pieces = writing.inside(nodes)
     head = {key: value for key, value in host.items() if key not in ("type", "child_blocks")}
@@ -47,7 +49,7 @@ def fold_more(writing: Writing, nodes: Nodes) -> None:
 
 
 def _box(writing: Writing, pieces: Iterable[Piece], head: Json) -> None:
-    """What one container does not take goes on in the next."""
+    """The container; blocks that do not fit continue in the next one."""
     for number, blocks in enumerate(_parts(pieces)):
         if number:
             settings = {key: value for key, value in head.items() if isinstance(value, bool)}
@@ -65,7 +67,7 @@ def _block_cost(block: Json) -> tuple[int, int, int]:
 
 
 def _title(writing: Writing, title: Line) -> Json | None:
-    """Plain where that is all it is; None for one that is empty or too long."""
+    """The title, plain if it has no styles; None if it is empty or too long."""
     text = words(title)
     if not text or length(text) > CONTAINER_TITLE:
         return None

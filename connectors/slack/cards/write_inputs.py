@@ -1,5 +1,7 @@
-"""Inputs -> elements in input blocks, in a row of actions or beside a section; where nobody would
-hear, or Slack has none, text."""
+"""Inputs -> elements in input blocks, in actions blocks or beside a section; else text.
+
+Inputs become text where the answer would not arrive, and where Slack has no element.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ Line = tuple[Inline, ...]
 
 _INPUTS = get_args(Input)
 _TEXT = "plain_text_input"
-_HINTING = frozenset(("datepicker", "timepicker", _TEXT))  # and all menus, but for overflow
+_HINTING = frozenset(("datepicker", "timepicker", _TEXT))  # and all menus except overflow
 _SHOWN_ON_ERROR = "said when it is wrong"
 
 
@@ -40,7 +42,7 @@ def is_input(node: Node) -> TypeGuard[Input]:
 
 
 def write_input(writing: Writing, node: Input) -> None:
-    """In a block of its own, with its label; menus that go on stand below it."""
+    """An input block with its label; the further menus of a split one go below it."""
     elements = _elements(writing, node)
     if not elements:
         _write_words(writing, node)
@@ -55,8 +57,8 @@ def write_input(writing: Writing, node: Input) -> None:
 
 
 def _named(writing: Writing, node: Input, element: Json) -> Input:
-    """With a label, which Slack asks of every text to fill in: the text before that names it and
-    goes into the label, else what stands in the empty field, else its kind."""
+    """The input with a label, which Slack requires: the text before it, else its placeholder, else
+    its kind."""
     name = writing.names.get(id(node))
     if (
         name is not None
@@ -72,7 +74,7 @@ def _named(writing: Writing, node: Input, element: Json) -> Input:
 
 
 def element_in_row(writing: Writing, node: Input) -> Json | None:
-    """In an actions block; its label has only the room of a placeholder there."""
+    """The element in an actions block; its label becomes the placeholder."""
     return _bare_element(writing, node, frozenset((_TEXT,)))
 
 
@@ -81,7 +83,7 @@ def element_beside(writing: Writing, node: Input) -> Json | None:
 
 
 def _bare_element(writing: Writing, node: Input, refused: frozenset[str]) -> Json | None:
-    """The element alone, where it says all that there is; else nothing is written."""
+    """The element without a block, if nothing is lost; else None."""
     label = _label(node)
     is_named = words(label) != ""
     if node.hint or node.error.strip() or (is_named and one_line(node.placeholder)):
@@ -119,7 +121,7 @@ def _block(writing: Writing, node: Input, element: Json) -> Json:
 
 
 def _label(node: Input) -> Line:
-    """A box without a title has its label as one."""
+    """The label; a single box without a title uses the label as its text."""
     return () if isinstance(node, Toggle) and not node.title else node.label
 
 
@@ -127,7 +129,7 @@ def _write_notes(writing: Writing, node: Input, *, with_hint: bool) -> None:
     if with_hint and words(node.hint):
         writing.write((degrade.line_prose(node.hint, node.at, subtle=True),))
     if error := one_line(node.error):
-        # Slack says nothing of its own; the bridge does to whoever sends what is wrong.
+        # Slack shows no custom error; the bridge answers an invalid value with it.
         writing.lose(node.at, "input_error", error, _SHOWN_ON_ERROR if writing.is_heard else "")
 
 
@@ -135,7 +137,7 @@ def _write_notes(writing: Writing, node: Input, *, with_hint: bool) -> None:
 
 
 def _elements(writing: Writing, node: Input) -> list[Json]:
-    """What is to be filled in, with the names under which it is heard; none where nothing is."""
+    """The elements with their action_ids; none when nothing can be filled in."""
     if node.disabled or not writing.is_heard or _is_empty(node):
         return []
     elements = elements_of(writing, node)
@@ -157,7 +159,7 @@ def _elements(writing: Writing, node: Input) -> list[Json]:
 
 
 def _is_empty(node: Input) -> bool:
-    """A menu without an option."""
+    """Whether the node is a menu without options."""
     return isinstance(node, Choice) and not node.options and not node.external
 
 
@@ -169,7 +171,7 @@ def _has_placeholder(kind: str) -> bool:
 
 
 def _write_words(writing: Writing, node: Input) -> None:
-    """What it asks, where nothing can be filled in."""
+    """The question as text, where it cannot be answered."""
     kind = "disabled" if node.disabled else "no_input" if writing.is_heard else "foreign_action"
     document = input_as_blocks(node)
     writing.lose(node.at, kind, words(node.label) or f"a {node.type}", "what it asks")

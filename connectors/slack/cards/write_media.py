@@ -1,6 +1,6 @@
-"""Pictures -> image blocks; films, sounds and files -> links; what we hold may travel along.
+"""Images -> image blocks; videos, audio and files -> links; stored files may be attached.
 
-Films are links: a video block takes only the domains that an app has registered for it.
+Videos are links: a video block accepts only the domains that an app has registered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OWN_URL = re.compile(r"https://(?:[\w-]+\.)?files(?:-\w+)?\.slack\.com/files-",
 _PICTURES = frozenset(("", "image/png", "image/jpeg", "image/jpg", "image/gif", "image/*"))
 _NO_PICTURE = re.compile(r"\.(?:svgz?|webp|avif|bmp|tiff?|heic)$", re.IGNORECASE)
 _HIDDEN = (Text("Spoiler"),)
-_SMALL = ("icon", "small")  # an image block would blow them up
+_SMALL = ("icon", "small")  # an image block would enlarge them
 
 
 def write_image(writing: Writing, node: Image) -> None:
@@ -48,7 +48,7 @@ def write_image(writing: Writing, node: Image) -> None:
 
 
 def image_element(writing: Writing, node: Image) -> Json | None:
-    """A picture that Slack can fetch, or has; None where there is none."""
+    """The image element of a picture that Slack can fetch or stores; else None."""
     source = _source(writing, node.asset, node.at)
     if source is None:
         return None
@@ -58,7 +58,7 @@ def image_element(writing: Writing, node: Image) -> Json | None:
 
 
 def is_bare(node: Image) -> bool:
-    """Whether the picture is all that is to be shown."""
+    """Whether the node is only a picture."""
     return not (node.title or node.link or node.asset.spoiler)
 
 
@@ -78,7 +78,8 @@ def _source(writing: Writing, asset: Asset, at: str) -> Json | None:
 
 
 def _is_picture(asset: Asset, url: str) -> bool:
-    """Slack takes PNG, JPEG and GIF, and refuses the whole message for others."""
+    """Whether Slack accepts the type: PNG, JPEG and GIF; it refuses the whole message
+    for others."""
     if asset.media_type:
         return asset.media_type.lower() in _PICTURES
     return not _NO_PICTURE.search(url.partition("?")[0].partition("#")[0])
@@ -90,7 +91,7 @@ def _write_title(writing: Writing, picture: Json, node: Image) -> None:
 
 
 def _along(writing: Writing, asset: Asset, title: Line, at: str) -> None:
-    """The file goes with the message; only its title stands in it."""
+    """Attach the file to the message; only its title is in the text."""
     if title:
         writing.write((degrade.line_prose(title, at),))
     writing.pieces.append(Piece({}, files=(asset,)))
@@ -106,7 +107,7 @@ def _link_instead(writing: Writing, node: Image) -> None:
 
 
 def _write_link(writing: Writing, link: str, at: str) -> None:
-    """What a press on a picture opens, below it."""
+    """The link of a picture, below it."""
     url = safe_url(link)
     if url is None or len(url) >= URL:
         writing.lose(at, "long_url" if url else "unsafe_url", link)
@@ -116,7 +117,7 @@ def _write_link(writing: Writing, link: str, at: str) -> None:
 
 
 def _url(writing: Writing, asset: Asset) -> str:
-    """Where people may see it: its bytes, or its page."""
+    """The public URL of its bytes, or its page."""
     for url in (writing.url_of(asset), asset.page):
         safe = safe_url(url) if url else None
         if safe and len(safe) < URL:
@@ -128,7 +129,7 @@ def _url(writing: Writing, asset: Asset) -> str:
 
 
 def write_gallery(writing: Writing, node: Gallery) -> None:
-    """One below the other."""
+    """The pictures, one below the other."""
     if len(node.items) > 1:
         what = f"{len(node.items)} pictures side by side"
         writing.lose(node.at, "gallery", what, "one below the other")
@@ -147,7 +148,7 @@ def write_file(writing: Writing, node: File) -> None:
 
 
 def write_player(writing: Writing, node: Player) -> None:
-    """Its picture, and a link, which Slack itself may unfold to a player."""
+    """The poster, and a link that Slack may unfurl to a player."""
     asset = node.asset
     if writing.travels(asset):
         _along(writing, asset, node.title, node.at)

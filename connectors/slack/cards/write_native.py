@@ -1,7 +1,7 @@
-"""Slack's own blocks, when a card holds them as they are -> the same, if Slack takes them for sure.
+"""Native Slack blocks in a card -> the same blocks, if Slack surely accepts them.
 
-What no node of a card says (feedback buttons, workflows) and plain blocks are judged by their
-published limits; other blocks are shown as what stands for them.
+Blocks that no card node represents (feedback buttons, workflows) and plain blocks are checked
+against the documented limits; for other blocks their fallback is written.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Judge = Callable[[object], bool]
 Shape = Mapping[str, tuple[bool, Judge]]
 
 _MAX_CHARACTERS = 9_000
-_NEW = frozenset(("context_actions",))  # not in attachments and containers
+_NEW = frozenset(("context_actions",))  # not allowed in attachments and containers
 _PING = re.compile(rb'<(?:@|#|!(?!date\^))|"type":"(?:broadcast|user|usergroup|channel|team)"')
 _ACTS = re.compile(rb'"type":"(?:button|workflow_button|icon_button|feedback_buttons)"')
 _IDS = ("action_id", "block_id")
 
 
 def write_native(writing: Writing, node: Native) -> None:
-    """The block itself, or what stands for it."""
+    """The block itself, or its fallback."""
     blocks = _blocks(node.payload) if node.schema_id == BLOCKS else []
     if blocks and all(_is_taken(writing, block) for block in blocks) and _claim(writing, blocks):
         writing.pieces += [Piece(block) for block in blocks]
@@ -51,14 +51,14 @@ def _is_taken(writing: Writing, block: Json) -> bool:
         return False
     try:
         written = orjson.dumps(block)
-    except TypeError:  # halves of characters, numbers beyond 64 bits
+    except TypeError:  # lone surrogates, numbers beyond 64 bits
         return False
     presses_allowed = writing.is_heard or not _ACTS.search(written)
     return presses_allowed and not _PING.search(written) and size_of(block) <= _MAX_CHARACTERS
 
 
 def _claim(writing: Writing, blocks: list[Json]) -> bool:
-    """Whether its ids are in no other element; they are taken then."""
+    """Reserve the ids of the block; False when another element has one of them."""
     ids = list(_ids(blocks))
     return len(set(ids)) == len(ids) and all(writing.numbered_id(name) == name for name in ids)
 
@@ -79,7 +79,7 @@ def _ids(value: object) -> Iterator[str]:
 
 
 def _fits(value: object, shape: Shape) -> bool:
-    """Every key is known and sound, none that is needed is missing."""
+    """Whether all keys are known and valid, and no required key is missing."""
     if not isinstance(value, dict):
         return False
     members = cast("Json", value)

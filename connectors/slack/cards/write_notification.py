@@ -1,4 +1,4 @@
-"""What a notification says of a message of blocks: one short line of mrkdwn. Pure."""
+"""The notification text of a message with blocks: one short line of mrkdwn. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEXT_KEYS = ("text", "title", "label", "alt_text", "name", "url")
 
 
 def notification(summary: str, blocks: Iterable[Json]) -> str:
-    """The summary, or the first words that are shown."""
+    """The summary, or the first words of the blocks."""
     if summary and (line := " ".join(one_line(summary).split())):
         return _short(escape(line))
     for block in blocks:
@@ -32,7 +32,7 @@ def _short(line: str) -> str:
 
 
 def _first_line(block: Json) -> str:
-    """mrkdwn as it is, other texts escaped."""
+    """The first line: mrkdwn unchanged, other text escaped."""
     if block.get("type") == "header":
         return escape(block["text"]["text"]).strip()
     run = ""
@@ -45,7 +45,7 @@ def _first_line(block: Json) -> str:
 
 
 def _texts(block: Json) -> Iterator[str]:
-    """Texts of a block in order; a line of rich text is one."""
+    """The texts of a block in order; a line of rich text is one text."""
     stack: list[object] = [block]
     while stack:
         value = stack.pop()
@@ -66,7 +66,7 @@ def _texts(block: Json) -> Iterator[str]:
 
 
 def _line(element: Json) -> str:
-    """The inline elements of a section, and of what stands first in a list."""
+    """The inline elements of a section, or of the first item of a list."""
     line = ""
     for inner in element.get("elements", []):
         if "elements" in inner:

@@ -1,4 +1,4 @@
-"""Options of a choice -> Slack's options, in menus, boxes and groups, within their limits."""
+"""Options of a choice -> Slack options in menus, boxes and groups, within their limits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NAMELESS = "…"
 
 
 class Written(NamedTuple):
-    """An option, the group that it stands in, and whether it is chosen beforehand."""
+    """An option, its group, and whether it is preselected."""
 
     option: Json
     group: str
@@ -46,8 +46,11 @@ class Written(NamedTuple):
 
 
 def option_values(options: Sequence[Option]) -> list[str]:
-    """What Slack sends back for each option: its value, or a digest where Slack would not take
-    that (too long, empty, or there twice). The same options always have the same."""
+    """The value that Slack returns for each option: its own, or a digest for a value that Slack
+    refuses (too long, empty, duplicate).
+
+    Equal options always give equal values.
+    """
     taken: set[str] = set()
     values: list[str] = []
     for index, option in enumerate(options):
@@ -65,7 +68,8 @@ def _is_taken(value: str) -> bool:
 
 
 def menus(writing: Writing, node: Choice) -> list[Json]:
-    """The element without its name: several where one would be too much. Only menus have groups."""
+    """The element without its action_id; several when one cannot have all options. Only menus have
+    groups."""
     written = _options(writing, node)
     if _is_overflow(node):
         return [{"type": "overflow", "options": [option.option for option in written]}]
@@ -116,7 +120,7 @@ def _group_name(writing: Writing, option: Option, at: str) -> str:
 
 
 def _chosen_ones(writing: Writing, node: Choice) -> set[int]:
-    """The places of those chosen beforehand: as many as may be, the others are open."""
+    """The indexes of the preselected options, as many as Slack allows."""
     if not node.values:
         return set()
     values = set(node.values)
@@ -157,7 +161,8 @@ def _option(writing: Writing, option: Option, value: str, at: str) -> Json:
 
 
 def _external(writing: Writing, node: Choice, written: Sequence[Written]) -> Json:
-    """Its author tells the options; of those told here only the chosen ones are shown."""
+    """An external menu: its author supplies the options, so only the preselected ones
+    are written."""
     for option, written_option in zip(node.options, written, strict=True):
         texts = (
             [option.group]
@@ -209,7 +214,7 @@ def _is_grouped(written: Sequence[Written]) -> bool:
 
 
 def _groups(written: Sequence[Written]) -> Iterator[tuple[str, list[Written]]]:
-    """Neighbours of a group, a hundred at most; without names they are told by their numbers."""
+    """Adjacent options of a group, a hundred at most; unnamed groups get numbers."""
     first = 1
     for name, members in groupby(written, lambda option: option.group):
         several = list(members)
@@ -225,7 +230,7 @@ def _group(name: str, members: Sequence[Written]) -> Json:
 
 
 def _parts(written: Sequence[Written]) -> Iterator[list[Written]]:
-    """As many as one menu may hold."""
+    """Parts of as many options as one menu can have."""
     if len(written) <= OPTIONS and is_small(
         [option.option for option in written], _MENU_CHARACTERS
     ):

@@ -1,7 +1,7 @@
-"""Blocks in order -> messages that Slack takes: how many blocks, tables, charts and characters.
+"""Blocks in order -> messages within Slack's limits of blocks, tables, charts and characters.
 
-What is too much for one message goes on in the next. A bar at the side is an attachment; these
-stand below all blocks of a message, and so does whatever follows one, in an attachment of its own.
+What exceeds a message continues in the next one. A bar at the side is an attachment: attachments
+are below all blocks of a message, so everything after a bar is an attachment, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_PER_MESSAGE = {
     "data_visualization": CHARTS_PER_MESSAGE,
     "plan": PLANS_PER_MESSAGE,
 }
-# Attachments take what blocks were when they became old-fashioned.
+# Attachments support the block types that existed when Slack made them legacy.
 _ONLY_BLOCKS = frozenset(
     ("container", "card", "carousel", "data_visualization", "plan", "task_card", "markdown")
 )
@@ -53,7 +53,7 @@ class _Message:
 
 
 def packed(pieces: Sequence[Piece], summary: str) -> tuple[NativeMessage, ...]:
-    """The messages, in order; the first one's notification is the summary, where there is one."""
+    """The messages, in order; the first notification is the summary, if there is one."""
     if _is_small(pieces):
         message = _Message([piece.block for piece in pieces])
         return (_native(message, summary),)
@@ -64,7 +64,7 @@ def packed(pieces: Sequence[Piece], summary: str) -> tuple[NativeMessage, ...]:
 
 
 def _is_small(pieces: Sequence[Piece]) -> bool:
-    """Whether it all fits in one message: a quick look, which is enough for nearly every card."""
+    """Whether everything fits in one message: a fast check that suffices for nearly every card."""
     if len(pieces) > BLOCKS_PER_MESSAGE or any(piece.frame or piece.files for piece in pieces):
         return False
     counts: dict[str, int] = {}
@@ -133,7 +133,7 @@ def _add(message: _Message, piece: Piece, size: int, counts: dict[str, int]) -> 
 
 
 def _frame(message: _Message, piece: Piece) -> Frame | None:
-    """What follows a bar in the same message has one without a colour."""
+    """The frame of a block: after a bar in the same message it is a bar without a colour."""
     return _FRAMELESS if piece.frame is None and message.attachments else piece.frame
 
 
@@ -141,8 +141,8 @@ def _frame(message: _Message, piece: Piece) -> Frame | None:
 
 
 def _native(message: _Message, summary: str) -> NativeMessage:
-    """Where there are no blocks, Slack would show the text above attachments: it is their fallback
-    then. Files alone are their own message."""
+    """The body of a message. Without blocks, the notification is the fallback of the attachments,
+    because Slack would show the text above them. Files without text are a message of their own."""
     first = message.blocks or [block for _, inner in message.attachments for block in inner]
     text = notification(summary, first)
     if not first and message.files:

@@ -1,4 +1,4 @@
-"""What the writers of nodes share: blocks with their frames, and what one card gathers."""
+"""What the node writers share: blocks with their frames, and the state of one card."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A bar at the side of some blocks; each panel has its own. `color` may be empty.
+    """A bar beside blocks; each panel has its own. `color` may be empty.
 
-    A `soft` one, of a mere group, is left out where plain blocks follow: all that comes after a
-    bar has one at its side, too.
+    A `soft` frame, of a mere group, is dropped when plain blocks follow: everything after a bar
+    would also have one.
     """
 
     color: str = ""
@@ -32,7 +32,7 @@ class Frame:
 
 @dataclass(slots=True)
 class Piece:
-    """One block and the frame that it stands in; without a block only files that go along."""
+    """One block and its frame; without a block, only attached files."""
 
     block: Json
     frame: Frame | None = None
@@ -66,7 +66,7 @@ class Writing(CardWriting[Piece]):
     last_fold: tuple[int, Piece | None] = (0, None)
 
     def inside(self, nodes: Iterable[Node], bar: str | None = None) -> Pieces:
-        """Blocks that may stand in an attachment (with its bar) or a container."""
+        """Whether the block may be in an attachment (with its bar) or a container."""
         before = self.is_inside, self.bar
         self.is_inside, self.bar = True, bar
         pieces = self.collect(nodes)
@@ -75,18 +75,18 @@ class Writing(CardWriting[Piece]):
 
     @cached_property
     def origin(self) -> str:
-        """A link to the original, empty where there is none."""
+        """A link to the original, "" when there is none."""
         url = safe_url(self.rendering.origin) if self.rendering.origin else None
         return url if url and len(url) <= URL else ""
 
     @cached_property
     def names(self) -> Mapping[int, Prose]:
-        """By `id(input)` the texts that name inputs without a label."""
+        """The texts that label inputs, by `id(input)`."""
         return texts_that_name(self.card.nodes)
 
     @cached_property
     def toggles(self) -> dict[str, list[Button]]:
-        """The ids of containers that buttons show or hide, and these buttons."""
+        """The ids of containers that buttons show or hide, with these buttons."""
         nodes = list(walk(self.card.nodes))
         ids = {node.id for node in nodes if isinstance(node, Container) and node.id}
         buttons: dict[str, list[Button]] = {}

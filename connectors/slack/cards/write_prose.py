@@ -1,4 +1,4 @@
-"""Prose -> header, section, rich_text, divider and table blocks: whichever loses nothing of it."""
+"""Prose -> header, section, rich_text, divider and table blocks, whichever loses nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from connectors.slack.cards.write_texts import (
 from connectors.slack.mrkdwn import LITERAL_FORM
 from connectors.slack.rich_text_writer import rich_text_length, text_to_rich_text
 
-_MAX_HEADER_LEVEL = 2  # further ones are bold: a header block is large
+_MAX_HEADER_LEVEL = 2  # deeper headings are bold text, since a header block is large
 _RICH = (List, Quote, CodeBlock, Paragraph, Heading)
 
 
@@ -60,7 +60,7 @@ def write_prose(writing: Writing, node: Prose) -> None:
 
 
 def write_document(writing: Writing, document: Document, at: str) -> None:
-    """Blocks of text, in order: runs between headings, tables and rules share a block."""
+    """The blocks of a document, in order; runs between headings, tables and rules share a block."""
     run: list[Block] = []
     for block in document:
         kind = type(block)
@@ -87,7 +87,7 @@ def lose_marks(writing: Writing, document: Document, at: str) -> None:
 
 
 def marks_lost(document: Document, at: str) -> Iterator[Loss]:
-    """Slack hides nothing: what was hidden stands between bars. A link has one style as a whole."""
+    """The losses of a document: hidden text is shown between bars; a link has one style."""
     match document:
         case (Paragraph((Text(),)) | Heading(_, (Text(),)),):
             return
@@ -102,7 +102,7 @@ def marks_lost(document: Document, at: str) -> Iterator[Loss]:
 
 
 def _has_styles(label: tuple[Inline, ...]) -> bool:
-    """Whether parts of it have styles of their own."""
+    """Whether only parts of the line have styles."""
     while len(label) == 1 and isinstance(only := label[0], Strong | Emphasis | Strike):
         label = only.children
     styles = (Strong, Emphasis, Strike, Underline, Code)
@@ -133,7 +133,7 @@ def _write_run(writing: Writing, run: Sequence[Block], at: str) -> None:
 
 
 def _write_header(writing: Writing, block: Block, at: str) -> None:
-    """A header block, which holds only plain text; else a bold line."""
+    """A header block, which has only plain text; else a bold line."""
     children = block.children if isinstance(block, Heading | Paragraph) else ()
     text = words(children)
     if text and length(text) <= HEADER and not _holds(children, _NOT_PLAIN):
@@ -144,7 +144,7 @@ def _write_header(writing: Writing, block: Block, at: str) -> None:
 
 
 def _small(document: Document) -> str:
-    """Small print, where a context block can show all of it; else nothing."""
+    """Small print as mrkdwn for a context block; "" if the block cannot show everything."""
     if not all(type(block) is Paragraph for block in document):
         return ""
     if any(_needs_rich_text(block) for block in document):
@@ -154,7 +154,7 @@ def _small(document: Document) -> str:
 
 
 def is_plain_prose(node: Prose) -> bool:
-    """Whether mrkdwn alone says all of it."""
+    """Whether mrkdwn loses nothing of it."""
     if node.subtle or node.size != "normal":
         return False
     return not any(
@@ -181,7 +181,7 @@ def _is_line(document: Document) -> bool:
 
 
 def _needs_rich_text(block: Block) -> bool:
-    """Whether mrkdwn would lose something of it."""
+    """Whether mrkdwn would lose something."""
     match block:
         case Paragraph(children) | Heading(_, children):
             return _holds(children, _NOT_MRKDWN) or _holds_tick(children)
@@ -194,12 +194,12 @@ def _needs_rich_text(block: Block) -> bool:
 
 
 def _holds_tick(run: Sequence[Inline]) -> bool:
-    """Whether a backtick stands in code: in mrkdwn it would end it."""
+    """Whether code has a backtick, which would end it in mrkdwn."""
     return any(isinstance(leaf, Code) and "`" in leaf.value for leaf in leaves(run))
 
 
 def _holds(run: Sequence[Inline], kinds: frozenset[type[Inline]]) -> bool:
-    """Whether one of these kinds stands anywhere in the run."""
+    """Whether the run has a node of one of these types."""
     if len(run) == 1 and type(run[0]) is Text:
         return Text in kinds
     stack = [iter(run)]

@@ -1,4 +1,4 @@
-"""What stands side by side -> fields of a section, an accessory, a context block."""
+"""Nodes side by side -> fields of a section, an accessory, a context block."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TEXTS = (Prose, Badge, Progress, Rating)
 
 
 def write_fields(writing: Writing, node: Fields) -> None:
-    """Ten short ones in a section; long ones stand by themselves."""
+    """Ten short fields in a section; long ones in sections of their own."""
     row: list[Json] = []
     used = 0
     for item in node.items:
@@ -96,7 +96,7 @@ def _write_long(writing: Writing, item: LabelledValue, text: str, at: str) -> No
 
 
 def write_section(writing: Writing, node: Section) -> None:
-    """Text with one thing at its side; where that cannot be, one below the other."""
+    """Text with an accessory; if that is not possible, one below the other."""
     is_last = not node.leading or isinstance(node.accessory, Image)
     pieces = _text_of_section(writing, node.nodes) if is_last else []
     section_host = _host(pieces, node.accessory)
@@ -129,7 +129,7 @@ def _text_of_section(writing: Writing, nodes: Nodes) -> Pieces:
 
 
 def mrkdwn_of_prose(document: tuple[object, ...]) -> str:
-    """What one section can say of it, simpler where it must be; empty where it cannot."""
+    """The text for one section, simplified if necessary; "" if no section can have it."""
     if any(isinstance(block, Table | Rule) for block in document):
         return ""
     text = document_to_mrkdwn(document)  # pyright: ignore[reportArgumentType]  # blocks of text
@@ -137,7 +137,7 @@ def mrkdwn_of_prose(document: tuple[object, ...]) -> str:
 
 
 def _host(pieces: Pieces, accessory: Node) -> Piece | None:
-    """The section that takes it: a picture stands beside the first, other things after all."""
+    """The section for the accessory: the first for a picture, the last for other elements."""
     sections = [piece for piece in pieces if piece.block.get("type") == "section"]
     free = [block for block in sections if "accessory" not in block.block]
     if isinstance(accessory, Image):
@@ -149,7 +149,7 @@ def _host(pieces: Pieces, accessory: Node) -> Piece | None:
 
 
 def write_columns(writing: Writing, node: Columns) -> None:
-    """A picture or button beside text; short texts side by side; else one below the other."""
+    """A picture or button beside text; short texts as fields; else one below the other."""
     columns = [_with_link(writing, column, node.at) for column in node.columns]
     columns = [column for column in columns if column]
     if len(columns) > 2 and _side_by_side(columns, node.at) is None:
@@ -165,7 +165,7 @@ def write_columns(writing: Writing, node: Columns) -> None:
 
 
 def _without_icons(writing: Writing, columns: list[Nodes]) -> list[Nodes]:
-    """The columns that say something: icons between texts, and what only folds, are no column."""
+    """The columns with content, without icons and buttons that only fold."""
     columns_left: list[Nodes] = []
     for nodes in columns:
         icons = [node for node in nodes if degrade.is_decorative(node)]
@@ -182,7 +182,8 @@ def _without_icons(writing: Writing, columns: list[Nodes]) -> list[Nodes]:
 
 
 def _only_folds(node: Node) -> bool:
-    """Whether it is nothing but buttons that show and hide: containers with titles do that."""
+    """Whether it has only buttons that show and hide nodes, which containers with
+    titles replace."""
     items = node.items if isinstance(node, Actions) else (node,)
     return all(isinstance(item, Button) and item.does == "toggle" for item in items)
 
@@ -198,7 +199,7 @@ def _with_link(writing: Writing, column: Column, at: str) -> Nodes:
 
 
 def _side_by_side(columns: list[Nodes], at: str) -> Section | None:
-    """Text, and what may stand at its side; a picture may come first."""
+    """Text with an accessory; a picture may come first."""
     match columns:
         case [nodes, (accessory,)] if _is_text(nodes) and not _is_text((accessory,)):
             return Section(nodes, accessory, at=at)
@@ -215,7 +216,7 @@ def _is_text(nodes: Nodes) -> bool:
 
 
 def _begins_with_text(nodes: Nodes) -> bool:
-    """Whether a section is made of its beginning, so that a picture can stand beside it."""
+    """Whether its first block is a section, which can have a picture beside it."""
     match nodes:
         case (Prose() | Fields(), *_):
             return True
@@ -240,7 +241,7 @@ def _write_as_fields(writing: Writing, columns: list[Nodes]) -> bool:
 
 
 def _column(nodes: Nodes) -> str:
-    """Its texts, one below the other; nothing where mrkdwn cannot say them."""
+    """The mrkdwn of a column's texts, one below the other; "" when mrkdwn cannot express them."""
     texts: list[str] = []
     for node in nodes:
         prose = _as_prose(node)
@@ -285,7 +286,7 @@ def write_context(writing: Writing, node: Context) -> None:
 
 
 def _in_context(writing: Writing, item: Prose | Image) -> Json | None:
-    """Its element; empty where it says nothing, None where no context block takes it."""
+    """The context element; {} for an empty node, None for a node that no context block can have."""
     if isinstance(item, Image):
         return image_element(writing, item) if is_bare(item) else None
     text = document_to_mrkdwn(item.text)

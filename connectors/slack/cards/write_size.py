@@ -1,4 +1,4 @@
-"""How much of a message's room some JSON takes. Pure, no recursion."""
+"""The share of a message's limits that JSON uses. Pure, no recursion."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _UNSEEN = frozenset(
 
 
 def is_small(values: list[Json], limit: int) -> bool:
-    """Whether they certainly take no more than `limit` bytes: a quick look."""
+    """Whether the values surely have at most `limit` bytes: a fast check."""
     return len(orjson.dumps(values)) <= limit
 
 
 def item_cost(item: Json) -> tuple[int, int]:
-    """Of one item among others: itself, and its characters."""
+    """The cost of one list item: itself, and its characters."""
     return 1, size_of(item)
 
 
 def size_of(value: Json) -> int:
-    """The characters of all its texts."""
+    """The number of characters of all texts."""
     total = 0
     stack: list[object] = [value]
     while stack:

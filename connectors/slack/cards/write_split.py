@@ -1,4 +1,4 @@
-"""A text that is too long for one block -> parts of it that fit, in order. Pure."""
+"""A text that is too long for one block -> parts that fit, in order. Pure."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from connectors.slack.cards.write_pieces import Json, Writing
 from connectors.slack.rich_text_writer import line_to_rich_text, rich_text_length, text_to_rich_text
 
 _SMALLEST = 40
-_LABEL = 500  # characters of a link or name; `split_text` cuts within longer ones
+_LABEL = 500  # characters of a link or name that is not cut; `split_text` cuts longer ones
 
 
 def rich_text(writing: Writing, document: Document, at: str) -> list[Json]:
-    """Elements in which no link is too long."""
+    """Rich text elements without links that are too long."""
     elements = text_to_rich_text(document)
     if rich_text_length(elements) > URL:
         elements = text_to_rich_text(without_long_links(writing, document, at))
@@ -51,8 +51,11 @@ def rich_line(writing: Writing, line: tuple[Inline, ...], at: str) -> Json:
 
 
 def split_rich_text(document: Document, limit: int) -> Iterator[list[Json]]:
-    """Elements of rich text in parts of at most `limit`, cut between blocks where that can be,
-    else as `split_text` cuts: lists, quotes and code go on in the next part."""
+    """Rich text elements in parts of at most `limit`, cut between blocks if possible, else as
+    `split_text` cuts.
+
+    Lists, quotes and code continue in the next part.
+    """
     run: list[Block] = []
     used = 0
     for block in document:
@@ -70,8 +73,8 @@ def split_rich_text(document: Document, limit: int) -> Iterator[list[Json]]:
 
 
 def _cut(markdown: str, size: int, limit: int) -> Iterator[list[Json]]:
-    """What is shown is shorter than its Markdown, but for tables; where it is not, smaller parts
-    are made."""
+    """The parts. Shown text is shorter than its Markdown, except for tables; where it is not, the
+    parts are made smaller."""
     for part in split_text(markdown, size):
         elements = text_to_rich_text(markdown_to_text(part))
         if rich_text_length(elements) <= limit or size // 2 < _SMALLEST:
@@ -84,7 +87,7 @@ def _cut(markdown: str, size: int, limit: int) -> Iterator[list[Json]]:
 
 
 def without_long_links(writing: Writing, document: Document, at: str) -> Document:
-    """Links of more than 3,000 characters are their text, and a Loss."""
+    """Replace links of more than 3,000 characters by their text, with a Loss each."""
     return tuple(_block(writing, block, at) for block in document)
 
 
@@ -110,7 +113,7 @@ def _block(writing: Writing, block: Block, at: str) -> Block:
 
 
 def _run(writing: Writing, run: tuple[Inline, ...], at: str) -> tuple[Inline, ...]:
-    """A run in which no link is too long, and nothing that cannot be cut."""
+    """A run without links that are too long, and without text that cannot be cut."""
     shorter: list[Inline] = []
     for node in run:
         match node:
@@ -128,7 +131,7 @@ def _run(writing: Writing, run: tuple[Inline, ...], at: str) -> tuple[Inline, ..
 
 
 def _link(writing: Writing, url: str, children: tuple[Inline, ...], at: str) -> tuple[Inline, ...]:
-    """A link, its text alone, or (a very long text) its text and its address."""
+    """A link, or only its text, or (for a very long text) its text and its URL."""
     if len(url) > URL - 100:
         writing.lose(at, "long_url", url, "its text")
         return children

@@ -37,11 +37,11 @@ Line = tuple[Inline, ...]
 Lines = list[Line]
 Aligns = Sequence[Align | None]
 
-_WRAPPED = 30  # characters; longer cells would be cut off at the side
+_WRAPPED = 30  # characters; Slack cuts longer cells at the side
 
 
 def write_table(writing: Writing, node: Table) -> None:
-    """Its title and its cells; where a cell holds more than text, row by row what is in them."""
+    """The title and the table; a table whose cells have more than text is written row by row."""
     if node.title:
         writing.write((degrade.line_prose((Strong(node.title),), node.at),))
     if all(_is_text(writing, inner) for row in node.rows for cell in row for inner in cell):
@@ -54,7 +54,7 @@ def write_table(writing: Writing, node: Table) -> None:
 
 
 def _row(writing: Writing, row: tuple[Nodes, ...], at: str) -> Iterator[Node]:
-    """Texts of neighbouring cells share a line."""
+    """A row; texts of adjacent cells share a line."""
     line: list[Inline] = []
     for cell in row:
         for index, node in enumerate(cell):
@@ -109,7 +109,7 @@ def _parts(
 
 
 def _settings(cells: list[list[Json]], align: Aligns) -> Json:
-    """How columns stand, as far as they are not as they would be anyway."""
+    """The column settings that differ from the default."""
     settings: list[Json] = []
     for index, column in enumerate(zip(*cells, strict=True)):
         how = align[index] if index < len(align) else None
@@ -124,7 +124,7 @@ def _settings(cells: list[list[Json]], align: Aligns) -> Json:
 
 
 def _cell(writing: Writing, line: Line, at: str) -> Json:
-    """Plain text where that is all; a cell may not be empty."""
+    """A cell, plain if it has no formatting; Slack refuses empty cells."""
     if all(type(inline) is Text for inline in line):
         text = sound(
             "".join(inline.value for inline in line if type(inline) is Text).replace("\n", " ")
@@ -154,7 +154,7 @@ def _line(writing: Writing, cell: Nodes) -> Line:
 
 
 def _is_text(writing: Writing, node: Node) -> bool:
-    """Whether it can stand in a cell: as text, or as a link."""
+    """Whether a cell can show the node: as text or as a link."""
     match node:
         case Prose() | Badge() | Progress() | Rating():
             return True
@@ -198,8 +198,8 @@ def _url(url: str) -> str | None:
 def _write_code(
     writing: Writing, rows: list[Lines], align: Aligns, at: str, *, header: bool
 ) -> bool:
-    """A second table of a card as fixed-width text, where it is plain and narrow: another message
-    for it would be worse."""
+    """A second table as fixed-width text, if it is plain and narrow, since another message would be
+    worse."""
     if any(type(node) is not Text for row in rows for cell in row for node in cell):
         return False
     code = degrade.table_as_code(_text_table(rows, align, header=header))
@@ -211,7 +211,7 @@ def _write_code(
 
 
 def _write_list(writing: Writing, rows: list[Lines], at: str, *, header: bool) -> None:
-    """A table that is too wide."""
+    """A table with too many columns, as a list."""
     document = degrade.table_as_prose(_text_table(rows, (), header=header))
     what = f"a table of {len(rows[0])} columns"
     writing.lose(at, "table_as_prose", what, "a list of its rows")

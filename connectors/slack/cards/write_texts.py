@@ -1,4 +1,4 @@
-"""Lines and documents -> Slack's text objects, within their limits. What is cut is a Loss."""
+"""Lines and documents -> Slack text objects within their limits. Cut text is a Loss."""
 
 from __future__ import annotations
 
@@ -37,22 +37,24 @@ from connectors.slack.mrkdwn_writer import text_to_mrkdwn
 
 Line = tuple[Inline, ...]
 
-_SIGNS = re.compile("[\x00-\x1f\x7f*_~`:<>&\ud800-\udfff]")  # without these mrkdwn is the text
+_SIGNS = re.compile(
+    "[\x00-\x1f\x7f*_~`:<>&\ud800-\udfff]"
+)  # text without these characters is its own mrkdwn
 _UNSOUND = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _SIMPLE_URL = re.compile(r"https?://[\w./?=#%+-]+", re.ASCII)
 _HALVES = re.compile("[\ud800-\udfff]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NAMED = re.compile(rf":({NAME}):")
-_NAMES = re.compile("[@#]")  # Slack links these by itself unless it is told not to
+_NAMES = re.compile("[@#]")  # Slack links these unless `verbatim` is set
 
 
 def length(text: str) -> int:
-    """As Slack may count: characters beyond 16 bits are two."""
+    """The length that Slack may count: characters beyond 16 bits count as two."""
     return len(text) if text.isascii() else utf16_length(text)
 
 
 def sound(text: str) -> str:
-    """Without controls and halves of characters."""
+    """The text without control characters and lone surrogates."""
     if _UNSOUND.search(text) is None:
         return text
     return _HALVES.sub("\ufffd", _CONTROLS.sub("", text))
@@ -68,15 +70,17 @@ def line_to_mrkdwn(line: Line) -> str:
 
 
 def _is_itself(text: str) -> bool:
-    """Whether mrkdwn says it as it is: no signs, nothing that looks like an item of a list."""
+    """Whether the text is its own mrkdwn: no signs, and no start like a list item."""
     if _SIGNS.search(text) is not None:
         return False
     return text[:1] not in LOOK_LIKE_MORE or LOOKS_LIKE_MORE.match(text) is None
 
 
 def document_to_mrkdwn(document: Document) -> str:
-    """mrkdwn in which nothing is empty: blank text is none. What no text object could hold is not
-    written out: it is as plain text, and as long."""
+    """The mrkdwn; blank text gives "".
+
+    A document that is longer than any text object is returned as plain text of the same length.
+    """
     if len(document) == 1 and type(block := document[0]) is Paragraph:
         line = block.children
         if len(line) == 1 and type(only := line[0]) is Text and _is_itself(only.value):
@@ -92,7 +96,7 @@ def document_to_mrkdwn(document: Document) -> str:
 
 
 def _is_long(document: Document) -> bool:
-    """Whether it is certainly longer than any text object, and than a message without blocks."""
+    """Whether it is surely longer than any text object and any message without blocks."""
     total = 0
     stack: list[object] = [document]
     while stack and total <= TEXT_LIMIT:
@@ -115,8 +119,8 @@ def _is_long(document: Document) -> bool:
 
 
 def _simple_mrkdwn(line: Line) -> str | None:
-    """Words and styled words that spaces set apart, as the careful writer says them in twice the
-    time; None for all else."""
+    """The mrkdwn of words and styled words between spaces, in half the time of the general writer;
+    None for other lines."""
     written = ""
     was_styled = False
     for node in line:
@@ -160,7 +164,7 @@ def _binds(char: str) -> bool:
 
 
 def bold_mrkdwn(line: Line) -> str:
-    """A label: one line, bold."""
+    """A label: one bold line."""
     if len(line) == 1 and type(inline := line[0]) is Text and _SIGNS.search(inline.value) is None:
         text = inline.value.strip()
         return f"*{text}*" if text else ""
@@ -168,7 +172,7 @@ def bold_mrkdwn(line: Line) -> str:
 
 
 def mrkdwn(text: str) -> Json:
-    """A text object. Names in it stay text: Slack would look for people and channels."""
+    """A text object; `verbatim`, so that Slack does not resolve names of people and channels."""
     if _NAMES.search(text) is None:
         return {"type": "mrkdwn", "text": text}
     return {"type": "mrkdwn", "text": text, "verbatim": True}
@@ -182,7 +186,7 @@ def section(text: str) -> Json:
 
 
 def words(line: Line) -> str:
-    """What a line says, as one line of plain text."""
+    """The line as plain text."""
     if len(line) == 1 and type(inline := line[0]) is Text:
         return one_line(inline.value)
     return one_line(plain_inlines(line)) if line else ""
@@ -195,14 +199,14 @@ def one_line(text: str) -> str:
 
 
 def plain(text: str, *, named: bool = False) -> Json:
-    """A plain text object. `:name:` in it stays text, unless names of emoji are meant (`named`)."""
+    """A plain text object; `:name:` stays text unless emoji names are meant (`named`)."""
     if named or ":" not in text or not any(unicode_of(match[1]) for match in _NAMED.finditer(text)):
         return {"type": "plain_text", "text": text}
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def labelled(writing: Writing, line: Line, limit: int, at: str, kind: str) -> Json | None:
-    """A line as plain text of at most `limit`; None where it says nothing."""
+    """A line as plain text of at most `limit` characters; None when it is empty."""
     if not line:
         return None
     if len(line) == 1 and type(inline := line[0]) is Text and _is_simple(inline.value, limit):
@@ -221,7 +225,7 @@ def _is_simple(text: str, limit: int) -> bool:
 
 
 def shortened(writing: Writing, text: str, limit: int, at: str, kind: str) -> str:
-    """A text that fits; what does not is cut at a word, and the whole of it is a Loss."""
+    """A text that fits; a longer one is cut at a word, and all of it is a Loss."""
     if 2 * len(text) <= limit or length(text) <= limit:
         return text
     cut = f"{_cut(text, limit - 1)}…"
@@ -238,7 +242,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def lose_links(writing: Writing, line: Line, at: str) -> None:
-    """Links in a place that takes none."""
+    """The losses of links where only plain text is possible."""
     for url in _urls(line):
         writing.lose(at, "link", url, "its text")
 

@@ -1,4 +1,5 @@
-"""The Web API's endpoint: token, limits and faults around a method, and the answer's form."""
+"""The Web API endpoint: token, rate limits and faults around a method, and the form of
+the answer."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ from connectors.slack.sandbox.uploads import Uploads
 from connectors.slack.sandbox.views import Views
 
 Json = dict[str, Any]
-# About one message a second and channel, short bursts let pass (docs, no number given): here any
-# stretch of s seconds takes s + 4, so a burst of five passes, and a steady one a second for ever.
+# About one message a second in a channel, short bursts allowed (docs, without a number). Here any
+# window of s seconds takes s + 4 messages: a burst of five passes, and one message a second always.
 PER_CHANNEL = tuple(Window(seconds + 4, float(seconds)) for seconds in (1, 5, 15, 60))
 _JSON = "application/json; charset=utf-8"
 _WORDS = {503: "service_unavailable", 504: "request_timeout"}
@@ -127,7 +128,7 @@ class WebApi:
 
 
 def _token(request: Request, args: Arguments, content_type: str) -> str:
-    """From the header, or from a form's `token`; never from the query string (docs, 2021)."""
+    """The token of the header or of a form's `token`; never of the query string (docs, 2021)."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return token.strip()

@@ -1,4 +1,4 @@
-"""An HTTP request to the Web API -> its token and arguments, as Slack reads them."""
+"""An HTTP request to the Web API -> its token and arguments, parsed as Slack does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 class ApiError(Exception):
-    """An answer with `"ok": false`; `facts` stand beside the error code."""
+    """An answer with `"ok": false`; `facts` are further members of it."""
 
     def __init__(self, code: str, **facts: Any) -> None:
         self.code = code
@@ -28,7 +28,7 @@ def invalid_arguments(message: str) -> ApiError:
 
 
 def read_arguments(query: Mapping[str, str], content_type: str, body: bytes) -> Json:
-    """Query and body together; the body is JSON or a form."""
+    """The arguments of the query and the body; the body is JSON or a form. Raises ApiError."""
     kind = content_type.partition(";")[0].strip().lower()
     if not body:
         return dict(query)
@@ -51,7 +51,7 @@ def _json_object(body: bytes) -> Json:
 
 
 class Arguments:
-    """Typed looks at the arguments; a wrong type is `invalid_arguments`, as with Slack."""
+    """Typed reads of the arguments; a wrong type raises `invalid_arguments`, as in Slack."""
 
     def __init__(self, values: Json) -> None:
         self.values = values
@@ -74,14 +74,14 @@ class Arguments:
         return self.values.get(name) not in (None, "")
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """JSON booleans, or "1"/"0"/"true"/"false" as forms write them."""
+        """A boolean: JSON, or "1"/"0"/"true"/"false" in a form."""
         value = self.values.get(name)
         if value is None or value == "":
             return default
         return str(value).lower() in ("1", "true")
 
     def limit(self, default: int, maximum: int) -> int:
-        """The page size; 0 and nothing mean the default, too much means the most."""
+        """The page size; 0 and a missing argument mean the default, larger values the maximum."""
         text = self.text("limit")
         if not text:
             return default
@@ -90,7 +90,7 @@ class Arguments:
         return min(int(text[:9]) or default, maximum)
 
     def moment(self, name: str, error: str) -> int | None:
-        """A ts as microseconds; None where none was given."""
+        """A ts as microseconds; None when it is missing."""
         text = self.text(name)
         if not text:
             return None
@@ -100,7 +100,7 @@ class Arguments:
         return at
 
     def items(self, name: str, error: str) -> list[Any] | None:
-        """A JSON array, given as such or as its text; None where none was given."""
+        """A JSON array, also as JSON text; None when it is missing."""
         value = self._parsed(name, error)
         if value is None:
             return None

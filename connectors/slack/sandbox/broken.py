@@ -1,4 +1,4 @@
-"""No answer at all: what the fault `lose_answer` leaves of one."""
+"""A broken connection instead of an answer: the fault `lose_answer`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from starlette.types import Receive, Scope, Send
 
 
 class Broken(Response):
-    """The connection breaks after the work is done."""
+    """A response that breaks the connection after the work is done."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # uvicorn's `receive` belongs to the request cycle, which holds the transport.
+        # uvicorn's `receive` is a method of the request cycle, which has the transport.
         transport = getattr(getattr(receive, "__self__", None), "transport", None)
         if transport is None:
             raise ConnectionResetError("the local Slack lost this answer on request")

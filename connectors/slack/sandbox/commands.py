@@ -1,7 +1,7 @@
-"""Slash commands on the local Slack: from the person's words to what the app answers.
+"""Slash commands on the local Slack: from a person's text to the app's answer.
 
 Payload and times: docs.slack.dev "Implementing slash commands" (2026-08). A command is sent once;
-who does not answer within three seconds has failed before the person's eyes.
+an app that does not answer within three seconds has failed visibly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ESCAPED = re.compile(r"<([@#])(\w+)\|?>")
 
 
 class Commands:
-    """Commands that the apps of a workspace have registered."""
+    """The commands that the apps of a workspace have registered."""
 
     def __init__(
         self, changes: StateChanges, delivery: Delivery, replies: Replies, views: Views
@@ -33,7 +33,10 @@ class Commands:
     async def give(
         self, team: Workspace, place: Channel, person: Person, command: str, text: str
     ) -> Outcome:
-        """`text` is typed, with mentions as Slack keeps them."""
+        """Send a command to its app, and return the outcome; `text` has mentions in stored form.
+
+        Raises InvalidData and NotFound for a command that no app has registered.
+        """
         app = _app_of(team, command)
         url = self._replies.open(app, team, place, None, person.id)
         payload: Json = {
@@ -66,7 +69,7 @@ def _app_of(team: Workspace, command: str) -> App:
 
 
 def _with_names(team: Workspace, text: str) -> str:
-    """With `should_escape`, Slack writes names beside the ids."""
+    """Add the names to the ids, as Slack does with `should_escape`."""
 
     def with_name(match: re.Match[str]) -> str:
         kind, own_id = match.groups()

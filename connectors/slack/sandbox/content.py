@@ -1,6 +1,6 @@
-"""What an app says in a request: text, blocks, attachments -> as Slack keeps it, or its refusal.
+"""The content of a request (text, blocks, attachments) -> as Slack stores it, or Slack's refusal.
 
-Limits: docs.slack.dev `chat.postMessage` (2026-08). Blocks are checked only where there are some.
+Limits: docs.slack.dev `chat.postMessage` (2026-08). Blocks are checked only when there are some.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from connectors.slack.sandbox.files import find, may_see
 from connectors.slack.sandbox.state import App, Json, Message, Workspace
 from connectors.slack.sandbox.text import posted_text, rich_text
 
-LONGEST_TEXT = 40_000  # longer is cut, not refused
+LONGEST_TEXT = 40_000  # longer texts are cut, not refused
 LONGEST_MARKDOWN = 12_000
 
 
 def new_content(args: Arguments, team: Workspace, app: App) -> Json:
-    """Text, blocks and attachments of a new message."""
+    """The stored text, blocks and attachments of a new message. Raises ApiError."""
     blocks = _blocks(args, team, app)
     attachments = _attachments(args, team, app)
     if args.has("markdown_text"):
@@ -37,7 +37,8 @@ def new_content(args: Arguments, team: Workspace, app: App) -> Json:
 
 
 def edited_content(args: Arguments, message: Message, team: Workspace, app: App) -> Json:
-    """New text drops the old blocks; attachments stay unless given (docs)."""
+    """The stored content of an edit: new text drops the old blocks; attachments stay unless given
+    (docs)."""
     content = new_content(args, team, app)
     if content["attachments"] is None:
         content["attachments"] = message.attachments
@@ -47,7 +48,7 @@ def edited_content(args: Arguments, message: Message, team: Workspace, app: App)
 
 
 def block_context(team: Workspace, app: App) -> Faults:
-    """What checks of this app's blocks must know: its files, and where its videos may come from."""
+    """The context for checks of this app's blocks: its files, and the domains of its videos."""
 
     def knows_file(named: Json) -> bool:
         file = find(team, named)
@@ -89,7 +90,7 @@ def _markdown(args: Arguments, blocks: list[Any] | None) -> Json:
 
 
 def with_pictures(blocks: list[Json], team: Workspace) -> list[Json]:
-    """What Slack adds to pictures that it has itself: their size."""
+    """Add the size to images that Slack stores, as Slack does."""
     waiting: list[Any] = list(blocks)
     while waiting:
         node = waiting.pop()

@@ -1,8 +1,9 @@
 """Events and interactions -> the apps: over Socket Mode or signed HTTP, with faults on request.
 
-First attempts keep the order of a channel. What is not acknowledged is tried again three times:
-at once, after a minute and after five, whether or not the app is there, and then it is lost
-(docs.slack.dev "Events API", 2026-08). Socket Mode gets the same retries: its own are unpublished.
+First attempts keep the order of a channel. An event without an acknowledgement is retried three
+times, at once, after one minute and after five minutes, whether or not the app is connected; then
+it is lost (docs.slack.dev "Events API", 2026-08). Socket Mode gets the same retries, as its own are
+not documented.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _MAX_REDIRECTS = 2
 
 
 class Pace(BaseModel):
-    """How patient Slack is, and how long it takes to share a file after its answer; tests make it
-    short."""
+    """The deadlines of Slack, and the time from the answer to the share of a file; tests shorten
+    them."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,7 +50,7 @@ class Pace(BaseModel):
 
 @dataclass(slots=True, eq=False)
 class Parcel:
-    """One thing on its way to one app; over HTTP `payload` alone is sent."""
+    """One payload for one app; over HTTP only `payload` is sent."""
 
     app: App
     kind: str  # the envelope's type: "events_api"
@@ -62,7 +63,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for an interaction: `failed` says why nothing did, `payload` what else."""
+    """The answer to an interaction: its `payload`, or in `failed` the reason why none came."""
 
     failed: str = ""
     payload: Json = field(default_factory=dict[str, Any])
@@ -73,7 +74,7 @@ TIMED_OUT = "The app did not respond in time"
 
 
 class Delivery:
-    """Brings events to apps until `close`."""
+    """Delivers events to apps until `close`."""
 
     def __init__(self, sockets: Sockets, faults: Faults, pace: Pace) -> None:
         self.pace = pace
@@ -90,7 +91,7 @@ class Delivery:
         self._closed = False
 
     def tell(self, app: App, event: Event) -> None:
-        """Send an event to an app, unless a fault says otherwise."""
+        """Send an event to an app, unless a fault intervenes."""
         if self._closed:
             return
         callback = event_callback(app, event, f"Ev{uuid.uuid4().hex[:10].upper()}")
@@ -107,7 +108,7 @@ class Delivery:
     async def ask(
         self, app: App, payload: Json, channel: str, *, answerable: bool, kind: str = INTERACTIVE
     ) -> Answer:
-        """Send an interaction or a command and wait for its answer; it is not sent again.
+        """Send an interaction or a command once, and wait for its answer.
 
         Faults: `slack:interaction:<channel>`, `drop`, `delay`, `duplicate` and `disconnect`.
         """
@@ -137,9 +138,9 @@ class Delivery:
             parcel.timer.cancel()
 
     def disconnect(self, app: App | None = None, reason: str = "") -> None:
-        """Close sockets: with Slack's `reason`, or for "crash" without a word.
+        """Close sockets: with Slack's `reason`, or for "crash" without a close frame.
 
-        "warning" is what comes about ten seconds before: the socket stays open.
+        "warning" is what Slack sends about ten seconds before: the socket stays open.
         """
         for socket in self._sockets.of(app):
             if reason == "crash":
@@ -148,7 +149,8 @@ class Delivery:
                 socket.leave(reason or "refresh_requested", close=reason != "warning")
 
     async def verify_url(self, app: App, url: str) -> None:
-        """The handshake of a new request URL (`url_verification`)."""
+        """The handshake of a new request URL (`url_verification`). Raises ConfigError when it
+        fails."""
         challenge = secrets.token_urlsafe(32)
         body = orjson.dumps(
             {"token": app.verification_token, "challenge": challenge, "type": "url_verification"}
@@ -203,7 +205,7 @@ class Delivery:
         return Answer(payload=answer if isinstance(answer, dict) else {})
 
     async def _ask_over_http(self, app: App, url: str, payload: Json, kind: str) -> Answer:
-        """One signed form, as interactivity and commands come over HTTP."""
+        """Send one signed form, as interactions and commands use over HTTP."""
         whole = {"payload": orjson.dumps(payload).decode()} if kind == INTERACTIVE else payload
         body = urlencode(whole).encode()
         form = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -241,7 +243,7 @@ class Delivery:
             self._attempt(late)
 
     def _release(self, parcel: Parcel) -> None:
-        """A reordered event that no other one followed."""
+        """Send a reordered event that no other event followed."""
         key = (parcel.app.id, parcel.lane)
         if parcel in (held := self._held.get(key, [])):
             held.remove(parcel)
@@ -290,7 +292,8 @@ class Delivery:
             del self._lanes[key]
 
     async def _request(self, parcel: Parcel) -> str:
-        """One signed POST; why it failed, or "" (`x-slack-no-retry` counts as done)."""
+        """Send one signed POST, and return why it failed, or "" (`x-slack-no-retry` counts as
+        success)."""
         url = parcel.app.request_url
         if url is None:
             return "connection_failed"
@@ -367,7 +370,7 @@ def _json_object(text: bytes) -> Json:
 
 
 def signed_headers(signing_secret: str, body: bytes, now: float | None = None) -> dict[str, str]:
-    """Slack's request signature, version 0."""
+    """The headers of Slack's request signature, version 0."""
     stamp = str(int(time.time() if now is None else now))
     base = b"v0:" + stamp.encode() + b":" + body
     digest = hmac.new(signing_secret.encode(), base, hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""What happened in a workspace -> the events that each installed app gets to hear. Pure.
+"""A change in a workspace -> the events for each installed app. Pure.
 
 Envelopes as in docs.slack.dev "Events API" (2026-08).
 """
@@ -20,7 +20,7 @@ _SUBSCRIPTIONS = {"channel": "message.channels", "group": "message.groups", "im"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event; `subscription` is what an app must have asked for to hear it."""
+    """One event; an app receives it if it has the `subscription`."""
 
     subscription: str
     channel: str
@@ -28,7 +28,7 @@ class Event:
 
 
 def receives(app: App, event: Event, channel: Channel) -> bool:
-    """Whether an event is for this app; one that never asked for events has none waiting."""
+    """Whether the app receives the event; an app that never connected receives none."""
     subscribed = app.bot_user in channel.members and event.subscription in app.events
     return subscribed and app.active and app.listening
 
@@ -59,7 +59,7 @@ def event_callback(app: App, event: Event, event_id: str) -> Json:
 
 
 def posted(channel: Channel, message: Message, raw: Json, root: Json | None) -> Event:
-    """`message`; a reply that the channel shows too is a `thread_broadcast` with its root."""
+    """`message`; a broadcast reply is a `thread_broadcast` with its root."""
     body = raw | _place(channel, message.ts)
     if message.files:
         body["subtype"] = "file_share"
@@ -71,7 +71,7 @@ def posted(channel: Channel, message: Message, raw: Json, root: Json | None) -> 
 
 
 def mentioned(channel: Channel, at: int, raw: Json) -> Event:
-    """`app_mention`, which repeats a `message` that names the app; it has no channel_type."""
+    """`app_mention`, which repeats a `message` that mentions the app; it has no channel_type."""
     place = {"channel": channel.id, "event_ts": ts_of(at)}
     return Event("app_mention", channel.id, raw | {"type": "app_mention"} | place)
 
@@ -129,7 +129,7 @@ def reacted(
 
 
 def stopped(channel: Channel, thread: str, streaming: list[str], user: str, at: int) -> Event:
-    """A person pressed Stop; `streaming` are the messages that grew there."""
+    """A person pressed Stop; `streaming` are the messages that were growing."""
     kind = "agent_session_stopped"
     body: Json = {
         "type": kind, "channel": channel.id, "thread_ts": thread, "user": user,
@@ -141,7 +141,7 @@ def stopped(channel: Channel, thread: str, streaming: list[str], user: str, at: 
 def pinned(
     workspace: Workspace, channel: Channel, message: Message, user: str, at: int, *, pinned: bool
 ) -> Event:
-    """`pin_added` and `pin_removed`, with the whole message in them."""
+    """`pin_added` and `pin_removed`, with the whole message."""
     kind = "pin_added" if pinned else "pin_removed"
     item = {
         "type": "message", "created": message.pinned_at // 1_000_000,
@@ -186,6 +186,6 @@ def _place(channel: Channel, event_ts: str) -> Json:
 
 @lru_cache(maxsize=4096)
 def _event_context(kind: str, team: str, app: str, channel: str) -> str:
-    """Opaque in the docs; in practice "4-" and the unpadded base64 of these four."""
+    """Opaque in the docs; in practice "4-" and the unpadded base64 of these four values."""
     facts = json.dumps({"et": kind, "tid": team, "aid": app, "cid": channel}, separators=(",", ":"))
     return "4-" + base64.b64encode(facts.encode()).decode().rstrip("=")

@@ -1,4 +1,4 @@
-"""Slack's files: uploads in two steps, sharing, and the file object that goes out."""
+"""Slack's files: two-step uploads, sharing, and the file object."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _TYPES = {
     "jpeg": "jpg", "txt": "text", "md": "markdown", "htm": "html", "": "binary", "bin": "binary",
 }  # fmt: skip
 _THUMBS = (64, 80, 160, 360, 480, 720, 960, 1024)
-_MEASURED = 360  # thumbnails from this size on tell their width and height
+_MEASURED = 360  # thumbnails of this size and larger have a width and height
 
 
 def new_file(
     team: Workspace, base_url: str, *, name: str, title: str, user: str, app: App | None, now: int,
     size: int, alt: str = "",
 ) -> File:  # fmt: skip
-    """A file without its bytes yet, entered in its workspace."""
+    """A new file in its workspace, without its bytes."""
     own_id = f"F0{secrets.token_hex(4).upper()}"
     file = File(
         id=own_id, team=team.id, name=name, title=title or name, user=user, created=now, size=size,
@@ -44,7 +44,7 @@ def new_file(
 
 
 def fill(file: File, stored: StoredFile, declared: str = "") -> None:
-    """The bytes have come: what they are is seen by themselves and by the name."""
+    """Store the bytes, and set the file's type and size from them and from its name."""
     guessed = declared or mimetypes.guess_type(file.name)[0] or ""
     file.stored = stored
     file.size = stored.size
@@ -58,7 +58,7 @@ def share(file: File, channel: Channel, message: Message) -> None:
 
 
 def may_see(team: Workspace, app: App, file: File) -> bool:
-    """Its own files, and those that stand in a channel where it is."""
+    """Whether the app may see the file: it is its own, or it is shared in one of its channels."""
     if file.app is app:
         return True
     channels = (team.channels.get(channel) for channel in file.shares)
@@ -66,7 +66,7 @@ def may_see(team: Workspace, app: App, file: File) -> bool:
 
 
 def find(team: Workspace, named: Json) -> File | None:
-    """By `id`, or by `url`: its private address or its permalink."""
+    """The file with this `id`, or with this `url`: its private URL or its permalink."""
     if file := team.files.get(str(named.get("id", ""))):
         return file
     url = named.get("url")
@@ -80,7 +80,7 @@ def private_url(file: File) -> str:
 
 
 def file_json(file: File) -> Json:
-    """The file object as events, messages and `files.info` carry it."""
+    """The file object as in events, messages and `files.info`."""
     if file.gone:
         return {"id": file.id, "mode": "tombstone"}
     kind = filetype(file.name)
@@ -107,7 +107,7 @@ def file_json(file: File) -> Json:
 
 
 def with_shares(file: File, team: Workspace) -> Json:
-    """What `files.info` adds: where it stands."""
+    """The file object with the shares that `files.info` adds."""
     shape = file_json(file)
     shares: dict[str, dict[str, list[Json]]] = {}
     channels: dict[str, list[str]] = {"channels": [], "groups": [], "ims": []}
@@ -122,7 +122,7 @@ def with_shares(file: File, team: Workspace) -> Json:
 
 
 def filetype(name: str) -> str:
-    """Slack's short name of a type, from the ending."""
+    """Slack's short name of a file type, from the extension."""
     ending = PurePosixPath(name).suffix.removeprefix(".").lower()
     return _TYPES.get(ending, ending)
 
@@ -141,7 +141,7 @@ def _share(channel: Channel, ts: str) -> Json:
 
 
 def _thumbs(file: File) -> Json:
-    """Thumbnails; the local Slack serves the picture itself at each of their addresses."""
+    """The thumbnails; the local Slack serves the full image at each of their URLs."""
     width, height = file.dimensions or (0, 0)
     stem, dot, ending = file.name.rpartition(".")
     shape: Json = {"original_w": width, "original_h": height}

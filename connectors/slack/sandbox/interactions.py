@@ -1,4 +1,4 @@
-"""What people do with blocks and views: press, choose, fill in forms; and the apps' answers."""
+"""User actions on blocks and views: press, choose, fill in forms; and the apps' answers."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from connectors.slack.sandbox.values import PRESSED, State
 from connectors.slack.sandbox.views import View, Views, field_names, view_json
 
 _TROUBLE = "We had some trouble connecting. Try again?"
-_MAX_KEPT = 1000  # messages with something filled in, per workspace
+_MAX_KEPT = 1000  # messages with entered values
 GiveFile = Callable[[Workspace, Person, Any], File]
 Place = tuple[Channel, Message]
 
 
 @dataclass(slots=True)
 class _Target:
-    """What a hand is on: a message in its channel, or a modal."""
+    """The target of an action: a message in its channel, or a modal."""
 
     team: Workspace
     person: Person
@@ -48,7 +48,7 @@ class _Target:
 
 
 class Interactions:
-    """`give_file` enters a file that a person picks in a form."""
+    """`give_file` makes a file that a person picks in a form."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Interactions:
     async def choose(
         self, team: Workspace, person: Person, place: Place | None, choice: Choice
     ) -> Outcome:
-        """Menus and boxes tell the app at once; inputs only when their block says so."""
+        """Menus and boxes notify the app at once; inputs only when their block says so."""
         touched = self._touched(team, person, place, choice.form)
         control = _control_of(touched, choice.action)
         if control.kind in PRESSED:
@@ -126,7 +126,7 @@ class Interactions:
             return Outcome(sent=True, answered=True, failed=_TROUBLE, raw=reason)
 
     def _answered(self, view: View, answer: Json) -> Outcome:
-        """What `response_action` makes of the stack; without one the view closes."""
+        """Apply `response_action` to the stack of views; without one the view closes."""
         team, body = self._changes.slack.workspaces[view.app.team], answer.get("view")
         context = block_context(team, view.app)
         updated: View | None = None
@@ -179,7 +179,7 @@ class Interactions:
         if touched.view is not None:
             return payloads.view_actions(touched.team, touched.person, touched.view, actions)
         if touched.place is None:
-            raise NotFound("Nothing is touched: name a message or a form")
+            raise NotFound("The action has no target: name a message or a form")
         channel, message = touched.place
         state = values.state_of(touched.controls, touched.entered)
         payload = payloads.message_actions(
@@ -206,12 +206,12 @@ class Interactions:
             view = self._view(team, person, form)
             return _Target(team, person, view.app, view.controls, view.entered, view=view)
         if place is None:
-            raise NotFound("Say which message, or which form")
+            raise NotFound("The action has no target: name a message or a form")
         channel, message = place
         if person.id not in channel.members and channel.kind != "channel":
             raise Refused(f"{person.name!r} is not in {channel.id!r}")
         if message.app is None:
-            raise NotFound(f"Message {message.ts!r} is a person's: nothing in it can be pressed")
+            raise NotFound(f"Message {message.ts!r} is a person's: it has no controls")
         key = (team.id, channel.id, message.at, person.id)
         while len(self._entered) > _MAX_KEPT:
             del self._entered[next(iter(self._entered))]
@@ -229,11 +229,11 @@ class Interactions:
         return open_view
 
     async def _enter(self, touched: _Target, values_: Mapping[str, Any]) -> None:
-        """Fill inputs in without a word to the app."""
+        """Fill in inputs without notifying the app."""
         for name, value in values_.items():
             control = _control_of(touched, name)
             if control.kind in PRESSED:
-                continue  # says which of two feedback buttons
+                continue  # the value only selects one of two feedback buttons
             entered = await self._value(touched, control, value)
             touched.entered.setdefault(control.block_id, {})[control.action_id] = entered
 
@@ -243,7 +243,7 @@ class Interactions:
         return values.filled(control, value, self._file_of(touched))
 
     async def _suggested(self, touched: _Target, control: Control, typed: Any) -> Any:
-        """Ask the app for options that fit what was typed, and take those that were meant."""
+        """Request options for the typed text from the app, and take the matching ones."""
         several = typed if isinstance(typed, list) else [typed]
         options = [await self._suggestion(touched, control, str(item)) for item in several]
         return options if isinstance(typed, list) else options[0]
@@ -279,7 +279,7 @@ def _control_of(touched: _Target, name: str) -> Control:
 
 
 def _errors(view: View, answer: Json) -> dict[str, str]:
-    """By the inputs' action_ids, as forms name them; Slack takes block_ids only."""
+    """The errors by the action_ids of the inputs, as forms name them; Slack uses block_ids."""
     errors = answer.get("errors")
     by_block = {c.block_id: c.action_id for c in view.controls if c.in_input}
     if not isinstance(errors, dict) or not errors or any(name not in by_block for name in errors):

@@ -47,7 +47,7 @@ class _RequestUrl(BaseModel):
 
 
 class LocalSlack(PlatformActions):
-    """Satisfies `LocalPlatform`; `pace` says how patient it is with apps that do not answer."""
+    """Implements `LocalPlatform`; `pace` has the deadlines for apps."""
 
     name = "slack"
 
@@ -74,7 +74,7 @@ class LocalSlack(PlatformActions):
         self._files = [*uploads.routes(), *replies.routes()]
 
     def status(self, workspace: str, channel: str, thread: str) -> str:
-        """What a thread says of an app that works there."""
+        """The text that a thread shows while an app works on an answer."""
         return (
             self.slack.workspaces[workspace].channels[channel].status(thread, self._changes.now())
         )
@@ -93,7 +93,7 @@ class LocalSlack(PlatformActions):
         return world_of(self.slack, self._context.base_url)
 
     def add_person(self, name: str) -> None:
-        """Somebody joins the first workspace, and the channels of its first person."""
+        """A new person joins the first workspace, and the channels of its first person."""
         workspace = next(iter(self.slack.workspaces.values()))
         neighbour = next(iter(workspace.people.values()))
         user = f"{neighbour.id[:-2]}9{len(workspace.people)}"
@@ -109,7 +109,7 @@ class LocalSlack(PlatformActions):
     ) -> Shown:
         """A person types `text`: "@Name", "#channel" and "@here" become mentions.
 
-        `channel` may be somebody's user id, for the direct messages with them.
+        `channel` may be a user id, for the direct messages with that person.
         """
         return self._say(workspace, channel, person, text, thread, None)
 
@@ -128,23 +128,24 @@ class LocalSlack(PlatformActions):
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
-        """A person types a message of theirs anew, as they would in `post_as`."""
+        """A person retypes one of their messages, as they would in `post_as`."""
         team, place, original = self._own(workspace, channel, person, message)
         if original.subtype or place.archived:
             raise Refused(f"Nobody edits message {message} in {place.name!r}")
         if not text.strip() and not original.files:
-            raise InvalidData("A message of Slack has words or files: delete it instead")
+            raise InvalidData("A Slack message needs text or files: delete it instead")
         self._changes.retype(team, place, original, self._with_references(team, text))
         return to_shown(team, place, original)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person deletes a message of theirs; one with replies stays as a tombstone."""
+        """A person deletes one of their messages; one with replies stays as a tombstone."""
         self._changes.delete(*self._own(workspace, channel, person, message))
 
     async def react_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        """Unicode, or `:name:`; a person's client offers no emoji that Slack does not have."""
+        """A person reacts with a Unicode emoji or `:name:`; clients offer only emoji that Slack
+        has."""
         team, place, messages = self._standing(workspace, channel, person, message)
         name = _reaction_name(emoji)
         reaction = messages.reactions.get(name)
@@ -170,13 +171,14 @@ class LocalSlack(PlatformActions):
             self._changes.pin(team, place, messages, person, pinned=pinned)
 
     async def typing_as(self, workspace: str, channel: str, person: str) -> None:
-        """Slack tells no app of it (docs.slack.dev, Events API, 2026-08)."""
+        """Do nothing: Slack sends apps no typing events (docs.slack.dev, Events API, 2026-08)."""
         self._person(self._place(workspace, channel, person)[0], person)
 
     async def command_as(
         self, workspace: str, channel: str, person: str, command: str, text: str = ""
     ) -> Outcome:
-        """A person types `/command text`: "@Name" and "#channel" are escaped, as an app asks."""
+        """A person types `/command text`: "@Name" and "#channel" are escaped as the app
+        requires."""
         team, place, who = self._member(workspace, channel, person)
         return await self._commands.give(
             team, place, who, command, self._with_references(team, text)
@@ -215,7 +217,7 @@ class LocalSlack(PlatformActions):
         return [to_shown(team, place, place.messages[at]) for at in sorted(place.messages)]
 
     def file_as_seen(self, file: str) -> Response | None:
-        """A file as a signed-in person's browser gets it: `url_private` asks for an app's token."""
+        """The file that a signed-in person's browser gets; `url_private` needs an app's token."""
         stored = next(
             (t.files[file] for t in self.slack.workspaces.values() if file in t.files), None
         )
@@ -227,7 +229,7 @@ class LocalSlack(PlatformActions):
         )  # fmt: skip
 
     async def set_request_url(self, app_id: str, url: str | None) -> None:
-        """Send an app's events to `url` after Slack's handshake; None: over Socket Mode again."""
+        """Send an app's events to `url` after Slack's handshake; None: use Socket Mode again."""
         app = self._app(app_id)
         if url is not None:
             await self.delivery.verify_url(app, url)
@@ -236,7 +238,7 @@ class LocalSlack(PlatformActions):
 
     @property
     def connections(self) -> int:
-        """How many sockets of all apps are open."""
+        """The number of open sockets of all apps."""
         return len(self._sockets.of())
 
     async def disconnect(self, reason: str = "") -> None:
@@ -282,7 +284,7 @@ class LocalSlack(PlatformActions):
     def _own(
         self, workspace: str, channel: str, person: str, message: str
     ) -> tuple[Workspace, Channel, Message]:
-        """A message that this person said; the local Slack has no admins who may do more."""
+        """A message that this person wrote; the local Slack has no admins with further rights."""
         team, place = self._place(workspace, channel, person)
         speaker = self._person(team, person)
         message_ = place.find(message)
@@ -319,7 +321,7 @@ class LocalSlack(PlatformActions):
     def _touched(
         self, action: Press | Choice
     ) -> tuple[Workspace, Person, tuple[Channel, Message] | None]:
-        """Who does it, and the message that they do it to, if it is one."""
+        """The workspace, the acting person, and the target message, if the target is one."""
         team = self._team(action.workspace)
         person = self._person(team, action.person)
         if action.form:

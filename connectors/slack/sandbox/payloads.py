@@ -1,4 +1,4 @@
-"""What a person did -> the interaction payloads that the app gets. Pure.
+"""User actions -> interaction payloads for the app. Pure.
 
 Shapes as in docs.slack.dev "Interaction payloads" and recorded requests (2026-04).
 """
@@ -15,7 +15,7 @@ def message_actions(
     team: Workspace, app: App, person: Person, channel: Channel, message: Message,
     attachment: int | None, actions: list[Json], values: State,
 ) -> Json:  # fmt: skip
-    """`block_actions` in a message; one that only its reader sees is left out itself."""
+    """`block_actions` in a message; an ephemeral message itself is omitted."""
     container: Json = {
         "type": "message" if attachment is None else "message_attachment",
         "message_ts": message.ts, "channel_id": channel.id,
@@ -40,7 +40,7 @@ def message_actions(
 
 
 def view_actions(team: Workspace, person: Person, view: View, actions: list[Json]) -> Json:
-    """`block_actions` in a modal: nothing can be answered to a channel."""
+    """`block_actions` in a modal, without a channel and a response URL."""
     return _head("block_actions", team, view.app, person) | {
         "container": {"type": "view", "view_id": view.id},
         "view": view_json(view),
@@ -67,7 +67,7 @@ def suggestion(
     block_id: str,
     typed: str,
 ) -> Json:
-    """`block_suggestion`: what a person typed into a menu whose options the app brings."""
+    """`block_suggestion`: the text typed into a menu whose options the app supplies."""
     head = _head("block_suggestion", team, app, person)
     return head | where | {"action_id": action_id, "block_id": block_id, "value": typed}
 

@@ -1,4 +1,4 @@
-"""What else people do on the local Slack: come and go, name things, speak in other ways."""
+"""Further user actions on the local Slack: join and leave, rename, other kinds of posts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_NAME = re.compile(r"[\w-]{1,80}")
 
 
 class PlatformActions(ABC):
-    """Each action takes the workspace, the channel and the person first."""
+    """The first arguments of each action are the workspace, the channel and the person."""
 
     _changes: StateChanges
 
@@ -28,7 +28,7 @@ class PlatformActions(ABC):
     def _membership_of(
         self, workspace: str, channel: str, person: str
     ) -> tuple[Workspace, Channel, Person]:
-        """Where it is done, and by whom."""
+        """The workspace, the channel and the person of an action. Raises NotFound."""
 
     @abstractmethod
     def _give_file(self, team: Workspace, person: Person, value: FileUpload) -> File:
@@ -36,20 +36,20 @@ class PlatformActions(ABC):
 
     @abstractmethod
     def _later(self, seconds: float, act: Callable[[], object]) -> None:
-        """Do it then, unless the local Slack is closed before."""
+        """Run `act` after `seconds`, unless the local Slack is closed before."""
 
     @abstractmethod
     def _with_references(self, team: Workspace, text: str) -> str:
-        """Words as a person types them, as Slack keeps them."""
+        """Typed text as Slack stores it."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
-        """A person enters a channel."""
+        """A person joins a channel."""
         team, place, who = self._membership_of(workspace, channel, person)
         if who.id not in place.members:
             self._changes.join(team, place, who)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
-        """A person leaves a channel; nobody leaves the one that has everybody in it."""
+        """A person leaves a channel; nobody can leave the general channel."""
         team, place, who = self._member(workspace, channel, person)
         if place.general:
             raise Refused(f"cant_leave_general: everybody is in {place.name!r}")
@@ -58,20 +58,20 @@ class PlatformActions(ABC):
     async def set_topic_as(self, workspace: str, channel: str, person: str, topic: str) -> None:
         team, place, who = self._member(workspace, channel, person)
         if len(topic) > LONGEST_TOPIC:
-            raise InvalidData(f"A topic of Slack has at most {LONGEST_TOPIC} characters")
+            raise InvalidData(f"A Slack topic has at most {LONGEST_TOPIC} characters")
         self._changes.set_topic(team, place, who.id, self._with_references(team, topic))
 
     async def rename_as(self, workspace: str, channel: str, person: str, name: str) -> None:
-        """A person gives a channel another name: lower case, digits, "-" and "_"."""
+        """A person renames a channel: lower case, digits, "-" and "_"."""
         team, place, who = self._member(workspace, channel, person)
         if not _NAME.fullmatch(name) or name != name.lower():
-            raise InvalidData(f"invalid_name: {name!r} is no name for a channel of Slack")
+            raise InvalidData(f"invalid_name: {name!r} is not a valid Slack channel name")
         if team.by_name.get(name, place) is not place:
             raise Refused(f"name_taken: there is a channel {name!r} already")
         self._changes.rename(team, place, who.id, name)
 
     async def me_as(self, workspace: str, channel: str, person: str, text: str) -> Shown:
-        """A person types `/me text`; Slack takes that in channels, not in threads."""
+        """A person types `/me text`; Slack accepts it in channels, not in threads."""
         team, place, who = self._member(workspace, channel, person)
         draft = Draft(who.id, self._with_references(team, text), subtype="me_message")
         return self._changes.post(team, place, draft)[1]
@@ -79,7 +79,7 @@ class PlatformActions(ABC):
     async def broadcast_as(
         self, workspace: str, channel: str, person: str, text: str, thread: str
     ) -> Shown:
-        """A person answers in a thread and sends it to the channel, too."""
+        """A person replies in a thread and also sends the reply to the channel."""
         team, place, who = self._member(workspace, channel, person)
         root = self._message(place, thread)
         draft = Draft(who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
@@ -90,14 +90,14 @@ class PlatformActions(ABC):
     async def lock_thread_as(
         self, workspace: str, channel: str, person: str, thread: str, *, locked: bool = True
     ) -> None:
-        """A person closes a thread to replies, or opens it again; those with a say may."""
+        """A member closes a thread to replies, or opens it again."""
         _, place, _ = self._member(workspace, channel, person)
         self._message(place, thread).locked = locked
 
     async def forward_as(
         self, workspace: str, channel: str, person: str, message: str, to: str, text: str = ""
     ) -> Shown:
-        """A person shares a message of `channel` in the channel `to`, with words or without."""
+        """A person shares a message of `channel` in the channel `to`, with or without text."""
         team, place, who = self._member(workspace, channel, person)
         _, target, _ = self._member(workspace, to, person)
         shared = self._message(place, message)
@@ -108,8 +108,8 @@ class PlatformActions(ABC):
         return self._changes.post(team, target, draft)[1]
 
     async def stop_as(self, workspace: str, channel: str, person: str, message: str) -> None:
-        """A person presses Stop under a message that is being streamed, or on a thread that says
-        that an app works there."""
+        """A person presses Stop under a streamed message, or on a thread with the
+        status of an app."""
         team, place, who = self._member(workspace, channel, person)
         target = self._message(place, message)
         if stop(target, self._changes.now()) and target.app is not None:
@@ -119,12 +119,12 @@ class PlatformActions(ABC):
             for app in team.apps:
                 self._changes.stopped(team, place, app, message, [], who.id)
         else:
-            raise Refused(f"Nothing is being written in message {message!r}")
+            raise Refused(f"Message {message!r} is not being streamed")
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> None:
-        """A person deletes a file of theirs that stands in a message."""
+        """A person deletes one of their files in a message."""
         team, place, who = self._member(workspace, channel, person)
         files = self._message(place, message).files or ()
         file = next((file for file in files if file.name == name and not file.gone), None)
@@ -135,7 +135,7 @@ class PlatformActions(ABC):
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
     ) -> Shown:
-        """A person speaks: an audio clip, which is a file of its own kind."""
+        """A person records an audio clip, which is a file with a subtype."""
         team, place, who = self._member(workspace, channel, person)
         spoken = self._give_file(team, who, file)
         spoken.spoken_ms = int(seconds * 1000)
@@ -145,7 +145,7 @@ class PlatformActions(ABC):
     async def schedule_as(
         self, workspace: str, channel: str, person: str, text: str, seconds: float
     ) -> None:
-        """A person writes what Slack shall post later; apps hear of it then, as of any post."""
+        """A person schedules a post; apps receive it when it is posted, as any other post."""
         team, place, who = self._member(workspace, channel, person)
         draft = Draft(who.id, self._with_references(team, text), client_msg_id=str(uuid.uuid4()))
         self._later(seconds, lambda: self._changes.post(team, place, draft))
@@ -155,7 +155,7 @@ class PlatformActions(ABC):
     ) -> tuple[Workspace, Channel, Person]:
         team, place, who = self._membership_of(workspace, channel, person)
         if who.id not in place.members or place.archived:
-            raise Refused(f"{who.name!r} does nothing in {place.name!r}: not a member, or archived")
+            raise Refused(f"{who.name!r} cannot act in {place.name!r}: not a member, or archived")
         return team, place, who
 
     def _message(self, place: Channel, ts: str) -> Message:
@@ -166,7 +166,7 @@ class PlatformActions(ABC):
 
 
 def shared_message(team: Workspace, place: Channel, message: Message) -> dict[str, object]:
-    """The attachment that shows a message elsewhere (java-slack-sdk, message with `is_share`)."""
+    """The attachment that shows a shared message (java-slack-sdk, message with `is_share`)."""
     author = team.people.get(message.user)
     name = author.name if author else message.user
     link = f"https://{team.domain}.slack.com/archives/{place.id}/p{message.ts.replace('.', '')}"

@@ -1,7 +1,7 @@
-"""Response URLs: what apps send to them after an interaction; five times within half an hour.
+"""Response URLs: messages from apps after an interaction; five uses within half an hour.
 
-Text and limits: docs.slack.dev "Handling user interaction" (2026-08). What comes after the last
-use is not published; `used_url` and `expired_url` are what clients report.
+Texts and limits: docs.slack.dev "Handling user interaction" (2026-08). The answer after the last
+use is not documented; clients report `used_url` and `expired_url`.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _LARGEST = 1 << 20
 
 @dataclass(slots=True)
 class Reply:
-    """One response URL: whom it answers, where, about which message."""
+    """One response URL: its recipient, its channel, its message."""
 
     app: App
     team: Workspace
     channel: Channel
-    message: Message | None  # None: it answers a command
+    message: Message | None  # None for a command
     person: str
     until: float
     uses: int = 0
@@ -110,11 +110,11 @@ class Replies:
             setattr(message, name, value)
 
     def answer(self, url: str, body: Json) -> None:
-        """What came back with the acknowledgement, as if it had been sent to its response URL."""
+        """Handle the body of an acknowledgement as if it had been sent to its response URL."""
         self._say(self._open[url.rpartition("/")[2]], Arguments(body))
 
     def _say(self, reply: Reply, args: Arguments) -> None:
-        """Something new: for the one person unless the channel is asked for."""
+        """Post a new message: ephemeral, unless the app chooses the channel."""
         draft = Draft(reply.app.bot_user, app=reply.app, **new_content(args, reply.team, reply.app))
         thread = args.moment("thread_ts", "invalid_thread_ts")
         parent = reply.channel.messages.get(thread) if thread is not None else None

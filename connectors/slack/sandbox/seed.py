@@ -1,4 +1,4 @@
-"""The world of a fresh local Slack: two workspaces, their people, channels and apps."""
+"""The initial state of a local Slack: two workspaces with their people, channels and apps."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ EVENTS = frozenset(
 
 
 def seeded_slack(base_url: str, channels: int) -> Slack:
-    """Two workspaces of `channels` channels, each with the apps "bridge" and "plain" installed."""
+    """Two workspaces with `channels` channels each, both with the apps "bridge" and "plain"."""
     return Slack([_workspace(key, *_TEAMS[key], base_url, channels) for key in _TEAMS])
 
 
 def further_workspace(number: int, base_url: str, channels: int) -> Workspace:
-    """One more for benchmarks, as the first one in everything but its ids."""
+    """A further workspace for benchmarks; it differs from the first one only in its ids."""
     return _workspace(f"W{number}", f"Team {number}", _TEAMS["ACME"][1], base_url, channels)
 
 
 def world_of(slack: Slack, base_url: str) -> World:
-    """What a client needs to know: tokens and ids, the places to write in, the people."""
+    """What a client needs: tokens and ids, the channels, the people."""
     workspaces = list(slack.workspaces.values())
     return World(
         platform="slack",
@@ -119,7 +119,7 @@ def _workspace(
 
 
 def _add_channels(workspace: Workspace, key: str, count: int, humans: list[str]) -> None:
-    """The channels with everybody in them, then one without the bots and one archived."""
+    """The channels with all people, one channel without the bots, and an archived one."""
     bots = [app.bot_user for app in workspace.apps]
     for number in range(1, count + 1):
         name = _CHANNEL_NAMES[number - 1] if number <= len(_CHANNEL_NAMES) else f"ch-{number}"
@@ -139,7 +139,7 @@ def _channel(workspace: Workspace, channel_id: str, name: str, members: list[str
 
 
 def _app(workspace: Workspace, key: str, number: int, kind: str, base_url: str) -> App:
-    """Its tokens have Slack's prefixes and are plainly no secrets."""
+    """An app; its tokens have Slack's prefixes and are obviously not secrets."""
     suffix = f"sandbox-{workspace.domain}" + ("" if kind == "bridge" else f"-{kind}")
     bot_user = f"U0{key}BOT{number}"
     return App(

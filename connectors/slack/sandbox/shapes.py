@@ -1,7 +1,7 @@
-"""Workspace state -> JSON as Slack gives it. Pure.
+"""Workspace state -> Slack's JSON. Pure.
 
 Shapes follow the samples of slackapi/java-slack-sdk `json-logs` and the bolt-python tests
-(2026-08). Pictures are served by the sandbox itself.
+(2026-08). The sandbox itself serves the pictures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOMBSTONE_TEXT = "This message was deleted."
 
 
 def message_json(message: Message, team: str, *, metadata: bool = True) -> Json:
-    """A message as `conversations.history`, `chat.postMessage` and events carry it."""
+    """A message as in `conversations.history`, `chat.postMessage` and events."""
     if message.removed:
         return _tombstone(message)
     shape: Json = {"type": "message", "ts": message.ts, "text": message.text}
@@ -63,7 +63,8 @@ def _rich_content(message: Message) -> Json:
 
 
 def _author(message: Message, team: str) -> Json:
-    """Who said it. An app with a borrowed name has no `user` and is a `bot_message`."""
+    """The author fields; a post of an app under another name has no `user` and is a
+    `bot_message`."""
     app = message.app
     if app is None:
         return {"user": message.user, "team": team}
@@ -211,6 +212,8 @@ def _emoji(name: str) -> str:
 
 
 def text_as_read(workspace: Workspace, text: str) -> str:
+    """The text as people read it, with the names of people and channels."""
+
     def person(user: str) -> str | None:
         member = workspace.people.get(user)
         return member.name if member else None

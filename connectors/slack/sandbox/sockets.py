@@ -1,4 +1,4 @@
-"""Socket Mode: tickets, live WebSockets and the frames on them.
+"""Socket Mode: tickets, live WebSockets and their frames.
 
 Frames as in docs.slack.dev "Using Socket Mode" (2026-08): hello, envelopes, disconnect; the app
 acknowledges with {"envelope_id": ...}.
@@ -18,13 +18,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from connectors.slack.sandbox.state import App
 
 Json = dict[str, Any]
-OnAck = Callable[[str, Any], None]  # the envelope's id, and the payload that came back
+OnAck = Callable[[str, Any], None]  # the envelope's id, and the payload of its acknowledgement
 MAX_SOCKETS = 10  # live sockets per app (docs, 2026-08)
 _HOST = "applink-sandbox"
 
 
 class Socket:
-    """One live connection; frames go out in the order in which they were given."""
+    """One live connection; it sends frames in order."""
 
     def __init__(self, websocket: WebSocket) -> None:
         self._websocket = websocket
@@ -35,19 +35,19 @@ class Socket:
         self._frames.put_nowait(orjson.dumps(frame))
 
     def leave(self, reason: str, *, close: bool = True) -> None:
-        """Tell the app to reconnect; no new envelope comes this way."""
+        """Tell the app to reconnect; no new envelope uses this socket."""
         self.leaving = True
         self.send({"type": "disconnect", "reason": reason, "debug_info": {"host": _HOST}})
         if close:
             self._frames.put_nowait(None)
 
     def drop(self) -> None:
-        """Close without a word."""
+        """Close without a disconnect frame."""
         self.leaving = True
         self._frames.put_nowait(None)
 
     async def run(self, on_ack: OnAck) -> None:
-        """Until either side closes."""
+        """Run until either side closes."""
         writing = asyncio.create_task(self._write())
         reading = asyncio.create_task(self._read(on_ack))
         try:
@@ -88,7 +88,7 @@ class Sockets:
         return f"{self._link}?ticket={ticket}&app_id={app.id}"
 
     def choose(self, app: App) -> Socket | None:
-        """The socket whose turn it is: each envelope goes to one of them."""
+        """The next socket in turn: each envelope goes to one of them."""
         live = [socket for socket in self._live.get(app.id, ()) if not socket.leaving]
         if not live:
             return None
@@ -101,7 +101,7 @@ class Sockets:
         return [socket for sockets in self._live.values() for socket in sockets]
 
     async def serve(self, websocket: WebSocket, on_ack: Callable[[App, str, Any], None]) -> None:
-        """The endpoint behind `open`'s URL."""
+        """The endpoint behind the URL of `open`."""
         app = self._tickets.pop(websocket.query_params.get("ticket", ""), None)
         if app is None or not app.active:
             await websocket.close(1008)
@@ -130,7 +130,7 @@ def _hello(app: App, connections: int) -> Json:
 
 
 def _acknowledged(text: str) -> tuple[str, Any] | None:
-    """The envelope that a frame acknowledges, and what stands beside it."""
+    """The envelope that a frame acknowledges, and the payload of the frame."""
     try:
         frame = orjson.loads(text)
     except orjson.JSONDecodeError:

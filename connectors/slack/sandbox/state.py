@@ -1,7 +1,7 @@
-"""What a Slack workspace holds: apps, people, channels, messages, threads. Pure.
+"""The state of a Slack workspace: apps, people, channels, messages, threads. Pure.
 
-Times are whole microseconds (`at`); a message's `ts` is the same number as Slack writes it,
-"1700000000.000100", and names the message inside its channel.
+Times are whole microseconds (`at`); a message's `ts` is the same number in Slack's notation,
+"1700000000.000100", and is the message's id inside its channel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ChannelKind = Literal["channel", "group", "im"]
 
 _TS = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
 STATUS_LIFE = 120.0  # seconds
-_TICK = 100  # Slack's own ts end in two zeros; several messages in one tick count upwards
+_TICK = 100  # Slack's ts end in two zeros; messages within one tick count upwards
 
 
 def ts_of(at: int) -> str:
@@ -26,7 +26,7 @@ def ts_of(at: int) -> str:
 
 
 def at_of(ts: str) -> int | None:
-    """Microseconds of a ts such as "1700000000.000100" or "1700000000"; None if it is no ts."""
+    """The microseconds of a ts such as "1700000000.000100" or "1700000000"; None for other text."""
     if not _TS.fullmatch(ts):
         return None
     seconds, _, fraction = ts.partition(".")
@@ -51,7 +51,7 @@ class App:
     events: frozenset[str]  # subscriptions: "message.channels", "app_mention" ...
     request_url: str | None = None  # None: Socket Mode
     active: bool = True
-    listening: bool = False  # it has asked for events once: by a socket or a request URL
+    listening: bool = False  # the app has connected once, by a socket or a request URL
     unfurl_domains: frozenset[str] = frozenset()
     commands: frozenset[str] = frozenset()  # with what is typed in them escaped
     updated: int = 0
@@ -79,7 +79,7 @@ class Reaction:
 
 @dataclass(slots=True)
 class File:
-    """An uploaded file. Either a person or an app gave it; `kept` are its bytes once they came.
+    """An uploaded file of a person or an app; `stored` are its bytes once they have arrived.
 
     `shares`: channel -> the ts of the messages that show it.
     """
@@ -91,23 +91,23 @@ class File:
     user: str
     created: int
     size: int
-    address: str  # where its bytes are, without the last part
+    address: str  # the URL of its bytes, without the last segment
     permalink: str
     app: App | None = None
     mimetype: str = ""
     alt: str = ""
     stored: StoredFile | None = None
     dimensions: tuple[int, int] | None = None
-    completed: bool = False  # the second step of its upload is done
+    completed: bool = False  # the second step of the upload is done
     public: bool = False
-    spoken_ms: int | None = None  # how long, where it was spoken in the client
-    gone: bool = False  # deleted: messages that showed it have a tombstone in its place
+    spoken_ms: int | None = None  # the duration of an audio clip
+    gone: bool = False  # deleted: messages show a tombstone in its place
     shares: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
 @dataclass(slots=True)
 class LiveText:
-    """What was streamed into a message so far; `tasks` by their id."""
+    """The text streamed into a message so far; `tasks` by their ids."""
 
     begun: float
     state: Literal["in_progress", "completed", "errored", "stopped"] = "in_progress"
@@ -119,9 +119,9 @@ class LiveText:
 
 @dataclass(slots=True)
 class Message:
-    """A message in a channel. Either a person or an app said it (`app` set, `user` its bot user).
+    """A message in a channel, by a person or an app (`app` set, `user` its bot user).
 
-    `username` and `icons` are set where an app borrowed another name or picture.
+    `username` and `icons` are set when an app posted under another name or picture.
     """
 
     at: int
@@ -133,23 +133,23 @@ class Message:
     blocks: list[Any] | None = None
     attachments: list[Any] | None = None
     metadata: Json | None = None
-    parent: int | None = None  # of a reply: when its thread's first message was said
+    parent: int | None = None  # for a reply, the time of its thread's first message
     broadcast: bool = False
     subtype: str | None = None
     client_msg_id: str | None = None
     edited_at: int | None = None
     edited_by: str | None = None
     files: list[File] | None = None
-    facts: Json | None = None  # what its subtype adds to it
-    audience: str | None = None  # the one person who sees it
-    removed: bool = False  # a deleted parent that stays as a tombstone over its replies
-    locked: bool = False  # a parent whose thread takes no replies any more
+    facts: Json | None = None  # further members of its subtype
+    audience: str | None = None  # the only person who sees it
+    removed: bool = False  # a deleted parent, kept as a tombstone above its replies
+    locked: bool = False  # a parent whose thread is locked
     replies: list[int] = field(default_factory=list[int])
     repliers: dict[str, int] = field(default_factory=dict[str, int])  # author -> replies
     reactions: dict[str, Reaction] = field(default_factory=dict[str, Reaction])
     pinned_by: str | None = None
     pinned_at: int = 0
-    live: LiveText | None = None  # of a message that was streamed
+    live: LiveText | None = None  # for a streamed message
 
     @property
     def ts(self) -> str:
@@ -157,13 +157,13 @@ class Message:
 
     @property
     def thread(self) -> int | None:
-        """The thread that it belongs to, as its parent or as a reply."""
+        """The thread of the message, as its parent or as a reply."""
         return self.parent if self.parent is not None else (self.at if self.replies else None)
 
 
 @dataclass(frozen=True)
 class Status:
-    """What a thread says of an app that works there, and the name and picture it has for that."""
+    """The status of a thread while an app works on an answer, with a name and a picture."""
 
     text: str
     since: float
@@ -172,7 +172,7 @@ class Status:
 
 @dataclass(slots=True)
 class Channel:
-    """A channel, private channel (group) or direct message, with everything said in it."""
+    """A channel, private channel (group) or direct message, with all its messages."""
 
     id: str
     name: str
@@ -187,18 +187,18 @@ class Channel:
     purpose: str = ""
     members: dict[str, None] = field(default_factory=dict[str, None])
     messages: dict[int, Message] = field(default_factory=dict[int, Message])
-    timeline: list[int] = field(default_factory=list[int])  # what the channel itself shows
+    timeline: list[int] = field(default_factory=list[int])  # shown outside of threads
     whispers: dict[int, Message] = field(default_factory=dict[int, Message])
     last_at: int = 0
     statuses: dict[int, Status] = field(default_factory=dict[int, "Status"])
 
     def status(self, thread: str, now: float) -> str:
-        """What the thread says of an app that works there; it fades after two minutes."""
+        """The status of a thread; it expires after two minutes."""
         status = self.statuses.get(at_of(thread) or 0)
         return status.text if status and now - status.since < STATUS_LIFE else ""
 
     def next_at(self, now: float) -> int:
-        """A moment that no message of this channel has: now, or one tick after the last one."""
+        """A time that no message of this channel has: now, or one tick after the last one."""
         at = int(now * 1_000_000) // _TICK * _TICK
         self.last_at = max(at, self.last_at + _TICK)
         return self.last_at
@@ -208,7 +208,7 @@ class Channel:
         return None if at is None else self.messages.get(at)
 
     def add(self, message: Message) -> None:
-        """Take a new message in; a reply is entered with its thread's first message."""
+        """Add a message; a reply is also added to its parent."""
         self.messages[message.at] = message
         if message.parent is None or message.broadcast:
             insort(self.timeline, message.at)
@@ -219,7 +219,7 @@ class Channel:
             parent.repliers[author] = parent.repliers.get(author, 0) + 1
 
     def remove(self, message: Message) -> None:
-        """Take a message out; a parent with replies stays as a tombstone (Slack, docs)."""
+        """Remove a message; a parent with replies stays as a tombstone (Slack, docs)."""
         if message.replies:
             message.removed = True
             return
@@ -229,7 +229,7 @@ class Channel:
             self._leave_thread(message, self.messages[message.parent])
 
     def between(self, oldest: int, latest: int | None, *, inclusive: bool) -> tuple[int, int]:
-        """The half-open index range of the timeline that lies between two moments."""
+        """The half-open index range of the timeline between two times."""
         low, high = (bisect_left, bisect_right) if inclusive else (bisect_right, bisect_left)
         end = len(self.timeline) if latest is None else high(self.timeline, latest)
         return low(self.timeline, oldest), end
@@ -268,7 +268,7 @@ class Workspace:
         return channel
 
     def direct(self, first: str, other: str, now: float) -> Channel:
-        """The direct messages between two people, opened if they never wrote before."""
+        """The direct messages between two people, opened if they do not exist."""
         name = "-".join(sorted((first, other)))
         channel = self.channels.get(im_id := f"D{abs(_stable_hash(name)):09d}")
         members = dict.fromkeys((first, other))
@@ -278,7 +278,7 @@ class Workspace:
 
 
 class Slack:
-    """Everything there is: the workspaces, and who holds which token."""
+    """All state: the workspaces, and the owners of the tokens."""
 
     def __init__(self, workspaces: list[Workspace]) -> None:
         self.workspaces: dict[str, Workspace] = {}

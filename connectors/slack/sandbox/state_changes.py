@@ -1,4 +1,4 @@
-"""What people and apps do: each act changes the state, tells the feed, and the apps that listen."""
+"""The actions of people and apps: each changes the state and notifies the feed and the apps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_WHISPERS = 500  # per channel
 
 @dataclass(slots=True)
 class Draft:
-    """What somebody is about to say; the channel gives it its time."""
+    """A message before it is posted; the channel assigns its time."""
 
     user: str
     text: str
@@ -51,7 +51,7 @@ class Draft:
 
 
 class StateChanges:
-    """The only way to change the state: `tell` hands an event to one app's delivery."""
+    """The only writer of the state; `tell` sends an event to one app."""
 
     def __init__(self, slack: Slack, feed: Feed, tell: Tell, now: Callable[[], float]) -> None:
         self.slack = slack
@@ -76,14 +76,14 @@ class StateChanges:
         self, workspace: Workspace, channel: Channel, app: App, thread: str, streaming: list[str],
         user: str,
     ) -> None:  # fmt: skip
-        """A person pressed the Stop of an app's work; that app alone hears of it."""
+        """A person pressed Stop on an app's work; only that app receives the event."""
         at = channel.next_at(self.now())
         event = events.stopped(channel, thread, streaming, user, at)
         if events.receives(app, event, channel):
             self._tell(app, event)
 
     def compose(self, channel: Channel, draft: Draft) -> Message:
-        """The message with its time, not yet in the channel; text alone gets its rich_text."""
+        """A message with its time, not yet in the channel; plain text gets its rich_text."""
         at = channel.next_at(self.now())
         blocks = draft.blocks
         if blocks is None and draft.text and not draft.attachments and draft.subtype is None:
@@ -95,7 +95,8 @@ class StateChanges:
         )  # fmt: skip
 
     def whisper(self, channel: Channel, draft: Draft, person: str) -> Message:
-        """Say something to one person only; no app hears of it, and it is not kept for long."""
+        """Post an ephemeral message for one person; apps receive no event, and it is
+        kept briefly."""
         message = self.compose(channel, draft)
         message.audience = person
         channel.whispers[message.at] = message
@@ -106,7 +107,7 @@ class StateChanges:
     def edit(
         self, workspace: Workspace, channel: Channel, message: Message, fields: Json, by: str
     ) -> int:
-        """Put the fields `wanted` into a message and mark it as edited; when it was done."""
+        """Apply `changes` to a message, mark it as edited, and return the time of the edit."""
         before = message_json(message, workspace.id)
         for name, value in fields.items():
             setattr(message, name, value)
@@ -119,7 +120,7 @@ class StateChanges:
         return at
 
     def grow(self, workspace: Workspace, channel: Channel, message: Message, fields: Json) -> None:
-        """More of a stream is seen; apps hear of it when it ends."""
+        """Append to a stream; apps receive an event when it ends."""
         for name, value in fields.items():
             setattr(message, name, value)
         raw = message_json(message, workspace.id)
@@ -128,7 +129,7 @@ class StateChanges:
     def settle(
         self, workspace: Workspace, channel: Channel, message: Message, fields: Json
     ) -> None:
-        """It is another one now, and nobody edited it: a stream ended, or a file is gone."""
+        """Change a message without an edit mark: a stream ended, or a file was deleted."""
         before = message_json(message, workspace.id)
         self.grow(workspace, channel, message, fields)
         raw = message_json(message, workspace.id)
@@ -136,10 +137,10 @@ class StateChanges:
         self._announce(workspace, channel, events.changed(channel, at, raw, before), message.app)
 
     def retype(self, workspace: Workspace, channel: Channel, message: Message, text: str) -> None:
-        """A person's message gets other words, and the blocks that go with them.
+        """A person changes the text of their message, with its blocks.
 
-        An app that they name is told by another `app_mention`, which says `edited` (java-slack-sdk
-        #755, slack-go #1256).
+        A mentioned app receives a further `app_mention` with `edited` (java-slack-sdk #755,
+        slack-go #1256).
         """
         blocks = rich_text(text, new_id()) if text else None
         fields = {"text": text, "blocks": blocks}
@@ -162,7 +163,7 @@ class StateChanges:
         self._publish("deleted", workspace, channel, message, raw)
 
     def delete_file(self, workspace: Workspace, file: File) -> None:
-        """Where it stood is a tombstone; a message that showed nothing else goes with it (docs,
+        """Replace the file by a tombstone; a message that showed nothing else is deleted (docs,
         "Working with files", 2026-08)."""
         del workspace.files[file.id]
         tombstone = replace(file, gone=True)
@@ -179,7 +180,7 @@ class StateChanges:
                 self.delete(workspace, place, message)
 
     def join(self, workspace: Workspace, channel: Channel, person: Person) -> None:
-        """Enter a channel: a line in it, and two events."""
+        """Join a channel: a system message, and two events."""
         channel.members[person.id] = None
         text = f"<@{person.id}> has joined the channel"
         self.post(workspace, channel, Draft(person.id, text, subtype="channel_join"))
@@ -187,7 +188,7 @@ class StateChanges:
         self._announce(workspace, channel, events.joined(workspace, channel, person.id, at), None)
 
     def leave(self, workspace: Workspace, channel: Channel, user: str) -> None:
-        """A line in the channel, and an event; an app that leaves hears of neither."""
+        """Leave a channel: a system message and an event, which a leaving app does not receive."""
         channel.members.pop(user, None)
         text = f"<@{user}> has left the channel"
         self.post(workspace, channel, Draft(user, text, subtype="channel_leave"))
@@ -195,7 +196,7 @@ class StateChanges:
         self._announce(workspace, channel, events.left(workspace, channel, user, at), None)
 
     def set_topic(self, workspace: Workspace, channel: Channel, user: str, topic: str) -> None:
-        """A line in the channel alone tells of it."""
+        """Change the topic; the system message is the only event."""
         channel.topic = topic
         text = f"set the channel topic: {topic}" if topic else "cleared the channel topic"
         facts = {"topic": topic}
@@ -205,7 +206,7 @@ class StateChanges:
         )  # fmt: skip
 
     def rename(self, workspace: Workspace, channel: Channel, user: str, name: str) -> None:
-        """A line in the channel, and an event."""
+        """Rename a channel: a system message and an event."""
         before = channel.name
         del workspace.by_name[before]
         channel.name = name
@@ -233,7 +234,7 @@ class StateChanges:
     def pin(
         self, workspace: Workspace, channel: Channel, message: Message, user: str, *, pinned: bool
     ) -> None:
-        """Pin a message, or take its pin away; every app in the channel hears of it."""
+        """Pin a message, or remove its pin; every app in the channel receives an event."""
         at = channel.next_at(self.now())
         if pinned:
             message.pinned_by, message.pinned_at = user, at
@@ -255,7 +256,7 @@ class StateChanges:
     def _announce(
         self, workspace: Workspace, channel: Channel, event: Event, author: App | None
     ) -> None:
-        """To every app whose bot is in the channel, the author's own app included."""
+        """Send the event to every app whose bot is in the channel, including the author's app."""
         for app in workspace.apps:
             if events.receives(app, event, channel):
                 self._tell(app, events.fit_for(app, event, author))

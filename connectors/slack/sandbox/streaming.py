@@ -1,4 +1,4 @@
-"""How long a stream of the local Slack lives, and how a person ends it."""
+"""The lifetime of a stream on the local Slack, and how a person stops it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LIFE = 300.0  # seconds (observed: 306); appending does not prolong it
 
 
 def is_growing(message: Message, now: float) -> bool:
-    """Whether a stream is open there; one that has lived too long ends by this."""
+    """Whether the message has an open stream; this call ends one that is too old."""
     live = message.live
     if live is not None and live.state == "in_progress" and now - live.begun > LIFE:
         live.state = "errored"
@@ -17,7 +17,7 @@ def is_growing(message: Message, now: float) -> bool:
 
 
 def stop(message: Message, now: float) -> bool:
-    """A person presses Stop: it stays as it is. False: nothing is growing there."""
+    """A person presses Stop: the message stays as it is. Returns False when no stream is open."""
     if message.live is None or not is_growing(message, now):
         return False
     message.live.state = "stopped"

@@ -1,7 +1,7 @@
-"""Slack's text rules: what people type and apps send -> mrkdwn; mrkdwn -> rich_text, plain text.
+"""Slack's text rules: typed text and app text -> mrkdwn; mrkdwn -> rich_text, plain text. Pure.
 
-Pure. Source: docs.slack.dev "Formatting message text" (2026-08): control sequences stand in
-<...>; the three characters & < > are escaped everywhere else.
+Source: docs.slack.dev "Formatting message text" (2026-08): control sequences are in <...>; the
+characters & < > are escaped everywhere else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-# <@U1> <#C1|name> <!here> <https://x|label> <mailto:a@b>; anything else in <> is only text.
+# <@U1> <#C1|name> <!here> <https://x|label> <mailto:a@b>; other text in <> is plain text.
 _CONTROL = r"<(?:[@#][A-Z0-9]+|![^<>\n|]+|[a-z][a-z0-9+.\-]*:[^<>\n|]+)(?:\|[^<>\n]*)?>"
 _POSTED = re.compile(_CONTROL + r"|&(?!(?:amp|lt|gt);)|<|>|https?://[^\s<>|]+[^\s<>|.,;:!?)'\"\]]")
 _STRAY = re.compile(r"&(?!(?:amp|lt|gt);)")
@@ -45,7 +45,7 @@ def unescape(text: str) -> str:
 
 
 def posted_text(text: str, *, link: bool = True) -> str:
-    """What Slack keeps of an app's `text`: stray & < > escaped, bare URLs made links."""
+    """An app's `text` as Slack stores it: stray & < > escaped, bare URLs as links."""
 
     def mend(match: re.Match[str]) -> str:
         token = match[0]
@@ -58,10 +58,10 @@ def posted_text(text: str, *, link: bool = True) -> str:
 
 
 def typed_text(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """What a person's client sends for what was typed.
+    """The text that a client sends for typed text.
 
-    `people` and `channels` are names -> ids; "@Name" and "#name" become mentions, as if chosen
-    from the list that the client offers.
+    `people` and `channels` map names to ids; "@Name" and "#name" become mentions, as if chosen from
+    the client's list.
     """
     parts: list[str] = []
     place = 0
@@ -138,7 +138,7 @@ def _shown_control(
 
 
 def rich_text(text: str, block_id: str) -> list[Json]:
-    """The `rich_text` block that stands beside a message's mrkdwn text."""
+    """The `rich_text` block that Slack adds to a message's mrkdwn text."""
     elements: list[Json] = []
     place = 0
     for fence in _FENCE.finditer(text) if "```" in text else ():

@@ -1,4 +1,4 @@
-"""The addresses of Slack's files: bytes come in at one, and go out to those who hold a token."""
+"""The URLs of Slack's files: uploads arrive at one, and downloads need a token."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from connectors.slack.sandbox import files
 from connectors.slack.sandbox.broken import Broken
 from connectors.slack.sandbox.state import App, File, Slack
 
-_SLACK_OF_MULTIPART = 64 * 1024  # what boundaries and part heads may take beside the file
-_MAX_WAITING = 10_000  # addresses that nobody has used yet
+_SLACK_OF_MULTIPART = 64 * 1024  # bytes for boundaries and part headers beside the file
+_MAX_WAITING = 10_000  # unused upload URLs
 _LOGIN_PAGE = "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body></body></html>"
 
 
 class Uploads:
-    """Upload addresses work once, for as many bytes as were announced; `share_later` does what
-    Slack does after it has answered that files are complete.
+    """Upload URLs work once, for exactly the announced number of bytes.
 
-    Faults: `slack:files.upload:-` and `slack:files.download:-`.
+    `share_later` runs the shares that Slack makes after its answer. Faults: `slack:files.upload:-`
+    and `slack:files.download:-`.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Uploads:
         ]
 
     def open(self, file: File) -> str:
-        """The address that the bytes of a new file are to be sent to."""
+        """The upload URL of a new file."""
         ticket = secrets.token_urlsafe(32)
         self._waiting[ticket] = file
         while len(self._waiting) > _MAX_WAITING:
@@ -109,7 +109,7 @@ class Uploads:
         file = team.files.get(file_id) if team else None
         app = self._app(request)
         if team is None or app is None or app.team != team_id or "files:read" not in app.scopes:
-            # Whoever may not see it is sent to the page where people sign in, as by Slack.
+            # Slack redirects a client without access to its sign-in page.
             back = quote(str(request.url.path))
             return RedirectResponse(f"{self._context.base_url}/slack/login?redir={back}", 302)
         if file is None or file.stored is None or not files.may_see(team, app, file):

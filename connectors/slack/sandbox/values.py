@@ -1,4 +1,4 @@
-"""What a person chose or typed -> `state.values` and `actions[]` as apps see them. Pure."""
+"""Chosen and typed values -> `state.values` and `actions[]` as apps receive them. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FileOf = Callable[[Any], File]
 
 
 def initial(control: Control) -> Json | None:
-    """The value that an input has before anybody touched it; None for what has no state."""
+    """The initial value of an element; None for an element without state."""
     element, kind = control.element, control.kind
     shape: Json = {"type": kind}
     if kind in PRESSED or kind == "overflow":
@@ -65,7 +65,7 @@ def initial(control: Control) -> Json | None:
 
 
 def filled(control: Control, value: Any, file_of: FileOf) -> Json:
-    """The value after a person gave this one; InvalidData when the client would not take it."""
+    """The value after a person's input. Raises InvalidData when the client would refuse it."""
     kind = control.kind
     shape: Json = {"type": kind}
     if kind in _SINGLE_OPTION_KINDS:
@@ -79,7 +79,7 @@ def filled(control: Control, value: Any, file_of: FileOf) -> Json:
     if kind in _CLOCKS:
         selected, _, pattern = _CLOCKS[kind]
         if not pattern.fullmatch(str(value)):
-            raise InvalidData(f"{value!r} is nothing that a {kind} gives")
+            raise InvalidData(f"{value!r} is not a valid value of a {kind}")
         return _timed(control, shape | {selected: str(value)})
     if kind == "datetimepicker":
         return shape | {"selected_date_time": int(value)}
@@ -93,7 +93,7 @@ def filled(control: Control, value: Any, file_of: FileOf) -> Json:
 
 
 def complaint(control: Control, value: Json) -> str:
-    """What the client says of an input that it does not send; "" when nothing is wrong."""
+    """The client's error message for an input that it does not send; "" for a valid one."""
     block, element = control.block, control.element
     typed_value = next((v for k, v in value.items() if k not in ("type", "timezone")), None)
     if typed_value in (None, "", []):
@@ -115,7 +115,7 @@ def complaint(control: Control, value: Json) -> str:
 
 
 def state_of(controls: Iterable[Control], entered: State) -> State:
-    """`state.values`: everything that can be filled in, as it stands now."""
+    """`state.values`: the current values of all inputs."""
     values: State = {}
     for control in controls:
         start = initial(control)
@@ -126,7 +126,7 @@ def state_of(controls: Iterable[Control], entered: State) -> State:
 
 
 def action_json(control: Control, value: Json | None, at: str, pressed: Any = None) -> Json:
-    """One entry of `actions`; `value` is what the element holds now."""
+    """One entry of `actions`; `value` is the current value of the element."""
     element = control.element
     shape: Json = {"action_id": control.action_id, "block_id": control.block_id}
     for name in ("text", "value", "style", "placeholder", "icon"):

@@ -1,4 +1,4 @@
-"""Modals: who sees which, stacked how; what an app may open, push and update."""
+"""Modals: their owners and stacks; how an app opens, pushes and updates them."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _COPIED_MEMBERS = (
 
 @dataclass(slots=True)
 class Trigger:
-    """The right to open one modal before one person, for three seconds."""
+    """The right to open one modal for one person within three seconds."""
 
     app: App
     person: str
     until: float
-    view: str | None = None  # the modal that was touched
+    view: str | None = None  # the modal with the used element
     used: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class View:
-    """One modal before one person."""
+    """One modal of one person."""
 
     id: str
     app: App
@@ -75,7 +75,7 @@ class View:
 
 
 class Views:
-    """All open modals; `knows_file` as the blocks' checks need it."""
+    """All open modals; `knows_file` is passed to the checks of blocks."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -83,7 +83,7 @@ class Views:
         self._stacks: dict[tuple[str, str], list[View]] = {}  # (team, person) -> bottom first
 
     def trigger(self, app: App, person: str, view: str | None = None) -> str:
-        """A new trigger_id; the oldest are forgotten when there are very many."""
+        """A new trigger_id; very many replace the oldest."""
         own_id = f"{secrets.randbelow(10**13)}.{secrets.randbelow(10**13)}.{secrets.token_hex(16)}"
         self._triggers[own_id] = Trigger(app, person, self._now() + TRIGGER_SECONDS, view)
         while len(self._triggers) > _MAX_TRIGGERS:
@@ -97,7 +97,7 @@ class Views:
         return self._add(app, trigger.person, checked, on=None)
 
     def push(self, app: App, trigger_id: str, body: Json, faults: Faults) -> View:
-        """On top of the modal that was touched; at most three lie on one another."""
+        """Put a view on top of the modal with the used element; a stack has at most three views."""
         trigger = self._trigger(app, trigger_id)
         checked = self._checked(app, body, faults)
         below = self.find(app, trigger.view or "")
@@ -125,7 +125,7 @@ class Views:
         return self.change(view, body, faults)
 
     def change(self, view: View, body: Json, faults: Faults) -> View:
-        """What was entered stays in the inputs that the new view has too."""
+        """Replace a view; entered values stay in the inputs that the new view also has."""
         view.body = self._checked(view.app, body, faults, instead_of=view)
         view.hash = self._new_hash()
         view.entered = {
@@ -136,14 +136,14 @@ class Views:
         return view
 
     def put_on(self, below: View, body: Json, faults: Faults) -> View:
-        """A view that an app pushes in its answer to a submission."""
+        """Push the view that an app returns for a submission."""
         if len(self.stack(below.app.team, below.person)) >= MAX_STACKED:
             raise ApiError("push_limit_reached")
         checked = self._checked(below.app, body, faults)
         return self._add(below.app, below.person, checked, on=below)
 
     def close(self, view: View, *, all_of_them: bool = False) -> list[View]:
-        """Take a view away, or its whole stack; gives what was closed."""
+        """Close a view, or its whole stack, and return the closed views."""
         stack = self._stacks[view.app.team, view.person]
         gone = list(stack) if all_of_them else [view]
         for closed in gone:
@@ -199,7 +199,7 @@ class Views:
         )  # fmt: skip
         stack = self._stacks.setdefault((app.team, person), [])
         if on is None:
-            stack.clear()  # a new modal takes the place of what stood open
+            stack.clear()  # a new modal replaces the open stack
         stack.append(view)
         return view
 
@@ -208,7 +208,7 @@ class Views:
 
 
 def view_json(view: View) -> Json:
-    """A view as `views.*` answer it and payloads carry it."""
+    """A view as in `views.*` answers and payloads."""
     body = view.body
     shape: Json = {"id": view.id, "team_id": view.app.team, "type": "modal"}
     shape |= {name: body.get(name) for name in _COPIED_MEMBERS}
@@ -228,7 +228,7 @@ def view_json(view: View) -> Json:
 
 
 def field_names(view: View) -> dict[str, str]:
-    """The inputs of a modal: action_id -> the words beside it."""
+    """The inputs of a modal: action_id -> label."""
     names: dict[str, Any] = {}
     for control in view.controls:
         if control.in_input:

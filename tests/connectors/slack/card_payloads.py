@@ -1,4 +1,4 @@
-"""Blocks, attachments and files written by hand: one of every kind, with all that they may have."""
+"""Handwritten blocks, attachments and files: one of every type, with all members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local Slack on a free port, and connectors that are built for its apps."""
+"""A local Slack on a free port, and connectors for its apps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DictTokens:
 
 
 class DictKeyValues:
-    """A shelf in memory."""
+    """A key-value store in memory."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
@@ -65,7 +65,7 @@ class DictKeyValues:
 
 @dataclass
 class Sandbox:
-    """The local Slack while it serves, and the accounts that were started in it."""
+    """The running local Slack, and the accounts that were started on it."""
 
     context: SandboxContext
     slack: LocalSlack
@@ -90,8 +90,8 @@ class Sandbox:
         files: Files | None = None,
         **changes: Any,
     ) -> SlackConnector:
-        """An account for one of the seeded apps, not yet running; what it put on its shelf before
-        is there."""
+        """A connector for one of the seeded apps, not yet running; it has the key-value store of
+        its predecessor."""
         app = self.app(name, workspace)
         options = dict(connector_type.sandbox_settings(app, self.context.base_url))
         self.tokens.values |= options.pop("environment")
@@ -103,7 +103,7 @@ class Sandbox:
         return made
 
     async def start(self, connector: SlackConnector, inbox: ListInbox) -> asyncio.Task[None]:
-        """Run it until its first session is there."""
+        """Run the connector until its first session has begun."""
         before = len(inbox.sessions)
         task = asyncio.create_task(connector.run(inbox))
         self.tasks.append(task)
@@ -111,7 +111,7 @@ class Sandbox:
         return task
 
     async def say(self, text: str, thread: str | None = None, channel: ChannelRef = GENERAL) -> str:
-        """Ada says something; the ts of her message."""
+        """Post a message as Ada, and return its ts."""
         posted = await self.slack.post_as(channel.workspace, channel.channel, ADA, text, thread)
         return posted.id
 
@@ -126,7 +126,7 @@ class Sandbox:
 
 @contextlib.asynccontextmanager
 async def serving() -> AsyncGenerator[Sandbox]:
-    """A local Slack for as long as the block runs."""
+    """A local Slack that runs for the duration of the block."""
     app = Starlette()
     async with served(app) as server:
         context = SandboxContext(base_url=server.base_url)

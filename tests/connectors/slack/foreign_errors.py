@@ -1,4 +1,4 @@
-"""One instance of every exception class that slack_sdk, slack_bolt and aiohttp can raise at us."""
+"""One instance of every exception class that slack_sdk, slack_bolt and aiohttp can raise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _MADE: dict[str, tuple[Any, ...]] = {
 
 
 def every_foreign_error() -> list[BaseException]:
-    """aiohttp's client errors, slack_sdk's and Bolt's, and what the standard library adds."""
+    """aiohttp's client errors, the errors of slack_sdk and Bolt, and those of the
+    standard library."""
     own = [TimeoutError("late"), _REFUSED, ConnectionResetError(104, "reset"), OSError("no route")]
     return [
         *own,

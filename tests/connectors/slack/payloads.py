@@ -1,4 +1,4 @@
-"""Payloads written by hand after docs.slack.dev, and what they mean."""
+"""Handwritten payloads after docs.slack.dev, and helpers to decode them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 def envelope(event: Json, **changes: Any) -> Json:
-    """An event as the Events API wraps it."""
+    """An event in the envelope of the Events API."""
     return {
         "token": "verification",
         "team_id": TEAM,
@@ -34,7 +34,7 @@ def envelope(event: Json, **changes: Any) -> Json:
 
 
 def post(text: str = "hello", **changes: Any) -> Json:
-    """A message of Ada's."""
+    """A message by Ada."""
     return {
         "type": "message",
         "channel": CHANNEL,
@@ -52,6 +52,6 @@ def raw(body: Json, identity: Identity | None = OWN_IDENTITY) -> Raw:
 
 
 def decoded(event: Json, identity: Identity | None = OWN_IDENTITY, **changes: Any) -> Event:
-    """The one event that this inner event means."""
+    """The single event that this inner event becomes."""
     (event_,) = decode(raw(envelope(event, **changes), identity), identity)
     return event_

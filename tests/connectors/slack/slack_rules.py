@@ -1,4 +1,5 @@
-"""What Slack refuses in a message of blocks, by its published limits; not by what our writer makes.
+"""Slack's refusals of a message with blocks, by its documented limits and independent of our
+writer.
 
 Sources: docs.slack.dev "Blocks", "Block elements", "Composition objects" and the catalog of their
 surfaces; npm @slack/types 3.2.0 (2026-08).
@@ -38,12 +39,12 @@ TABLES = ("table", "data_table")
 
 
 def units(text: str) -> int:
-    """The stricter of the ways in which Slack may count."""
+    """The length by the stricter of Slack's possible ways to count."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def faults(body: Any) -> list[str]:
-    """Everything that Slack would refuse in what chat.postMessage is given; each with its place."""
+    """All faults for which Slack would refuse a chat.postMessage body, each with its pointer."""
     return list(_message(body))
 
 
@@ -85,7 +86,7 @@ def _whole(body: Json, blocks: list[Json], attachments: list[Json]) -> Faults:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """What can be read of blocks."""
+    """The readable texts of blocks."""
     if isinstance(value, list):
         for member in value:
             yield from _texts(member)

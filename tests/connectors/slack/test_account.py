@@ -1,4 +1,4 @@
-"""Settings, check, setup, people and channels: what a person has to do with the account."""
+"""Settings, check, setup, people and channels of an account."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_socket_account_needs_two_tokens() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "no app token": ({"bot_token": TOKEN}, "receive: socket needs app_token; make one under"),
+    "no app token": ({"bot_token": TOKEN}, "receive: socket needs app_token; create one under"),
     "no signing secret": (
         {"bot_token": TOKEN, "receive": "http"}, "receive: http needs signing_secret; copy it from"
     ),

@@ -1,4 +1,4 @@
-"""Legacy attachments, unfurled links and files: one payload, one expectation."""
+"""Legacy attachments, link previews and files: one payload, one expectation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Real messages, views and exports: each is read, and each of its words is in the card.
 
-What can be seen of a payload is gathered here by the names of keys, not by the reader's own rules.
+The tests gather the visible texts of a payload by the names of keys, not by the reader's own rules.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def messages() -> Iterator[tuple[str, Json]]:
 
 
 def _is_shown(value: Json) -> bool:
-    """A message, a view, or what a platform is asked to show; not a mail that was kept as file."""
+    """Whether it is a message, a view or an unfurl; an email stored as a file is not."""
     lists = [key for key in ("blocks", "attachments", "files") if isinstance(value.get(key), list)]
     return "mimetype" not in value and lists not in ([], ["files"] if "text" not in value else [])
 
@@ -109,7 +109,8 @@ def _visible_object(value: Json) -> Iterator[str]:
 
 
 def _hidden(value: Json) -> tuple[str, ...]:
-    """`text` of a message with blocks is for notifications; a shared message says it in blocks."""
+    """Hidden keys: `text` beside blocks is for notifications, and a shared message repeats it in
+    blocks."""
     if "blocks" in value and not value.get("fallback"):
         return ("text",) if value.get("type") not in ("modal", "home") else ("title",)
     if value.get("message_blocks"):
@@ -120,7 +121,7 @@ def _hidden(value: Json) -> tuple[str, ...]:
 
 
 def _readable_control(match: re.Match[str]) -> str:
-    """The label of a link; behind it the address, where that is none of the web."""
+    """The label of a link, followed by the URL when it is not a web address."""
     target, bar, label = match[0][1:-1].partition("|")
     if not bar or target[:1] in "@#!" or target.lower().startswith(("http", "mailto:")):
         return match[1] or match[2]
@@ -128,7 +129,7 @@ def _readable_control(match: re.Match[str]) -> str:
 
 
 def letters_of_slack(words: str) -> str:
-    """Without white space and signs: styles may begin in the middle of a word."""
+    """The letters without white space and signs, since styles may begin inside a word."""
     plain = CONTROL.sub(_readable_control, words)
     plain = EMOJI.sub(" ", plain)
     for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):

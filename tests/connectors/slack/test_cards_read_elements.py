@@ -35,7 +35,7 @@ CONFIRM = Confirm(
 
 
 def read(element: Any) -> Any:
-    """What stands in a row of actions."""
+    """The node of an element in an actions block."""
     block: Any = {"type": "actions", "elements": [element]}
     (node,) = read_payload(Payload(BLOCKS, [block], "/blocks"), "T1").nodes
     assert isinstance(node, Actions)
@@ -45,7 +45,7 @@ def read(element: Any) -> Any:
 
 
 def read_input(element: Any, **members: Any) -> Any:
-    """What stands in an input block."""
+    """The node of an element in an input block."""
     block: Any = {
         "type": "input",
         "label": card_payloads.plain("What"),

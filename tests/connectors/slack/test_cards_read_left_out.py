@@ -1,4 +1,4 @@
-"""What a card does not say of a Slack message is named."""
+"""The losses of a Slack message that a card cannot represent completely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a native message shows, in order; messages and views as a whole."""
+"""Whole messages and views: their shown payloads, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rich_text blocks as Slack gives them, and as it never would."""
+"""rich_text blocks as Slack sends them, and as it never would."""
 
 from __future__ import annotations
 

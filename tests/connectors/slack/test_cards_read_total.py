@@ -1,4 +1,4 @@
-"""Any JSON is read or called unreadable: nothing else happens, and it does not take long."""
+"""Any JSON is read or refused, and in bounded time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WHOLE: dict[str, Any] = {
 
 
 def read(native: Any) -> Card | None:
-    """The card, which is sound and has places in the message; None for what is no message."""
+    """The card, checked for validity and for pointers into the message; None for other JSON."""
     try:
         card = read_message(native, "T1")
     except CodecError:
@@ -73,7 +73,7 @@ def places(value: Any, at: str = "") -> set[str]:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
-    """A message with everything in it, a few of whose values are others."""
+    """A message with every member, some of which have other values."""
     native = {key: copy.deepcopy(value) for key, value in WHOLE.items()}
     for _ in range(draw(st.integers(1, 6))):
         holder: Any = native

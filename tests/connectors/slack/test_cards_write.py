@@ -1,4 +1,4 @@
-"""How a card becomes messages: texts, notifications, as many as are needed."""
+"""A card becomes messages: text, notification, and as many messages as needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buttons and inputs as elements that are heard; as links and words where nobody would hear."""
+"""Buttons and inputs as elements; as links and text where presses do not arrive."""
 
 from __future__ import annotations
 

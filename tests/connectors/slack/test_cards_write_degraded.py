@@ -1,4 +1,4 @@
-"""Alerts, tasks, charts, polls, pictures and films."""
+"""Alerts, tasks, charts, polls, images and videos."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Slack's own messages show is still there when they go home through the tree."""
+"""Slack's own messages keep their content when they go through the card and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CORPUS = os.environ.get("UACS_CORPUS")
 pytestmark = pytest.mark.skipif(not CORPUS, reason="UACS_CORPUS names no folder of payloads")
 
 INTERACTIVE = Rendering(token=token)
-# What apps cannot post: payloads that no block says, and files.
+# Apps cannot post these: payloads without a block, and files.
 READ_ONLY = ("native", "file")
 
 
@@ -60,7 +60,7 @@ def cards_and_their_returns() -> Iterator[tuple[Card, list[Card]]]:
 
 
 def common_length(before: list[Any], after: list[Any]) -> int:
-    """How many are there still, in the same order."""
+    """The number of items that are still present, in the same order."""
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks)
 
@@ -104,7 +104,7 @@ _KINDS = {
 
 
 def validators() -> dict[str, Draft7Validator]:
-    """By type of block. The types lack two fields that the documentation has."""
+    """The validators by block type. The types lack two documented members."""
     folder = Path(CORPUS or ".") / "schemas" / "slack"
     schema = json.loads((folder / "derived_slack-types-3.2.0_KnownBlock.schema.json").read_text())
     definitions = schema["definitions"]

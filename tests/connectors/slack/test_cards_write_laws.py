@@ -1,4 +1,4 @@
-"""Any card becomes messages that Slack takes, with all its words, once and in order."""
+"""Any card becomes messages that Slack accepts, with all words, once and in order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DRAWN = settings(
 
 
 def token(path: str) -> str:
-    """22 characters, as the bridge's own."""
+    """22 characters, like the bridge's own tokens."""
     return sha256(path.encode()).hexdigest()[:22]
 
 
@@ -57,13 +57,13 @@ def visible_marks(written: Written) -> Iterator[str]:
 
 
 def along(written: Written) -> set[str]:
-    """The marks of the files that go with the messages, below all that is said."""
+    """The marks of the files that are attached to the messages."""
     files = (asset for message in written.messages for asset in message.files)
     return {mark for asset in files for mark in marks(f"{asset.alt} {asset.name}")}
 
 
 def question_marks(value: Any) -> Iterator[str]:
-    """The marks of what is asked before an action counts: a reader sees them later."""
+    """The marks in confirmation dialogs, which a reader sees later."""
     if isinstance(value, list):
         for member in value:
             yield from question_marks(member)
@@ -87,14 +87,14 @@ def _visible_in(value: Any) -> Iterator[str]:
 
 
 def _is_visible_here(key: str, value: dict[str, Any]) -> bool:
-    """Options that are told nowhere else, the words of a date."""
+    """Whether it is an option without another list, or the fallback of a date."""
     if key == "fallback":
         return value.get("type") == "date"
     return key.startswith("initial_option") and not {"options", "option_groups"} & set(value)
 
 
 def _headers(value: object) -> set[str]:
-    """Marks of the headers of tables: every part of a long table repeats them."""
+    """The marks of table headers, which every part of a long table repeats."""
     header_marks: set[str] = set()
     stack = [value]
     while stack:
@@ -113,8 +113,8 @@ def _headers(value: object) -> set[str]:
 
 
 def _asides(card: Card) -> set[str]:
-    """Marks of what stands around an input or a button, and of what pictures show: each platform
-    has its own place for it."""
+    """The marks of hints and placeholders of inputs and buttons, and of alternative texts, whose
+    place depends on the platform."""
     aside_marks: set[str] = set()
     for node in walk(card.nodes):
         if isinstance(node, Image):
@@ -134,7 +134,7 @@ def _secrets(card: Card) -> set[str]:
 
 
 def refused(written: Written) -> list[str]:
-    """What Slack would not take; files alone are a message without a body."""
+    """The faults for which Slack would refuse the messages; a message of files has no body."""
     bodies = [message.body for message in written.messages if message.body or not message.files]
     return [fault for body in bodies for fault in faults(body)]
 

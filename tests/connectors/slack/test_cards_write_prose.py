@@ -1,4 +1,4 @@
-"""Formatted text and tables as the blocks that lose nothing of them."""
+"""Formatted text and tables as blocks that lose nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text tree as rich text: literal, nested by indent, and the same when it is read again."""
+"""The text tree as rich text: literal, nested by indent, and equal when it is read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands side by side, and in boxes."""
+"""Nodes side by side, and in containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped contract, kept by the Slack connector against the local Slack."""
+"""The shipped contract suites, run with the Slack connector against the local Slack."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TestSlackStreams(StreamsContract):
 
 
 class TestSlackOverHttp:
-    """What depends on the way in; the rest is the same code."""
+    """The parts that depend on the transport; the others run the same code."""
 
     test_arrival = ConnectorContract.test_what_a_person_says_arrives_with_its_place_author_and_time
     test_thread = ConnectorContract.test_an_answer_in_a_thread_names_the_thread

@@ -1,4 +1,4 @@
-"""Real payloads from public sources: each is decoded, or called undecodable with a reason."""
+"""Real payloads from public sources: each is decoded, or undecodable with a reason."""
 
 from __future__ import annotations
 

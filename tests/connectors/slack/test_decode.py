@@ -1,4 +1,4 @@
-"""One payload, one expectation: what Slack says and what it means."""
+"""One payload, one expectation: Slack's JSON and its event."""
 
 from __future__ import annotations
 
@@ -369,9 +369,7 @@ def edited(text: str, **changes: Any) -> Event:
     )
 
 
-NO_NEWS = Ignored(
-    reason="nothing that was said has changed (an unfurl, a reply, a pin)", **at(LATER)
-)
+NO_NEWS = Ignored(reason="the content has not changed (an unfurl, a reply, a pin)", **at(LATER))
 EDIT = {"user": "UADA", "ts": "1700000060.000000"}
 CHANGES: dict[str, tuple[Json, Event]] = {
     "an edit": (change(post("hullo", edited=EDIT), post()), edited("hullo")),

@@ -1,4 +1,4 @@
-"""A delivery becomes calls that Slack takes, that ping nobody, and that are always the same."""
+"""A delivery becomes calls that Slack accepts, that notify nobody, and that are stable."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_an_edit_changes_what_stands_there() -> None:
     assert call.body == {
         "channel": "C1", "ts": "1700000000.000000", "text": "new", "mrkdwn": True,
         "parse": "none", "link_names": False,
-        "attachments": [],  # a card may have stood there
+        "attachments": [],  # the copy may have been a card
     }  # fmt: skip
 
 
@@ -251,7 +251,7 @@ def rich(
 
 
 class NoFetcher:
-    """Nothing is fetched to encode."""
+    """A fetcher that fails: encoding fetches nothing."""
 
     async def fetch(self, url: str, **_more: Any) -> Fetched:
         raise AssertionError(url)

@@ -1,4 +1,4 @@
-"""What was said while nobody listened is read back; a post whose answer was lost is found."""
+"""Missed messages are read back, and a post whose answer was lost is found."""
 
 from __future__ import annotations
 

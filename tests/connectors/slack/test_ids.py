@@ -1,4 +1,4 @@
-"""Ids are made and split in one place, and lose nothing."""
+"""Ids survive making and splitting without loss."""
 
 from __future__ import annotations
 

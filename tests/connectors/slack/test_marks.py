@@ -1,4 +1,4 @@
-"""What Slack answers to reactions and pins: what is so already is well, what cannot be is said."""
+"""Slack's refusals of reactions and pins: which count as success, and which become words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A linked person is mentioned for real, in text and in blocks; nobody else is."""
+"""Linked people are mentioned in text and in blocks; nobody else is."""
 
 from __future__ import annotations
 

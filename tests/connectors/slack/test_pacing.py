@@ -1,4 +1,4 @@
-"""Requests that read keep to the published limit of their method, before Slack has to say so."""
+"""Read requests stay within the documented limit of their method without a refusal by Slack."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_a_list_waits_for_its_turn_and_a_single_look_up_is_refused_with_th
 
 
 class Queue:
-    """Those who wait for one method, by name, in the order of their turns."""
+    """The waiting requests of one method, by name, in the order of their turns."""
 
     def __init__(self) -> None:
         self.clock = StandingClock()

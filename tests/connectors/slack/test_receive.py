@@ -1,4 +1,4 @@
-"""What Slack hands over is kept once, in order, before Slack is told; and nothing is lost."""
+"""Payloads are stored once and in order before they are acknowledged, and none is lost."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_any_object_becomes_a_row(body: dict[str, Any], event: dict[str, Any]) -
 
 
 class SlowInbox(ListInbox):
-    """Takes longer for the first of each pair, as a busy disk might."""
+    """An inbox that is slower for the first of each pair, like a busy disk."""
 
     async def accept(self, raw: Raw) -> bool:
         await asyncio.sleep(0.002 if int(raw.order_key[-6:]) % 2 == 0 else 0)
@@ -296,7 +296,7 @@ async def test_a_bot_token_that_is_revoked_shows_though_the_socket_is_open(
 async def test_the_event_of_a_revoked_token_shows_in_the_health_at_once(
     sandbox: Sandbox, inbox: ListInbox, kind: str
 ) -> None:
-    """A person's token may be revoked, too: the bot's own is asked with."""
+    """The revoked token may be a person's, so the connector checks the bot token."""
     connector = sandbox.connector()
     await sandbox.start(connector, inbox)
     (app,) = [
@@ -380,9 +380,9 @@ async def test_two_accounts_in_one_workspace_know_each_other(sandbox: Sandbox) -
 @pytest.mark.parametrize(
     ("greeted_with", "counts", "expected", "slept"),
     [
-        (0, [], [False], []),  # an old Slack that tells no number
+        (0, [], [False], []),  # an old Slack without the number
         (1, [], [False], []),
-        (2, [0], [False], [60.0]),  # a connection that we had lost just before
+        (2, [0], [False], [60.0]),  # a connection that we have just lost
         (2, [1], [True], [60.0, 300.0]),
         (3, [1, 2, 0], [True, True, False], [60.0, 300.0, 300.0]),
     ],
@@ -448,7 +448,7 @@ async def test_a_second_program_with_our_app_token_shows_and_no_event_is_lost_ov
 async def test_our_own_connection_that_is_not_gone_yet_is_no_other_program(
     sandbox: Sandbox, inbox: ListInbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Slack counts the old one when it greets the new one."""
+    """Slack still counts the old connection when it greets the new one."""
     gone, counted = asyncio.Event(), asyncio.Event()
     watch = receive.watch_for_others
 

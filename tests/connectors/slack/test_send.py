@@ -1,4 +1,4 @@
-"""Every answer of Slack's, and every way not to get one, becomes one of our errors."""
+"""Every answer of Slack, and every failure to get one, becomes one of our errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class FakeClock:
-    """Time that passes only when somebody sleeps."""
+    """A clock that only `sleep` advances."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -49,7 +49,7 @@ class FakeClock:
 async def answering(
     answer: Answer, clock: FakeClock | None = None, deadline: float = 10.0
 ) -> AsyncGenerator[WebApi]:
-    """A Web API that answers every request like this."""
+    """A Web API that gives this answer to every request."""
     app = web.Application()
     app.router.add_post("/api/{method}", answer)
     runner = web.AppRunner(app)

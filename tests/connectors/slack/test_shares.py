@@ -1,4 +1,4 @@
-"""Files stand once in Slack, whatever becomes of its answer, and we know where."""
+"""Files are shared exactly once, whatever happens to Slack's answer, and the share is found."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
     await unsettled(sandbox.connector(files=files), call)
     restarted = sandbox.connector(files=files)
 
-    with pytest.raises(Unavailable, match="nowhere yet"):  # Slack has not made the message
+    with pytest.raises(Unavailable, match="not show them yet"):  # Slack has not posted the message
         await required(restarted.abilities.deliveries).find(call, None)
     while not messages_of(sandbox):
         await SystemClock().sleep(0.01)
@@ -91,7 +91,7 @@ async def test_a_share_whose_answer_was_lost_is_found_also_by_another_process(
     assert (receipt.native_id, receipt.slot) == (message.id, call.slot)
     assert (
         await required(restarted.abilities.deliveries).find(call, message.id) is None
-    )  # that one is known already
+    )  # that message is known already
 
 
 @pytest.mark.parametrize("fault", [Fault(kind="status"), Fault(kind="hang", seconds=0.05)])
@@ -130,7 +130,7 @@ async def test_files_that_slack_took_and_never_showed_are_shared_once_more(
     assert await required(connector.abilities.deliveries).find(call, None) is None
     sandbox.slack.pace.share_seconds = 0.0
     await connector.send(call)
-    await SystemClock().sleep(0.5)  # now Slack would have shown the first
+    await SystemClock().sleep(0.5)  # by now Slack would have shown the first
 
     assert len(messages_of(sandbox)) == 1
 

@@ -1,4 +1,4 @@
-"""mrkdwn and rich_text are read as Slack shows them, and what is written notifies nobody."""
+"""mrkdwn and rich_text are read as Slack shows them, and written text notifies nobody."""
 
 from __future__ import annotations
 
@@ -342,7 +342,7 @@ def test_styles_survive_the_way_through_mrkdwn(nodes: list[Inline]) -> None:
 
 
 def _shape(nodes: Any, styles: frozenset[type] = frozenset()) -> list[tuple[str, frozenset[type]]]:
-    """Each character with its styles: what a reader sees."""
+    """Each character with its styles, as a reader sees them."""
     characters: list[tuple[str, frozenset[type]]] = []
     for node in merge_texts(nodes):
         if isinstance(node, Text):

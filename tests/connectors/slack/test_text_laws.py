@@ -1,9 +1,9 @@
-"""What mrkdwn can say is read as it was written; any string is read, in bounded time.
+"""What mrkdwn can express is read as it was written; any string is read, in bounded time.
 
-mrkdwn cannot say: headings, tables, underline, spoilers and small print; code and quotes in lists,
-code in quotes, quotes in quotes; the language of code; a style over several lines, several styles
-in the label of a link; a sign of the style that text stands in, signs of styles in the label of a
-link, backticks in code; who is mentioned.
+mrkdwn cannot express: headings, tables, underline, spoilers and small print; code and quotes in
+lists, code in quotes, quotes in quotes; the language of code; a style over several lines, several
+styles in the label of a link; the sign of an enclosing style, signs of styles in the label of a
+link, backticks in code; the id of a mentioned person.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def test_a_hundred_kilobytes_of_any_sign_are_read_and_written_in_time(sign: str)
 
 @pytest.mark.parametrize("text", ["שלום עולם ", "e\u0301", "👨‍👩‍👧‍👦", "a < b & c ", "漢字かな。"])
 def test_pieces_fit_by_slacks_count_of_characters(text: str) -> None:
-    """Slack counts what is sent: `&`, `<` and `>` as the entities that they become."""
+    """Slack counts escaped text: `&`, `<` and `>` as their entities."""
     pieces = split_text(text * 200, 150, lambda piece: len(escape(piece)))
 
     written = [text_to_mrkdwn((Paragraph((Text(piece),)),)) for piece in pieces]

@@ -1,4 +1,4 @@
-"""The bridge's web server as far as a connector needs it: its routes below /<account>."""
+"""The part of the bridge's web server that a connector needs: its routes below /<account>."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from connectors.slack.connector import SlackConnector
 
 @dataclass
 class Served:
-    """A server that runs."""
+    """A running server."""
 
     base_url: str
     server: uvicorn.Server
 
     def cut(self) -> None:
-        """Break every connection without a goodbye."""
+        """Break every connection without a close frame."""
         for connection in list(self.server.server_state.connections):
             transport = getattr(connection, "transport", None)
             if transport is not None:
@@ -33,14 +33,14 @@ class Served:
 
 
 class Web:
-    """A server that is already there; connectors are mounted while it runs."""
+    """A running server; connectors are mounted while it runs."""
 
     def __init__(self, base_url: str, app: Starlette) -> None:
         self.base_url = base_url
         self._app = app
 
     def mount(self, connector: SlackConnector, inbox: Inbox) -> str:
-        """The connector's request URL."""
+        """Mount the connector, and return its request URL."""
         app = required(connector.abilities.http).app(inbox)
         self._app.router.routes.append(Mount(f"/{connector.account}", app=app))
         return f"{self.base_url}/{connector.account}/events"
@@ -57,7 +57,7 @@ async def bridge_web() -> AsyncGenerator[Web]:
 async def served(app: Starlette) -> AsyncGenerator[Served]:
     """The app on a free port.
 
-    uvicorn's parts are called one by one: its own loop takes 0.2 s to stop, once for each test.
+    The parts of uvicorn are called one by one: its own loop needs 0.2 s to stop in every test.
     """
     config = uvicorn.Config(
         app, host="127.0.0.1", port=0, log_level="critical", ws="websockets-sansio", lifespan="off"
@@ -66,7 +66,7 @@ async def served(app: Starlette) -> AsyncGenerator[Served]:
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)
     sock = config.bind_socket()
-    # Else answers wait 40 ms for an acknowledgement: asyncio leaves Nagle's algorithm on.
+    # Without this, answers wait 40 ms for an acknowledgement: asyncio leaves Nagle's algorithm on.
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     await server.startup(sockets=[sock])
     try:

@@ -1,4 +1,4 @@
-"""Short ways to write nodes of a card, and the blocks that are expected of them."""
+"""Short constructors of card nodes, and of the blocks that tests expect of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Blocks as apps send them -> blocks as Slack keeps them, or its refusal.
+"""Blocks from apps -> blocks as Slack stores them, or Slack's refusal.
 
-Only called where a request has blocks: plain text does not come here.
+Called only for requests with blocks, never for plain text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 MAX_BLOCKS = 50
 MAX_VIEW_BLOCKS = 100
 MAX_ATTACHMENTS = 100
-# Not published: refusals were seen from about so many characters on (2026).
+# Not documented: refusals were observed from about so many characters on (2026).
 MAX_CHARACTERS = 13_200
 _DEEPEST = 100
 _TABLES = ("table", "data_table")
@@ -40,14 +40,15 @@ _TOGETHER = {"data_visualization": 2, "plan": 1}
 
 
 def refusal(code: str, complaints: Iterable[str]) -> ApiError:
-    """As `invalid_blocks` comes: each fault twice, once with its level."""
+    """The error `code` with the messages as Slack sends them: each message twice, once with its
+    level."""
     messages = list(complaints)
     about = {"messages": [f"[ERROR] {message}" for message in messages]}
     return ApiError(code, errors=messages, response_metadata=about)
 
 
 def need_shallow(value: object, code: str, at: str) -> None:
-    """Nothing that Slack publishes is nested so deeply."""
+    """Raise ApiError for deeper nesting than any documented payload has."""
     try:
         check_nesting(value, _DEEPEST)
     except CodecError:
@@ -55,13 +56,13 @@ def need_shallow(value: object, code: str, at: str) -> None:
 
 
 def checked_blocks(blocks: list[Any], faults: Faults) -> list[Json]:
-    """The blocks of a message, kept; raises `invalid_blocks` and the like."""
+    """The stored blocks of a message. Raises ApiError (`invalid_blocks` and others)."""
     _check_all(blocks, "/blocks", faults, MAX_BLOCKS, "invalid_blocks")
     return stored_blocks(blocks)
 
 
 def checked_view_blocks(blocks: Any, faults: Faults) -> list[Json]:
-    """The blocks of a modal; faults are `invalid_arguments` there."""
+    """The stored blocks of a modal; faults raise `invalid_arguments`."""
     if not isinstance(blocks, list):
         raise refusal("invalid_arguments", ["must provide an array [json-pointer:/view/blocks]"])
     _check_all(blocks, "/view/blocks", faults, MAX_VIEW_BLOCKS, "invalid_arguments")
@@ -69,7 +70,8 @@ def checked_view_blocks(blocks: Any, faults: Faults) -> list[Json]:
 
 
 def checked_attachments(attachments: list[Any], faults: Faults) -> list[Json]:
-    """Attachments, legacy fields or blocks, kept; those that show nothing are left out."""
+    """The stored attachments, with legacy fields or blocks; empty ones are dropped. Raises
+    ApiError."""
     if len(attachments) > MAX_ATTACHMENTS:
         raise ApiError("too_many_attachments")
     need_shallow(attachments, "invalid_attachments", "/attachments")
@@ -101,7 +103,7 @@ def _check_all(blocks: list[Any], at: str, faults: Faults, maximum: int, code: s
 
 
 def _check_together(blocks: list[Json], at: str, faults: Faults) -> None:
-    """What no block says for itself: ids once, and how many of a kind."""
+    """Rules on all blocks together: unique ids, and the number of blocks of a type."""
     ids: set[str] = set()
     for index, block in enumerate(blocks):
         own = block.get("block_id")
@@ -125,7 +127,7 @@ def _check_totals(blocks: list[Json]) -> None:
 
 
 def _characters(blocks: list[Json]) -> int:
-    """All that is read: texts, titles and captions, wherever they stand."""
+    """The number of characters of all texts, titles and captions."""
     total = 0
     waiting: list[Any] = [blocks]
     while waiting:

@@ -1,7 +1,7 @@
-"""Small checks of JSON that say what is wrong where, in the words of Slack's own validator. Pure.
+"""Checks of JSON that report what is wrong and where, in the words of Slack's validator. Pure.
 
-The words are those of github.com/slackhq/hack-json-schema, which Slack checks requests with
-(2019-2021), and of refusals that were seen since.
+The words are those of github.com/slackhq/hack-json-schema, with which Slack checks requests
+(2019-2021), and of refusals that were observed since.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAX_FAULTS = 20
 
 @dataclass(slots=True)
 class Faults:
-    """What was found wrong; `about` is what checks must know of the world around."""
+    """The collected faults; `about` is the context that checks need."""
 
     surface: str = "message"  # message, modal or home
     knows_file: Callable[[Json], bool] = lambda _file: True
@@ -50,7 +50,7 @@ def boolean(value: Any, at: str, faults: Faults) -> None:
 
 
 def anything(_value: Any, _at: str, _faults: Faults) -> None:
-    """What Slack takes without a look."""
+    """Accept any value."""
 
 
 def integer(minimum: int, maximum: int) -> Check:
@@ -95,7 +95,8 @@ def items(check_item: Check, maximum: int, minimum: int = 1) -> Check:
 
 
 def shape(needed: Checks, allowed: Checks | None = None, also: Check | None = None) -> Check:
-    """An object with the fields `needed`, perhaps `allowed` ones, and no others."""
+    """Check for an object with the fields `needed`, optionally the `allowed` ones, and
+    no others."""
     known_fields = {**needed, **(allowed or {})}
 
     def check(value: Any, at: str, faults: Faults) -> None:
@@ -117,7 +118,7 @@ def shape(needed: Checks, allowed: Checks | None = None, also: Check | None = No
 
 
 def checked_by_type(kinds: Checks) -> Check:
-    """An object that its `type` says how to check."""
+    """Check an object by the check of its `type`."""
 
     def check(value: Any, at: str, faults: Faults) -> None:
         if not isinstance(value, dict):
@@ -135,7 +136,7 @@ def checked_by_type(kinds: Checks) -> Check:
 
 
 def exactly_one(*names: str) -> Check:
-    """Of these fields one is there."""
+    """Check that exactly one of these fields is present."""
     alternatives = " or ".join(f"`{name}`" for name in names)
 
     def check(value: Json, at: str, faults: Faults) -> None:

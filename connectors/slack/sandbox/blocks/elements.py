@@ -1,4 +1,4 @@
-"""Published shapes and limits of text objects, options and block elements. Data, mostly."""
+"""Documented shapes and limits of text objects, options and block elements. Mostly data."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ _FILE = shape({}, {"id": string(255, 1), "url": string(3000, 1)}, exactly_one("i
 
 
 def slack_file(value: Any, at: str, faults: Faults) -> None:
-    """A picture that was uploaded to Slack, by its id or address."""
+    """An image that was uploaded to Slack, by its id or URL."""
     _FILE(value, at, faults)
     if isinstance(value, dict) and not faults.knows_file(value):
         faults.say("invalid slack file", at)
 
 
 def option(max_text: int = 75, *, marked: bool = False, link: bool = False) -> Check:
-    """`marked`: its texts may be mrkdwn; `link`: it may lead somewhere (overflow menus)."""
+    """`marked`: its texts may be mrkdwn; `link`: it may have a URL (overflow menus)."""
     some = text if marked else plain
     more: Json = {"value": string(150), "description": some(75)}
     return shape({"text": some(max_text)}, more | ({"url": web_address} if link else {}))
@@ -230,5 +230,5 @@ _IN_MODALS = checked_by_type({**MENUS, **BOXES, **CLOCKS, **_DATETIME, **INPUTS,
 
 
 def input_element(value: Any, at: str, faults: Faults) -> None:
-    """What an input block holds: numbers, addresses and files are asked for in modals only."""
+    """The element of an input block; number, URL and file inputs only in modals."""
     (_IN_MODALS if faults.surface == "modal" else _IN_MESSAGES)(value, at, faults)

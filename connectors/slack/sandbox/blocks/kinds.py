@@ -1,4 +1,4 @@
-"""Published shapes and limits of every kind of block. Data, mostly.
+"""Documented shapes and limits of every block type. Mostly data.
 
 Sources: docs.slack.dev "Blocks", npm @slack/types 3.2.0, slackapi/slack-skills-plugin (2026-08).
 """
@@ -64,7 +64,7 @@ def _text_or_fields(value: Json, at: str, faults: Faults) -> None:
 
 
 def _ids_once(value: Json, at: str, faults: Faults) -> None:
-    """An action_id names one element of its block."""
+    """An action_id is unique in its block."""
     ids: set[str] = set()
     elements = value.get("elements")
     for index, element in enumerate(elements if isinstance(elements, list) else ()):
@@ -110,7 +110,7 @@ def _data_rows(value: Json, at: str, faults: Faults) -> None:
 
 
 def _length_of_texts(value: Any) -> int:
-    """The characters of all `text` fields below; without recursion, whatever is nested."""
+    """The characters of all nested `text` fields; without recursion."""
     total, waiting = 0, [value]
     while waiting:
         node = waiting.pop()

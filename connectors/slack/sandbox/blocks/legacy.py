@@ -1,6 +1,6 @@
-"""Published shape of message attachments: the old fields, and blocks with a coloured bar. Data.
+"""The documented shape of attachments: legacy fields, and blocks with a coloured bar. Data.
 
-Slack asks little of the old fields: unknown ones are dropped, lengths are cut in the client.
+Slack checks legacy fields loosely: it drops unknown ones, and clients cut long texts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _SHORT = string(3000)
 
 
 def _text_or_number(value: Any, at: str, faults: Faults) -> None:
-    """Values of fields and times are often sent as numbers."""
+    """Apps often send numbers for values of fields and times."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         _TEXT(value, at, faults)
 
@@ -34,12 +34,12 @@ OPTIONAL_MEMBERS: dict[str, Check] = {
     "fields": items(_FIELD, 100, 0),
     "mrkdwn_in": items(string(255), 20, 0),
     "actions": items(anything, 5, 0),
-    "blocks": items(anything, 1000, 0),  # checked one by one elsewhere
+    "blocks": items(anything, 1000, 0),  # checked separately
     "id": anything,
     "attachment_type": anything,
     "preview": anything,
 }
-# What makes an attachment more than nothing.
+# An attachment with none of these members is empty.
 VISIBLE_MEMBERS = (
     "pretext", "author_name", "title", "text", "footer", "image_url", "thumb_url", "fields",
     "blocks", "fallback", "actions",

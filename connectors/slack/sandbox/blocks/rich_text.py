@@ -1,4 +1,4 @@
-"""Published shape of `rich_text`. Data, mostly."""
+"""The documented shape of `rich_text`. Mostly data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from connectors.slack.sandbox.blocks.checks import (
     string,
 )
 
-_MAX_ITEMS = 10_000  # no number is published; a bound on the work
+_MAX_ITEMS = 10_000  # not documented; bounds the work
 _KIND: Checks = {"type": anything}
 _STYLE = shape(
     {},

@@ -1,4 +1,4 @@
-"""Checked blocks -> blocks as Slack gives them back: ids filled in, texts with their switches."""
+"""Checked blocks -> blocks as Slack returns them: with ids and default members."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 Json = dict[str, Any]
 
-_FIRST_ID = 0x10000  # the least number of five hexadecimal digits
+_FIRST_ID = 0x10000  # the smallest number with five hexadecimal digits
 _IDS = 0x100000 - _FIRST_ID
 NO_PREVIEW = "[no preview available]"
 _COLOURS = {"good": "2eb886", "warning": "daa038", "danger": "a30200"}
 _SWITCHES = {"plain_text": ("emoji", True), "mrkdwn": ("verbatim", False)}
-# Elements that a person can press, choose in or fill in: each has an action_id.
+# Interactive elements: each has an action_id.
 INTERACTIVE = frozenset(
     {
         "button", "workflow_button", "overflow", "static_select", "external_select",
@@ -29,7 +29,7 @@ _counted = count(1)
 
 
 def new_id() -> str:
-    """Five characters, as Slack makes them: no secret, and no two alike among sixty million."""
+    """Five characters, as Slack makes them: not secret, and unique within about sixty million."""
     return f"{next(_counted) * 39_916_801 % _IDS + _FIRST_ID:x}"
 
 

@@ -1,4 +1,4 @@
-"""Where in blocks and attachments the things are that a person can press and fill in. Pure."""
+"""The interactive elements of blocks and attachments. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One interactive element, its block, and the attachment that holds the block (1 is first)."""
+    """An interactive element, its block, and the attachment that has the block (1 is the first)."""
 
     block: Json
     element: Json
@@ -37,7 +37,7 @@ class Control:
 
     @property
     def words(self) -> str:
-        """What stands on it or beside it."""
+        """The text on the element or of its label."""
         for holder in (self.element.get("text"), self.block.get("label")):
             if isinstance(holder, dict) and isinstance(holder.get("text"), str):
                 return holder["text"]
@@ -45,7 +45,7 @@ class Control:
 
 
 def controls(blocks: list[Json], attachment: int | None = None) -> Iterator[Control]:
-    """All of them, in the order of reading."""
+    """All interactive elements in reading order."""
     for block in blocks:
         for element in _elements(block):
             if element.get("type") in INTERACTIVE:
@@ -63,7 +63,7 @@ def message_controls(blocks: list[Json] | None, attachments: list[Json] | None) 
 
 
 def control_named(candidates: list[Control], name: str) -> Control | None:
-    """By action_id, by block_id, by "block_id/action_id", or by the words on it."""
+    """The control with this action_id, block_id, "block_id/action_id" or label."""
     for matches in (
         lambda c: c.action_id == name,
         lambda c: f"{c.block_id}/{c.action_id}" == name,

@@ -1,4 +1,4 @@
-"""How the demo shows the local Slack, and what its people say there."""
+"""The local Slack in the demo: its page, its people and its script."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The Web API's methods by name. A new method: one function, one line here.
 
-Requests per minute: the published tiers (1: 1+, 2: 20+, 3: 50+, 4: 100+; slackapi/java-slack-sdk
+Requests per minute: the documented tiers (1: 1+, 2: 20+, 3: 50+, 4: 100+; slackapi/java-slack-sdk
 `rate_limit_tiers.json`, 2026-08). `apps.connections.open` is tier 1 there and tier 3 on its docs
-page; the docs page is taken. chat.postMessage's "several hundred a minute" is taken as 600.
+page; the local Slack follows the docs page. The "several hundred a minute" of chat.postMessage are
+600 here.
 """
 
 from __future__ import annotations

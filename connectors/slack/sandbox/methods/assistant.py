@@ -1,7 +1,7 @@
-"""assistant.threads.setStatus: what a thread says while an app works on an answer there.
+"""assistant.threads.setStatus: the status of a thread while an app works on an answer.
 
-Source: docs.slack.dev page of the method (2026-08): with chat:write, in channels, too; ten loading
-messages; a reply of the app takes the status away, as do two minutes.
+Source: docs.slack.dev page of the method (2026-08): with chat:write, also in channels; up to ten
+loading messages; a reply of the app clears the status, as do two minutes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One Web API call on its way to its method: who calls, with what, on which workspace."""
+"""One Web API call for its method: caller, arguments, workspace."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from connectors.slack.sandbox.views import Views
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
-_LONGEST_NUMBER = 18  # digits; more is no cursor of ours
+_LONGEST_NUMBER = 18  # digits; a longer text is not one of our cursors
 KIND_SCOPES = {"channel": "channels", "group": "groups", "im": "im"}
 
 
 @dataclass(slots=True)
 class Call:
-    """What a method needs; it answers the JSON without `ok`, or raises ApiError."""
+    """The input of a method, which returns the JSON without `ok` or raises ApiError."""
 
     slack: Slack
     changes: StateChanges
@@ -42,7 +42,7 @@ class Call:
             )
 
     def channel(self, *, name: str = "channel", by_name: bool = False) -> Channel:
-        """The channel that was asked for, if the app may know of it."""
+        """The requested channel, if the app may see it. Raises ApiError."""
         channel_id = self.args.required(name)
         channel = self.workspace.channels.get(channel_id)
         if channel is None and by_name:
@@ -55,7 +55,8 @@ class Call:
         return channel.kind == "channel" or self.app.bot_user in channel.members
 
     def need_kind(self, channel: Channel, right: str) -> None:
-        """The scope for this kind of channel: channels:history, groups:history, im:history ..."""
+        """Require the scope for this kind of channel: channels:history, groups:history, im:history
+        ..."""
         self.need(f"{KIND_SCOPES[channel.kind]}:{right}")
 
     def need_member(self, channel: Channel) -> None:
@@ -71,7 +72,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How to call a method: its code, the scope that it always needs, requests per minute."""
+    """A method: its function, the scope that it always needs, and its requests per minute."""
 
     run: Callable[[Call], Json]
     per_minute: int
@@ -90,7 +91,7 @@ def page(
 
 
 def cursor_of(kind: str, number: int) -> str:
-    """Cursors are base64 of a small text, as Slack's own."""
+    """A cursor: base64 of a short text, as in Slack."""
     return base64.b64encode(f"{kind}:{number}".encode()).decode()
 
 

@@ -1,4 +1,4 @@
-"""chat.*: posting, editing and deleting, with what Slack refuses.
+"""chat.*: posting, editing and deleting, with Slack's refusals.
 
 Limits: docs.slack.dev `chat.postMessage` (2026-08).
 """
@@ -16,7 +16,7 @@ from connectors.slack.sandbox.streaming import is_growing
 from connectors.slack.sandbox.text import posted_text
 
 LONGEST_UPDATE = 4_000
-LARGEST_METADATA = 16_384  # bytes of JSON; Slack names the error and, as far as found, no number
+LARGEST_METADATA = 16_384  # bytes of JSON; Slack documents the error, but not the number
 _TRUNCATED = (
     "[WARN] Your message was truncated but still posted. "
     "The `text` field accepts up to 40,000 characters."
@@ -40,7 +40,7 @@ def post_message(call: Call) -> Json:
 
 
 def post_ephemeral(call: Call) -> Json:
-    """Only one person sees it, and no app hears of it."""
+    """Post a message that one person sees; apps receive no event."""
     channel = destination(call)
     user = call.args.required("user")
     if user not in channel.members:
@@ -98,7 +98,7 @@ def me_message(call: Call) -> Json:
 
 
 def destination(call: Call) -> Channel:
-    """Where to post: a channel's id or name, or a person's id for the direct messages."""
+    """The channel to post to: by its id or name, or by a person's id for the direct messages."""
     target = call.args.required("channel")
     if target in call.workspace.people:
         return call.workspace.direct(call.app.bot_user, target, call.changes.now())
@@ -111,7 +111,7 @@ def destination(call: Call) -> Channel:
 
 
 def _truncation(call: Call) -> Json:
-    """What Slack says beside a text that it cut (api.slack.com changelog, 2018-04)."""
+    """The warning that Slack adds when it cut a text (api.slack.com changelog, 2018-04)."""
     if len(call.args.text("text")) <= LONGEST_TEXT:
         return {}
     about = {"messages": [_TRUNCATED], "warnings": ["message_truncated"]}
@@ -132,7 +132,7 @@ def metadata(call: Call) -> Json | None:
 
 
 def identity(call: Call) -> Json:
-    """Another name and picture, for apps that may; without the scope Slack ignores them."""
+    """Another name and picture for apps with the scope; without it Slack ignores them."""
     if "chat:write.customize" not in call.app.scopes:
         return {}
     args, icons = call.args, None
@@ -145,8 +145,10 @@ def identity(call: Call) -> Json:
 
 
 def thread(call: Call, channel: Channel) -> int | None:
-    """The parent's time. A well-formed ts that names nothing is no error: Slack posts to the
-    channel (seen by several clients, e.g. python-slack-sdk #840); a reply stands for its parent.
+    """The time of the parent; for a reply, of its parent.
+
+    A valid ts without a message is not an error: Slack posts to the channel (observed by several
+    clients, e.g. python-slack-sdk #840).
     """
     thread_ts = call.args.text("thread_ts")
     if not thread_ts:
@@ -180,7 +182,7 @@ def _edited_fields(call: Call, message: Message) -> Json:
 
 
 def _remaining_files(call: Call, message: Message) -> Json:
-    """`file_ids` names the files that the message shows from now on."""
+    """The files that the message shows after the edit, from `file_ids`."""
     file_ids = call.args.items("file_ids", "invalid_arguments")
     if file_ids is None:
         return {}

@@ -27,7 +27,7 @@ def list_channels(call: Call) -> Json:
 
 
 def of_user(call: Call) -> Json:
-    """users.conversations: where the bot, or the person asked for, is a member."""
+    """users.conversations: the channels in which the bot, or the given person, is a member."""
     user = call.args.text("user") or call.app.bot_user
     kinds = {_KINDS.get(k) for k in call.args.text("types", "public_channel").split(",")}
     channels = [
@@ -83,7 +83,7 @@ def leave(call: Call) -> Json:
 
 
 def open_direct(call: Call) -> Json:
-    """conversations.open with one user, or with the id of open direct messages."""
+    """conversations.open with one user, or with the id of an open direct conversation."""
     call.need("im:write")
     if call.args.has("channel"):
         channel = call.channel()
@@ -99,7 +99,7 @@ def open_direct(call: Call) -> Json:
 
 
 def history(call: Call) -> Json:
-    """One page, newest first, with a cursor while there is more."""
+    """One page, newest first, with a cursor while there are more."""
     channel = _readable(call)
     start, end, cursor = _page_of_history(call, channel)
     ats = reversed(channel.timeline[start:end])
@@ -112,9 +112,9 @@ def history(call: Call) -> Json:
 
 
 def _page_of_history(call: Call, channel: Channel) -> tuple[int, int, str]:
-    """Where the page lies in the timeline, and the cursor of the next.
+    """The range of the page in the timeline, and the cursor of the next page.
 
-    With `oldest` alone the first page is the one nearest to it, so that a reader can page forward;
+    With only `oldest` the first page is the one nearest to it, so that a reader can page forward;
     else it is the one nearest to `latest` (docs).
     """
     oldest = call.args.moment("oldest", "invalid_ts_oldest") or 0
@@ -135,7 +135,7 @@ def _page_of_history(call: Call, channel: Channel) -> tuple[int, int, str]:
 
 
 def replies(call: Call) -> Json:
-    """A thread, oldest first, its parent at the head of the first page."""
+    """A thread, oldest first, with its parent at the head of the first page."""
     channel = _readable(call)
     root = channel.find(call.args.required("ts"))
     if root is None:

@@ -1,4 +1,4 @@
-"""files.*: uploading in two steps, sharing, looking up.
+"""files.*: two-step uploads, sharing, look-ups.
 
 Sources: docs.slack.dev `files.getUploadURLExternal`, `files.completeUploadExternal` (2026-08).
 """
@@ -17,7 +17,7 @@ from connectors.slack.sandbox.state import Channel, File, at_of
 from connectors.slack.sandbox.state_changes import Draft
 from connectors.slack.sandbox.text import posted_text
 
-MAX_FILES = 100  # in one call; no number is published
+MAX_FILES = 100  # in one call; not documented
 
 
 def get_upload_url(call: Call) -> Json:
@@ -38,10 +38,9 @@ def get_upload_url(call: Call) -> Json:
 
 
 def complete_upload(call: Call) -> Json:
-    """The second step: the files get their titles and stand where they were sent.
+    """The second step: set the titles and share the files.
 
-    Sharing is asynchronous with Slack: the answer does not say yet where they stand
-    (slackapi/bolt-js#2115).
+    Slack shares asynchronously: the answer has no shares yet (slackapi/bolt-js#2115).
     """
     uploads = [_uploaded(call, entry) for entry in _requested_files(call)]
     channels = _channels(call)
@@ -60,7 +59,7 @@ def complete_upload(call: Call) -> Json:
 
 
 def info(call: Call) -> Json:
-    """What is not complete is discarded by Slack one day, and is no file before."""
+    """A file object; Slack discards incomplete uploads, so they are not found."""
     file = _file(call)
     if file.app is not None and not file.completed:
         raise ApiError("file_not_found")
@@ -89,7 +88,7 @@ def _requested_files(call: Call) -> list[Json]:
 
 
 def _uploaded(call: Call, entry: Json) -> tuple[File, str]:
-    """A file of this app whose bytes have come and which was not completed before."""
+    """A file of this app whose bytes have arrived and that was not completed before."""
     file = call.workspace.files.get(entry["id"])
     if file is None or file.app is not call.app or file.stored is None or file.completed:
         raise ApiError("file_not_found")
@@ -113,7 +112,7 @@ def _channels(call: Call) -> list[Channel]:
 
 
 def _blocks(call: Call) -> list[Any] | None:
-    """Blocks stand instead of the comment."""
+    """Blocks replace the comment."""
     blocks = call.args.items("blocks", "invalid_blocks_format")
     if not blocks:
         return None

@@ -1,4 +1,4 @@
-"""auth.*, users.*, bots.*, team.*, apps.*: who is who."""
+"""auth.*, users.*, bots.*, team.*, apps.*: identities."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def user_profile(call: Call) -> Json:
 
 
 def list_users(call: Call) -> Json:
-    """Everybody, page by page; without `limit` all at once."""
+    """All people, page by page; without `limit` in one page."""
     people = list(call.workspace.people.values())
     chosen, cursor = page(call, people, max(len(people), 1), 1000)
     return {
@@ -53,7 +53,7 @@ def list_users(call: Call) -> Json:
 
 
 def list_groups(call: Call) -> Json:
-    """User groups (docs: methods/usergroups.list); with `include_users` their members, too."""
+    """User groups (docs: methods/usergroups.list), with their members if `include_users` is set."""
     users = call.args.text("include_users") in ("true", "1")
     groups: list[Json] = []
     for own_id, (handle, members) in call.workspace.groups.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from connectors.slack.sandbox.methods.call import ApiError, Call, Json
 from connectors.slack.sandbox.shapes import message_json
 
-MAX_PINS = 100  # of a channel (Slack help, "Pin messages", 2026)
+MAX_PINS = 100  # per channel (Slack help, "Pin messages", 2026)
 
 
 def add(call: Call) -> Json:

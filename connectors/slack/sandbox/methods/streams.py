@@ -1,7 +1,7 @@
-"""chat.startStream, appendStream, stopStream: messages that grow, and what Slack refuses of them.
+"""chat.startStream, appendStream, stopStream: growing messages, and Slack's refusals.
 
-Sources: docs.slack.dev pages of these methods (2026-08); python-slack-sdk #1859 for their life; who
-has measured it reports the refusals of chat.update and chat.delete while a stream is open.
+Sources: docs.slack.dev pages of these methods (2026-08); python-slack-sdk #1859 for their lifetime
+and for the refusals of chat.update and chat.delete while a stream is open.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STATUSES = ("pending", "in_progress", "complete", "error")
 
 
 def start_stream(call: Call) -> Json:
-    """Always an answer in a thread; in channels it says for whom."""
+    """Begin a stream, which is always a reply in a thread; in channels it names its recipient."""
     channel = chat.destination(call)
     call.args.required("thread_ts")
     _recipient(call, channel)
@@ -99,7 +99,7 @@ def _recipient(call: Call, channel: Channel) -> None:
 
 
 def _take(live: LiveText, call: Call) -> None:
-    """What the call adds: text alone, or chunks of every kind."""
+    """Add the content of the call: only text, or chunks of every type."""
     chunks = call.args.items("chunks", "invalid_chunks")
     text = call.args.text("markdown_text")
     if text and chunks:
@@ -127,7 +127,7 @@ def _take_chunk(live: LiveText, chunk: Any, call: Call) -> None:
 
 
 def _update_task(live: LiveText, chunk: Json) -> None:
-    """Title and status replace what they were, details and output add to it."""
+    """Replace the title and status; append details and output."""
     own_id, title = chunk.get("id"), chunk.get("title")
     fields = [chunk.get(name, "") for name in ("details", "output")]
     is_known = chunk.get("status", "pending") in _STATUSES and isinstance(own_id, str) and own_id
@@ -159,7 +159,7 @@ def _show(call: Call, channel: Channel, message: Message, live: LiveText) -> Non
 
 
 def _final_content(live: LiveText) -> tuple[str, list[Json]]:
-    """The text as notifications have it, and the blocks that readers see."""
+    """The text for notifications, and the blocks that readers see."""
     blocks: list[Json] = [_task_card(own_id, task) for own_id, task in live.tasks.items()]
     if live.text:
         text = unescape(live.text)

@@ -1,4 +1,4 @@
-"""A running local Slack on a free port, and what a plain program needs to reach it."""
+"""A running local Slack on a free port, and helpers for plain programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADA = "U0ACME01"
 
 @dataclass
 class Running:
-    """The local Slack while it serves."""
+    """The running local Slack."""
 
     context: SandboxContext
     slack: LocalSlack
@@ -40,7 +40,7 @@ class Running:
         return AsyncWebClient(token=app["bot_token"], base_url=app["api_url"])
 
     async def says(self, text: str, channel: str = GENERAL, thread: str | None = None) -> str:
-        """Ada says something in Acme; her message's ts."""
+        """Post a message as Ada in Acme, and return its ts."""
         return (await self.slack.post_as("T0ACME", channel, ADA, text, thread)).id
 
     def texts(self, channel: str = GENERAL) -> list[str]:
@@ -71,7 +71,7 @@ async def until(check: Callable[[], bool], seconds: float = LONGEST_WAIT) -> Non
 
 @contextlib.contextmanager
 def refused(code: str) -> Any:
-    """The body refuses with this error code, answered as JSON."""
+    """Expect that the body refuses with this error code, which answers carry as JSON."""
     with pytest.raises(SlackApiError) as caught:
         yield caught
     assert caught.value.response["error"] == code

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Clock:
-    """A clock that stands still until told."""
+    """A clock that tests advance."""
 
     now: float = 1_700_000_000.0
 
@@ -64,7 +64,7 @@ class Desk:
         return LocalUser(self.slack, "T0ACME", GENERAL, ADA)
 
     async def upload(self, name: str, data: bytes, **more: Any) -> str:
-        """The first step of an upload; the file's id."""
+        """Upload a file without completing it, and return its id."""
         arguments = {"filename": name, "length": len(data), **more}
         opened = await self.call("files.getUploadURLExternal", **arguments)
         answer = await self.http.post(opened["upload_url"], content=data)

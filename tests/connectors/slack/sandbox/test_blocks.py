@@ -1,4 +1,4 @@
-"""Blocks and attachments: what Slack keeps of them, and every published refusal."""
+"""Blocks and attachments: how Slack stores them, and every documented refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People edit and delete what they said: what apps hear, and what stands in the history then."""
+"""People edit and delete messages: the events for apps, and the history afterwards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ada_in(running: Running) -> LocalUser:
 def recording_app(
     client: AsyncWebClient, secret: str = "unused"
 ) -> tuple[AsyncApp, list[tuple[str, str]]]:
-    """A program that writes down what changes, as slack-bolt's own listeners for it tell."""
+    """A program that records changes with slack-bolt's listeners."""
     app = AsyncApp(client=client, signing_secret=secret)
     written: list[tuple[str, str]] = []
 

@@ -1,4 +1,4 @@
-"""People type slash commands; plain programs on slack-bolt hear of them and answer."""
+"""People type slash commands; plain slack-bolt programs receive and answer them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEAM, BEN = "T0ACME", "U0ACME02"
 
 
 def program(running: Running, received: list[Json], secret: str = "unused") -> AsyncApp:
-    """Answers as the text of the command says."""
+    """A program that answers as the text of the command requests."""
     app = AsyncApp(client=running.client(), signing_secret=secret)
 
     @app.command("/plain")

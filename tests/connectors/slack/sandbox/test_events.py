@@ -1,4 +1,4 @@
-"""Events: who hears what, over Socket Mode and HTTP, with retries and with faults."""
+"""Events: which app receives which, over Socket Mode and HTTP, with retries and faults."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOUR = 3600.0  # seconds
 
 @dataclass
 class Listener:
-    """A bare WebSocket client that keeps every frame and acknowledges when told to."""
+    """A bare WebSocket client that records every frame and acknowledges on request."""
 
     socket: aiohttp.ClientWebSocketResponse
     acks: bool = True
@@ -71,7 +71,7 @@ async def listening(
 
 @dataclass
 class Hook:
-    """A bare request URL: verifies every signature, answers what it is told to."""
+    """A bare request URL: it verifies every signature and gives the configured answers."""
 
     url: str
     verifier: SignatureVerifier

@@ -1,4 +1,4 @@
-"""Paging through a channel's history, whatever is asked for, shows each message once."""
+"""Paging through a channel's history shows each message once, for any arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START = 1_700_000_000_000_000
 
 @dataclass
 class Reader:
-    """Reads Acme's first channel, where `count` messages were said one tick apart."""
+    """Reads Acme's first channel with `count` messages, one tick apart."""
 
     count: int
 

@@ -1,4 +1,4 @@
-"""Programs written plainly on slack-bolt and slack_sdk run against the local Slack unchanged."""
+"""Plain slack-bolt and slack_sdk programs run unchanged against the local Slack."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def over_sockets(app: AsyncApp, app_token: str) -> AsyncGenerator[AsyncSoc
 
 
 async def across(pages: AsyncSlackResponse, field: str) -> list[str]:
-    """A field of the messages of all pages."""
+    """The values of a field in the messages of all pages."""
     return [message[field] async for page in pages for message in page.get("messages", [])]
 
 
@@ -86,7 +86,7 @@ def reconnected(handler: AsyncSocketModeHandler, before: Any) -> bool:
 
 @contextlib.asynccontextmanager
 async def over_http(app: AsyncApp) -> AsyncGenerator[str]:
-    """The app behind a small web server; its request URL."""
+    """The app behind a small web server; yields its request URL."""
     handler = AsyncSlackRequestHandler(app)
 
     async def events(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""What else people do on Slack: what apps hear of it, and what is refused."""
+"""Further user actions on Slack: the events for apps, and the refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Messages that grow: what chat.startStream and its kin take, answer, refuse and forget."""
+"""Growing messages: arguments, answers, refusals and lifetime of chat.startStream and the related
+methods."""
 
 from __future__ import annotations
 
@@ -141,7 +142,7 @@ async def test_somebody_presses_stop(desk: Desk) -> None:
 
 
 async def test_a_plain_program_streams_its_answers(running: Running) -> None:
-    """As the SDK's own helper does it."""
+    """With the SDK's own helper."""
     app = AsyncApp(client=running.client(), signing_secret="unused")
 
     @app.event("app_mention")

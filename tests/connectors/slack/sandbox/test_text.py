@@ -1,4 +1,4 @@
-"""Slack's text rules, as values in and out."""
+"""Slack's text rules: input and expected output."""
 
 from __future__ import annotations
 

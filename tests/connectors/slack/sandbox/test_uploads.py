@@ -1,4 +1,4 @@
-"""Files: uploading in two steps, sharing, seeing and fetching them, and what is refused."""
+"""Files: two-step uploads, sharing, look-ups, downloads, and refusals."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ async def test_uploads_and_downloads_fail_on_request(running: Running) -> None:
         faults.add(Fault(kind=kind, where="slack:files.download:*", seconds=0.01))
 
     answers: list[Any] = []
-    async with aiohttp.ClientSession(headers=token) as http:  # asks twice when an answer is lost
+    async with aiohttp.ClientSession(headers=token) as http:  # retries when an answer is lost
         for _ in range(5):
             try:
                 async with http.get(url) as answer:

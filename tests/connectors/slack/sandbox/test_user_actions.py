@@ -1,4 +1,4 @@
-"""People press, choose and fill in; plain programs on slack-bolt hear of it and answer."""
+"""People press, choose and fill in; plain slack-bolt programs receive it and answer."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ NAME = field({"type": "plain_text_input", "action_id": "name"}, block_id="n")
 
 
 class InteractiveApp:
-    """A bolt program with an approval card; keeps what it heard."""
+    """A bolt program with an approval card; it records what it received."""
 
     def __init__(self, client: AsyncWebClient, secret: str = "unused") -> None:
         self.app = AsyncApp(client=client, signing_secret=secret)
         self.client = client
         self.received: list[Json] = []
-        self.answer: Json = {}  # what a submission is acknowledged with
+        self.answer: Json = {}  # the acknowledgement of a submission
         self.app.action("approve")(self._approve)
         self.app.action("ask")(self._ask)
         self.app.action("colour")(self._hear)
@@ -350,8 +350,8 @@ async def test_a_whisper_is_seen_by_one_person_and_can_be_pressed(running: Runni
     assert LocalUser(running.slack, "T0ACME", GENERAL, BEN).whispers() == []
 
 
-async def press_approve(running: Running, bot: InteractiveApp, ada: LocalUser) -> str:
-    """A fresh response URL."""
+async def new_response_url(running: Running, bot: InteractiveApp, ada: LocalUser) -> str:
+    """Choose in a menu, and return the response URL of the request."""
     ts = await bot.post(actions(select(1, action_id="colour")))
     await ada.choose(ts, "colour", "0")
     await until(lambda: bool(bot.received))
@@ -369,7 +369,7 @@ async def post_replies(url: str, *bodies: Any) -> list[tuple[int, str]]:
 
 async def test_a_response_url_whispers_speaks_and_deletes_five_times(running: Running) -> None:
     async with interactive_app(running) as (bot, ada):
-        url = await press_approve(running, bot, ada)
+        url = await new_response_url(running, bot, ada)
         replies = await post_replies(
             url, {"text": "to you"}, {"text": "to all", "response_type": "in_channel"},
             {"blocks": [{"type": "nonsense"}]}, {"text": "again"},

@@ -1,4 +1,4 @@
-"""The Web API: what it takes, what it answers, what it refuses; called in process."""
+"""The Web API, called in process: arguments, answers and refusals."""
 
 from __future__ import annotations
 

@@ -34,13 +34,13 @@ const BLOCKS = {
     if (block.fields) texts.push(el("div", { class: "pairs" }, block.fields.map((field) => el("div", {}, field.type === "mrkdwn" ? mrkdwn(field.text, ui, field.verbatim) : inlineText(field, ui)))));
     return el("div", { class: "section" }, el("div", { class: "grow" }, texts), block.accessory ? el("div", { class: "accessory" }, element(block.accessory, ui, block)) : null);
   },
-  context: (block, ui) => el("div", { class: "context" }, block.elements.map((one) => (one.type === "image" ? picture(one.image_url ?? fileUrl(one.slack_file), one.alt_text, ui.mediaFrom, "tiny") : el("span", {}, inlineText(one, ui))))),
-  actions: (block, ui) => el("div", { class: "row" }, block.elements.map((one) => element(one, ui, block))),
-  context_actions: (block, ui) => el("div", { class: "row" }, block.elements.map((one) => element(one, ui, block))),
-  input: (block, ui) => field(block.element, ui, { label: block.label?.text, hint: block.hint?.text, optional: block.optional === true, asked: true }),
+  context: (block, ui) => el("div", { class: "context" }, block.elements.map((item) => (item.type === "image" ? picture(item.image_url ?? fileUrl(item.slack_file), item.alt_text, ui.mediaFrom, "tiny") : el("span", {}, inlineText(item, ui))))),
+  actions: (block, ui) => el("div", { class: "row" }, block.elements.map((item) => element(item, ui, block))),
+  context_actions: (block, ui) => el("div", { class: "row" }, block.elements.map((item) => element(item, ui, block))),
+  input: (block, ui) => field(block.element, ui, { label: block.label?.text, hint: block.hint?.text, optional: block.optional === true, waits: true }),
   image: (block, ui) => el("figure", {}, block.title ? el("figcaption", {}, inlineText(block.title, ui)) : null, picture(block.image_url ?? fileUrl(block.slack_file), block.alt_text, ui.mediaFrom)),
   video: (block, ui) => el("figure", {}, el("figcaption", {}, block.title_url ? link(block.title_url, inlineText(block.title, ui)) : inlineText(block.title, ui)), picture(block.thumbnail_url, block.alt_text, ui.mediaFrom), link(block.video_url, ["▶ Play"])),
-  table: (block, ui) => figureTable(block.rows.map((row) => row.map((cell) => tableCell(cell, ui))), { head: true, align: (block.column_settings ?? []).map((one) => one?.align) }),
+  table: (block, ui) => figureTable(block.rows.map((row) => row.map((cell) => tableCell(cell, ui))), { head: true, align: (block.column_settings ?? []).map((setting) => setting?.align) }),
   data_table: (block, ui) => figureTable(block.rows.map((row) => row.map((cell) => tableCell(cell, ui))), { head: true, caption: block.caption }),
   data_visualization: (block) => chart(chartOf(block)),
   card: drawCard,
@@ -61,8 +61,8 @@ const BLOCKS = {
 const TASK = { pending: "○", in_progress: "◔", complete: "✓", error: "✕" };
 
 function drawTask(task, ui) {
-  const inner = [task.details, task.output].filter(Boolean).flatMap((one) => richText(one, ui));
-  const sources = (task.sources ?? []).map((one) => link(one.url, [one.text]));
+  const inner = [task.details, task.output].filter(Boolean).flatMap((text) => richText(text, ui));
+  const sources = (task.sources ?? []).map((source) => link(source.url, [source.text]));
   return el("div", { class: `task ${task.status}` }, el("p", {}, el("span", { "aria-hidden": "true" }, `${TASK[task.status] ?? "○"} `), task.title), inner, sources);
 }
 
@@ -73,7 +73,7 @@ function drawCard(card, ui) {
     card.hero_image ? picture(card.hero_image.image_url ?? fileUrl(card.hero_image.slack_file), card.hero_image.alt_text, ui.mediaFrom) : null,
     el("div", { class: "card-head" }, card.icon ? picture(card.icon.image_url ?? fileUrl(card.icon.slack_file), card.icon.alt_text, ui.mediaFrom, "tiny") : null, el("div", {}, text(card.title, "b", ""), text(card.subtitle, "p", "small"))),
     text(card.body, "p", ""), text(card.subtext, "p", "small"),
-    card.actions?.length ? el("div", { class: "row" }, card.actions.map((one) => element(one, ui))) : null,
+    card.actions?.length ? el("div", { class: "row" }, card.actions.map((action) => element(action, ui))) : null,
   );
 }
 
@@ -85,76 +85,76 @@ function tableCell(cell, ui) {
 
 function chartOf({ title, chart: drawn }) {
   if (drawn.type === "pie") return { title, kind: "pie", series: [{ name: "", points: drawn.segments }] };
-  return { title, kind: drawn.type, series: drawn.series.map((one) => ({ name: one.name, points: one.data })) };
+  return { title, kind: drawn.type, series: drawn.series.map((line) => ({ name: line.name, points: line.data })) };
 }
 
 // --- elements -----------------------------------------------------------------------------------
 
-function element(one, ui) {
-  switch (one.type) {
+function element(control, ui) {
+  switch (control.type) {
     case "button":
     case "workflow_button":
-      if (one.url) return el("span", { class: `control ${one.style ?? ""}` }, link(one.url, inlineText(one.text, ui)));
-      return button(inlineText(one.text, ui), { style: one.style, name: one.accessibility_label, press: () => ui.press(one.action_id) });
+      if (control.url) return el("span", { class: `control ${control.style ?? ""}` }, link(control.url, inlineText(control.text, ui)));
+      return button(inlineText(control.text, ui), { style: control.style, name: control.accessibility_label, press: () => ui.press(control.action_id) });
     case "icon_button":
-      return button(inlineText(one.text, ui), { press: () => ui.press(one.action_id) });
+      return button(inlineText(control.text, ui), { press: () => ui.press(control.action_id) });
     case "feedback_buttons":
-      return el("span", { class: "row" }, [one.positive_button, one.negative_button].map((each) => button(inlineText(each.text, ui), { name: each.accessibility_label, press: () => ui.choose(one.action_id, each.value) })));
+      return el("span", { class: "row" }, [control.positive_button, control.negative_button].map((each) => button(inlineText(each.text, ui), { name: each.accessibility_label, press: () => ui.choose(control.action_id, each.value) })));
     case "image":
-      return picture(one.image_url ?? fileUrl(one.slack_file), one.alt_text, ui.mediaFrom, "thumb");
+      return picture(control.image_url ?? fileUrl(control.slack_file), control.alt_text, ui.mediaFrom, "thumb");
     case "overflow": {
-      const links = one.options.filter((option) => option.url).map((option) => el("li", {}, link(option.url, inlineText(option.text, ui))));
-      const rest = one.options.filter((option) => !option.url).map((option) => el("li", {}, button(inlineText(option.text, ui), { press: () => ui.choose(one.action_id, option.value) })));
+      const links = control.options.filter((option) => option.url).map((option) => el("li", {}, link(option.url, inlineText(option.text, ui))));
+      const rest = control.options.filter((option) => !option.url).map((option) => el("li", {}, button(inlineText(option.text, ui), { press: () => ui.choose(control.action_id, option.value) })));
       return el("details", { class: "overflow" }, el("summary", { "aria-label": "More", class: "control" }, "⋯"), el("ul", {}, links, rest));
     }
     default:
-      return field(one, ui);
+      return field(control, ui);
   }
 }
 
-/** An element that takes a value. `asked`: it waits for a button; else its app is told at once. */
-function field(one, ui, { label, hint, optional, asked = false } = {}) {
-  const own = one.action_id;
+/** An element that takes a value. `waits`: a button sends it; else a change notifies the app at once. */
+function field(control, ui, { label, hint, optional, waits = false } = {}) {
+  const own = control.action_id;
   const spec = {
-    id: own, label, hint, optional, placeholder: one.placeholder?.text,
-    ...shapeOf(one, ui), change: asked ? null : (value) => value !== "" && ui.choose(own, value),
+    id: own, label, hint, optional, placeholder: control.placeholder?.text,
+    ...shapeOf(control, ui), change: waits ? null : (value) => value !== "" && ui.choose(own, value),
   };
   return ui.fields.draw(spec);
 }
 
-function shapeOf(one, ui) {
+function shapeOf(control, ui) {
   const option = (each) => ({ label: plain(each.text), value: each.value, description: each.description ? plain(each.description) : "" });
-  const several = one.type.startsWith("multi_");
-  const initial = (one.initial_options ?? (one.initial_option ? [one.initial_option] : [])).map((each) => each.value);
-  switch (one.type.replace("multi_", "")) {
+  const several = control.type.startsWith("multi_");
+  const initial = (control.initial_options ?? (control.initial_option ? [control.initial_option] : [])).map((each) => each.value);
+  switch (control.type.replace("multi_", "")) {
     case "static_select":
     case "external_select":
-      return { kind: "choice", several, value: initial, options: (one.option_groups ?? []).map((group) => ({ label: plain(group.label), options: group.options.map(option) })).concat((one.options ?? []).map(option)) };
+      return { kind: "choice", several, value: initial, options: (control.option_groups ?? []).map((group) => ({ label: plain(group.label), options: group.options.map(option) })).concat((control.options ?? []).map(option)) };
     case "users_select":
-      return { kind: "choice", several, value: one.initial_users ?? one.initial_user, options: ui.people.map((person) => ({ label: person.name, value: person.id })) };
+      return { kind: "choice", several, value: control.initial_users ?? control.initial_user, options: ui.people.map((person) => ({ label: person.name, value: person.id })) };
     case "channels_select":
     case "conversations_select":
-      return { kind: "choice", several, value: one.initial_channels ?? one.initial_channel, options: ui.channels.map((channel) => ({ label: `#${channel.name}`, value: channel.id })) };
+      return { kind: "choice", several, value: control.initial_channels ?? control.initial_channel, options: ui.channels.map((channel) => ({ label: `#${channel.name}`, value: channel.id })) };
     case "checkboxes":
-      return { kind: "boxes", value: initial, options: one.options.map(option) };
+      return { kind: "boxes", value: initial, options: control.options.map(option) };
     case "radio_buttons":
-      return { kind: "radio", value: initial, options: one.options.map(option) };
+      return { kind: "radio", value: initial, options: control.options.map(option) };
     case "datepicker":
-      return { kind: "date", value: one.initial_date };
+      return { kind: "date", value: control.initial_date };
     case "timepicker":
-      return { kind: "time", value: one.initial_time };
+      return { kind: "time", value: control.initial_time };
     case "datetimepicker":
-      return { kind: "moment", value: one.initial_date_time };
+      return { kind: "moment", value: control.initial_date_time };
     case "number_input":
-      return { kind: "number", value: one.initial_value, min: one.min_value, max: one.max_value };
+      return { kind: "number", value: control.initial_value, min: control.min_value, max: control.max_value };
     case "file_input":
-      return { kind: "file", several: (one.max_files ?? 10) > 1 };
+      return { kind: "file", several: (control.max_files ?? 10) > 1 };
     case "plain_text_input":
-      return { kind: one.multiline ? "multiline" : "text", value: one.initial_value };
+      return { kind: control.multiline ? "multiline" : "text", value: control.initial_value };
     case "rich_text_input":
       return { kind: "multiline" };
     default:
-      return { kind: "text", value: one.initial_value };
+      return { kind: "text", value: control.initial_value };
   }
 }
 
@@ -164,28 +164,28 @@ const plain = (text) => (typeof text === "string" ? text : (text?.text ?? ""));
 
 const COLOURS = { good: "#2eb67d", warning: "#ecb22e", danger: "#e01e5a" };
 
-function drawAttachment(one, ui) {
+function drawAttachment(attachment, ui) {
   const box = el("div", { class: "attachment" });
-  const colour = COLOURS[one.color] ?? String(one.color ?? "").replace(/^(?!#)/, "#");
+  const colour = COLOURS[attachment.color] ?? String(attachment.color ?? "").replace(/^(?!#)/, "#");
   if (/^#[0-9a-f]{3,6}$/i.test(colour)) box.style.setProperty("--bar", colour);
-  if (one.blocks) box.append(...drawBlocks(one.blocks, ui));
-  else box.append(...legacy(one, ui));
-  const outside = one.pretext ? mrkdwn(one.pretext, ui) : [];
+  if (attachment.blocks) box.append(...drawBlocks(attachment.blocks, ui));
+  else box.append(...legacy(attachment, ui));
+  const outside = attachment.pretext ? mrkdwn(attachment.pretext, ui) : [];
   return el("div", {}, outside, box);
 }
 
-function legacy(one, ui) {
+function legacy(attachment, ui) {
   const line = (name, ...children) => el("p", { class: name }, ...children);
-  const title = one.title ? (one.title_link ? link(one.title_link, inlineText(one.title, ui)) : inlineText(one.title, ui)) : null;
+  const title = attachment.title ? (attachment.title_link ? link(attachment.title_link, inlineText(attachment.title, ui)) : inlineText(attachment.title, ui)) : null;
   return [
-    one.author_name ? line("small", one.author_icon ? picture(one.author_icon, "", ui.mediaFrom, "tiny") : null, one.author_link ? link(one.author_link, [one.author_name]) : one.author_name) : null,
+    attachment.author_name ? line("small", attachment.author_icon ? picture(attachment.author_icon, "", ui.mediaFrom, "tiny") : null, attachment.author_link ? link(attachment.author_link, [attachment.author_name]) : attachment.author_name) : null,
     title ? line("", el("b", {}, title)) : null,
-    one.text ? el("div", {}, mrkdwn(one.text, ui)) : null,
-    one.fields?.length ? el("div", { class: "pairs" }, one.fields.map((field) => el("div", { class: field.short ? "" : "wide" }, el("b", {}, field.title), el("div", {}, mrkdwn(String(field.value ?? ""), ui))))) : null,
-    one.actions?.length ? el("div", { class: "row" }, one.actions.map((action) => (action.url ? el("span", { class: "control" }, link(action.url, [action.text])) : button(action.text, { style: action.style, press: () => ui.press(action.name) })))) : null,
-    one.image_url ? picture(one.image_url, one.fallback, ui.mediaFrom) : null,
-    one.thumb_url ? picture(one.thumb_url, one.fallback, ui.mediaFrom, "thumb") : null,
-    one.footer ? line("small", one.footer) : null,
+    attachment.text ? el("div", {}, mrkdwn(attachment.text, ui)) : null,
+    attachment.fields?.length ? el("div", { class: "pairs" }, attachment.fields.map((field) => el("div", { class: field.short ? "" : "wide" }, el("b", {}, field.title), el("div", {}, mrkdwn(String(field.value ?? ""), ui))))) : null,
+    attachment.actions?.length ? el("div", { class: "row" }, attachment.actions.map((action) => (action.url ? el("span", { class: "control" }, link(action.url, [action.text])) : button(action.text, { style: action.style, press: () => ui.press(action.name) })))) : null,
+    attachment.image_url ? picture(attachment.image_url, attachment.fallback, ui.mediaFrom) : null,
+    attachment.thumb_url ? picture(attachment.thumb_url, attachment.fallback, ui.mediaFrom, "thumb") : null,
+    attachment.footer ? line("small", attachment.footer) : null,
   ].filter(Boolean);
 }
 

@@ -32,7 +32,7 @@ export function richText(block, ui) {
 }
 
 function blockNode(element, ui) {
-  const children = () => (element.elements ?? []).map((one) => inlineNode(one, ui));
+  const children = () => (element.elements ?? []).map((child) => inlineNode(child, ui));
   switch (element.type) {
     case "rich_text_quote":
       return el("blockquote", {}, children());
