@@ -18,6 +18,7 @@ from bridge.content.cards.walk import actions_of, walk
 from bridge.errors import CodecError
 from connectors.slack.cards import SCHEMA_IDS, read_form, read_message, read_payload
 from tests.connectors.slack.card_payloads import EVERY_ATTACHMENT, EVERY_BLOCK, EVERY_FILE
+from tests.examples import examples
 
 WORDS = st.sampled_from(
     [
@@ -35,7 +36,7 @@ JSON = st.recursive(
     ),
     max_leaves=25,
 )
-SOME = settings(max_examples=60)
+SOME = settings(max_examples=examples(60))
 WHOLE: dict[str, Any] = {
     "text": "hi",
     "blocks": EVERY_BLOCK,

@@ -23,9 +23,10 @@ from connectors.slack.cards.write_texts import document_to_mrkdwn
 from connectors.slack.mrkdwn_writer import text_to_mrkdwn
 from tests.connectors.slack.slack_rules import faults
 from tests.content.card_strategies import cards, marks, marks_of
+from tests.examples import examples
 
 DRAWN = settings(
-    max_examples=40,
+    max_examples=examples(40),
 )
 
 
@@ -174,7 +175,7 @@ def test_every_word_is_shown_once_and_in_order_or_named_as_lost(
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@settings(DRAWN, max_examples=1_500)
+@settings(DRAWN, max_examples=examples(1_500))
 @given(card=cards(3))
 def test_many_cards_are_taken_with_all_their_words(card: Card) -> None:
     for rendering in RENDERINGS.values():
@@ -196,7 +197,7 @@ _SIMPLE = st.one_of(
 
 
 @given(st.lists(_SIMPLE, max_size=4).map(tuple))
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_the_short_way_to_mrkdwn_says_the_same_as_the_long_one(line: tuple[Inline, ...]) -> None:
     written = text_to_mrkdwn((Paragraph(line),))
 

@@ -31,6 +31,7 @@ from connectors.slack.rich_text_writer import rich_text_length, text_to_rich_tex
 from tests.connectors.slack.slack_rules import faults
 from tests.connectors.slack.written_cards import run, text
 from tests.content.card_strategies import DOCUMENTS, marks, marks_of, numbered
+from tests.examples import examples
 
 PRESERVED = (
     "one **bold _both_** `code` ~~gone~~ <u>under</u>",
@@ -152,7 +153,7 @@ def texts_of(elements: Any) -> Iterator[str]:
 
 
 @settings(
-    max_examples=150,
+    max_examples=examples(150),
 )
 @given(DOCUMENTS.map(numbered))
 def test_every_word_of_any_text_is_said_in_its_place(document: Document) -> None:

@@ -49,6 +49,7 @@ from connectors.slack.ids import channel_ref
 from connectors.slack.status import working_call
 from connectors.slack.streams import METHODS as STREAMS
 from connectors.slack.text import text_to_mrkdwn
+from tests.examples import examples
 
 Json = dict[str, Any]
 CHANNEL = channel_ref("T1", "C1")
@@ -403,7 +404,7 @@ _TEXTS = st.text(
 
 
 @given(_TEXTS, st.integers(1, 400))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_whatever_is_said_fits_and_is_sent(text: str, times: int) -> None:
     calls = post(text * times).calls
 

@@ -39,6 +39,7 @@ from bridge.content.text.tree import (
 from bridge.model import ActorId
 from connectors.slack.sandbox.text import posted_text
 from connectors.slack.text import mrkdwn_to_text, rich_text_to_text, text_to_mrkdwn
+from tests.examples import examples
 
 TEAM = "T1"
 ADA = Mention(ActorId("slack:T1:UADA"), "UADA")
@@ -353,7 +354,7 @@ def _shape(nodes: Any, styles: frozenset[type] = frozenset()) -> list[tuple[str,
 
 
 @given(st.text(_CHARS | st.sampled_from("*_~`<>&:\n |!@#"), max_size=80))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_mrkdwn_can_be_read_and_written_again(mrkdwn: str) -> None:
     document = mrkdwn_to_text(mrkdwn, TEAM)
 
@@ -365,7 +366,7 @@ _PINGS = re.compile(r"<(?:@|!(?!date\^)|#)")
 
 
 @given(st.text(_CHARS | st.sampled_from("<>!@#&;*_~`[]()\\|\n -"), max_size=80))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_text_can_ping(markdown: str) -> None:
     mrkdwn = text_to_mrkdwn(markdown_to_text(markdown))
 

@@ -33,6 +33,7 @@ from connectors.slack.emoji import emoji_to_reaction, reaction_to_emoji
 from connectors.slack.mrkdwn import escape
 from connectors.slack.text import mrkdwn_to_text, text_to_mrkdwn
 from tests.content.text_strategies import HOSTILE, Sayable, runs, styled, texts, words
+from tests.examples import examples
 
 TEAM = "T1"
 
@@ -58,14 +59,14 @@ SAYABLE = Sayable(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(SAYABLE.documents())
 def test_what_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
     check_round_trip(document)
 
 
 @pytest.mark.long
-@settings(max_examples=10_000)
+@settings(max_examples=examples(10_000))
 @given(SAYABLE.documents())
 def test_much_that_mrkdwn_can_say_is_read_as_it_was_written(document: Document) -> None:
     check_round_trip(document)
@@ -110,7 +111,7 @@ def test_what_has_no_name_is_no_reaction() -> None:
 
 
 @given(st.text(max_size=200) | st.lists(words(), max_size=20).map("\n".join))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_string_settles_after_one_round(mrkdwn: str) -> None:
     once = mrkdwn_to_text(text_to_mrkdwn(mrkdwn_to_text(mrkdwn, TEAM)), TEAM)
 
