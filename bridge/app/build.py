@@ -150,15 +150,15 @@ async def build(settings: Settings) -> Bridge:
 
 def agent_pictures(settings: Settings, problems: list[str]) -> dict[str, AgentPicture]:
     """The pictures of agents; adds a line to `problems` for each that cannot be loaded."""
-    found: dict[str, AgentPicture] = {}
+    pictures: dict[str, AgentPicture] = {}
     for name, entry in settings.agents.items():
         if entry.picture is None:
             continue
         try:
-            found[name] = agent_picture(entry.picture)
+            pictures[name] = agent_picture(entry.picture)
         except ConfigError as error:
             problems.append(f"agents.{name}.picture: {error}")
-    return found
+    return pictures
 
 
 def build_agents(
@@ -194,12 +194,12 @@ def build_policies(settings: Settings) -> dict[str, ContentPolicy]:
 
 async def known_secrets(settings: Settings, tokens: SecretSource) -> set[str]:
     """The values of all secrets that the configuration refers to and that are set."""
-    found: set[str] = set()
+    values: set[str] = set()
     for entry in (*settings.accounts.values(), *settings.agents.values()):
         for _, ref in secrets_of(entry.options):
             with contextlib.suppress(ConfigError):
-                found.add(await tokens.secret(ref))
-    return found
+                values.add(await tokens.secret(ref))
+    return values
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
@@ -213,10 +213,12 @@ async def open_store(settings: Settings, clock: Clock) -> Store:
 
 async def open_files(settings: Settings, clock: Clock, links: FileLinks | None) -> Files:
     """The files of these settings, in a folder beside the store."""
-    wanted = settings.files
+    file_settings = settings.files
     blobs = await open_blobs(settings.store.path.with_suffix(".blobs"), clock=clock)
-    limits = FetchLimits(size=int(wanted.max_file_mb * 1_000_000), seconds=wanted.fetch_seconds)
-    fetcher = GuardedFetcher(blobs, limits, loopback=wanted.allow_loopback)
+    limits = FetchLimits(
+        size=int(file_settings.max_file_mb * 1_000_000), seconds=file_settings.fetch_seconds
+    )
+    fetcher = GuardedFetcher(blobs, limits, loopback=file_settings.allow_loopback)
     return Files(blobs, fetcher) if links is None else Files(blobs, fetcher, links.url_of)
 
 
@@ -290,13 +292,13 @@ def email_key(settings: Settings) -> bytes | None:
 def quotas_of(settings: Settings) -> QuotaSettings:
     """Quotas of rooms, agents and people, and the prices of models."""
     prices = {
-        name: Prices(**found.model_dump())
+        name: Prices(**prices_of_entry.model_dump())
         for name, entry in settings.agents.items()
-        if isinstance(found := getattr(entry.options, "prices", None), BaseModel)
+        if isinstance(prices_of_entry := getattr(entry.options, "prices", None), BaseModel)
     }
     return QuotaSettings(
-        rooms={RoomId(name): quota_of(one.quota) for name, one in settings.rooms.items()},
-        agents={name: quota_of(one.quota) for name, one in settings.agents.items()},
+        rooms={RoomId(name): quota_of(entry.quota) for name, entry in settings.rooms.items()},
+        agents={name: quota_of(entry.quota) for name, entry in settings.agents.items()},
         person=quota_of(settings.people.quota),
         prices=prices,
     )

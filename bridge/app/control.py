@@ -108,11 +108,11 @@ def _answering(path: Path) -> RunningBridge | None:
     """The bridge that wrote this file, if it answers."""
     try:
         facts = json.loads(path.read_text("utf-8"))
-        found = RunningBridge(int(facts["pid"]), str(facts["url"]), str(facts["token"]))
-        found.ask("/admin/")
+        bridge = RunningBridge(int(facts["pid"]), str(facts["url"]), str(facts["token"]))
+        bridge.ask("/admin/")
     except (OSError, ValueError, KeyError, TypeError, BridgeError):
         return None  # no file, one of another user, or one that a crash left
-    return found
+    return bridge
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

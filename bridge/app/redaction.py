@@ -45,12 +45,12 @@ class _Shapes:
 @cache
 def _shapes() -> _Shapes:
     """The shapes of the bridge's own secrets and of the installed connectors."""
-    found = [shape for name in names_of(CONNECTORS) for shape in _shapes_of(name)]
-    patterns = [f"(?:{shape.pattern})" for shape in found]
-    sign_patterns = [f"(?:{shape.sign_pattern})" for shape in found if shape.sign_pattern]
+    shapes = [shape for name in names_of(CONNECTORS) for shape in _shapes_of(name)]
+    patterns = [f"(?:{shape.pattern})" for shape in shapes]
+    sign_patterns = [f"(?:{shape.sign_pattern})" for shape in shapes if shape.sign_pattern]
     return _Shapes(
         re.compile("|".join([*patterns, f"(?x:{_OWN_SECRETS})"])),
-        (*(sign for shape in found for sign in shape.signs), *_OWN_SIGNS),
+        (*(sign for shape in shapes for sign in shape.signs), *_OWN_SIGNS),
         re.compile("|".join(sign_patterns)) if sign_patterns else None,
     )
 
@@ -90,7 +90,7 @@ def hide_secrets(text: str) -> str:
 def hide_paths(text: str) -> str:
     """The text without names of files: absolute paths, and quoted text with a slash. Web addresses
     stay."""
-    return _PATHS.sub(lambda found: found[0] if "://" in found[0] else "(a file)", text)
+    return _PATHS.sub(lambda match: match[0] if "://" in match[0] else "(a file)", text)
 
 
 def may_hold_secret(text: str) -> bool:

@@ -57,10 +57,10 @@ class Reloader:
                 changes = await self._change(new)
             except BridgeError as error:
                 log.error("configuration_rejected", error=str(error))  # noqa: TRY400
-                told = f"{KEPT}: {error}"
+                rejection = f"{KEPT}: {error}"
                 others = (p for p in self._bridge.problems if not p.startswith(KEPT))
-                self._bridge.problems[:] = [*others, told]
-                raise ConfigError(told) from error
+                self._bridge.problems[:] = [*others, rejection]
+                raise ConfigError(rejection) from error
             log.info("configuration_reloaded", changes=changes)
             return changes
 
@@ -80,13 +80,13 @@ class Reloader:
             agents = await asyncio.to_thread(
                 build_agents, new, bridge.store, bridge.clock, bridge.files
             )
-            kept = {a: c for a, c in bridge.connectors.items() if a not in changed}
-            rooms = await find_rooms(new, {**kept, **fresh}, bridge.store, problems)
+            unchanged = {a: c for a, c in bridge.connectors.items() if a not in changed}
+            rooms = await find_rooms(new, {**unchanged, **fresh}, bridge.store, problems)
             pictures = await asyncio.to_thread(agent_pictures, new, problems)
             configuration = Configuration(
                 rooms, new.admins, groups_of(new), email_key(new), quotas_of(new)
             )
-            told = await asyncio.to_thread(_told, old, new)
+            changes = await asyncio.to_thread(_changes_between, old, new)
             servers = bridge.tools.prepare(new.tools)
             for account in changed & bridge.connectors.keys():
                 ended[account] = bridge.connectors[account]
@@ -109,7 +109,7 @@ class Reloader:
         bridge.router.reconfigure.apply(configuration)
         bridge.problems[:] = problems
         await self._end(ended, fresh, closing)
-        return [*told, *problems]
+        return [*changes, *problems]
 
     async def _end(
         self,
@@ -137,20 +137,20 @@ class Reloader:
                 reconfigure.start_account(account, connector)
 
 
-def _told(old: Settings, new: Settings) -> list[str]:
+def _changes_between(old: Settings, new: Settings) -> list[str]:
     """What differs, a text for each account, room, agent and section."""
-    found: list[str] = []
+    changes: list[str] = []
     for section in ("accounts", "rooms", "agents", "tools"):
         before, after = getattr(old, section), getattr(new, section)
         for name in sorted(before | after):
             if before.get(name) == after.get(name):
                 continue
             what = "added" if name not in before else "changed" if name in after else "removed"
-            found.append(f"{section.removesuffix('s')} {name!r} {what}")
-    found += [f"{part} changed" for part in _AT_ONCE if getattr(old, part) != getattr(new, part)]
-    found += [
+            changes.append(f"{section.removesuffix('s')} {name!r} {what}")
+    changes += [f"{part} changed" for part in _AT_ONCE if getattr(old, part) != getattr(new, part)]
+    changes += [
         f"{section} changed: it takes a restart"
         for section in _AT_START
         if getattr(old, section) != getattr(new, section)
     ]
-    return found
+    return changes

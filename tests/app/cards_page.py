@@ -50,7 +50,7 @@ def page() -> str:
     schema = card_schema()["$defs"]
     kinds = {str(kind.__dataclass_fields__["type"].default): kind for kind in _kinds()}
     lines = [_INTRO, "## Nodes\n", *(_node(name, kind, schema) for name, kind in kinds.items())]
-    lines += ["## Values in nodes\n", *(_value(one, schema) for one in _values(schema, kinds))]
+    lines += ["## Values in nodes\n", *(_value(value, schema) for value in _values(schema, kinds))]
     return "\n".join(lines)
 
 
@@ -74,7 +74,7 @@ def _node(name: str, kind: Any, schema: dict[str, Any]) -> str:
             "",
             "| platform | result |",
             "|---|---|",
-            *(f"| {one} | {_made(EXAMPLES[name], one)} |" for one in PLATFORMS),
+            *(f"| {platform} | {_made(EXAMPLES[name], platform)} |" for platform in PLATFORMS),
             "",
         ]
     )
@@ -99,14 +99,14 @@ def _fields(schema: dict[str, Any]) -> Iterator[str]:
     yield "| field | value | default |"
     yield "|---|---|---|"
     required = schema.get("required", ())
-    for name, one in schema["properties"].items():
+    for name, field_schema in schema["properties"].items():
         if name != "type":
-            default = "" if name in required else f"`{json.dumps(one.get('default'))}`"
-            yield f"| `{name}` | {_type(one)} | {default} |"
+            default = "" if name in required else f"`{json.dumps(field_schema.get('default'))}`"
+            yield f"| `{name}` | {_type(field_schema)} | {default} |"
 
 
-def _type(one: dict[str, Any]) -> str:
-    match one:
+def _type(schema: dict[str, Any]) -> str:
+    match schema:
         case {"$ref": str() as target}:
             return target.rpartition("/")[2]
         case {"enum": list() as values}:
@@ -119,7 +119,7 @@ def _type(one: dict[str, Any]) -> str:
         case {"contentMediaType": _}:
             return "Markdown"
         case {"type": "array"}:
-            return f"list of {_type(one.get('items') or {})}"
+            return f"list of {_type(schema.get('items') or {})}"
         case {"type": str() as name}:
             return name
         case _:
@@ -132,15 +132,15 @@ def _type(one: dict[str, Any]) -> str:
 def _made(example: dict[str, Any], platform: str) -> str:
     """The elements of the example's translation, and its losses."""
     done = translate({"type": "card", "nodes": [example]}, source="card", target=platform)
-    kinds = dict.fromkeys(one.kind for one in see(platform, done.messages).elements)
+    kinds = dict.fromkeys(element.kind for element in see(platform, done.messages).elements)
     shown = ", ".join(f"`{kind}`" for kind in kinds if kind != "AdaptiveCard") or "text"
     return "; ".join([shown, *_lost(done)])
 
 
 def _lost(done: Translation) -> Iterator[str]:
-    for one in done.losses:
-        shown = f" → {_cell(one.shown_as)}" if one.shown_as else ""
-        yield f"{one.kind}: {_cell(one.what)}{shown}"
+    for loss in done.losses:
+        shown = f" → {_cell(loss.shown_as)}" if loss.shown_as else ""
+        yield f"{loss.kind}: {_cell(loss.what)}{shown}"
 
 
 def _cell(text: str) -> str:

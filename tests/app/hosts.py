@@ -95,12 +95,12 @@ class Names(AbstractResolver):
 
     def __init__(self, **names: list[list[str]]) -> None:
         self._answers = {name.replace("_", "."): answers for name, answers in names.items()}
-        self.asked: list[str] = []
+        self.hosts_asked: list[str] = []
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        self.asked.append(host)
+        self.hosts_asked.append(host)
         if host not in self._answers:
             raise OSError(None, "no such name")
         answers = self._answers[host]

@@ -31,7 +31,9 @@ def test_every_type_has_a_heading_and_every_field_a_line() -> None:
         section = TEXT.split(f"\n### {heading}\n")[1].split("\n### ")[0]
 
         assert [
-            one for one in kind["properties"] if one != "type" and f"| `{one}` |" not in section
+            field
+            for field in kind["properties"]
+            if field != "type" and f"| `{field}` |" not in section
         ] == []
 
 

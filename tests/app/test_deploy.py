@@ -24,37 +24,37 @@ def instructions() -> list[tuple[str, str]]:
     ]
 
 
-def said(word: str) -> list[str]:
+def arguments_of(word: str) -> list[str]:
     return [rest for name, rest in instructions() if name == word]
 
 
 def test_the_image_is_built_in_two_stages_from_the_hashed_lock() -> None:
-    assert said("FROM") == ["python:3.13-slim AS build", "python:3.13-slim"]
-    assert [run for run in said("RUN") if "pip" in run] == [
+    assert arguments_of("FROM") == ["python:3.13-slim AS build", "python:3.13-slim"]
+    assert [run for run in arguments_of("RUN") if "pip" in run] == [
         "pip install --require-hashes -r requirements.lock",
         "pip install --no-deps .",
     ]
 
 
 def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
-    assert said("USER") == ["10001"]
+    assert arguments_of("USER") == ["10001"]
     last = [name for name, _ in instructions()]
     assert last.index("USER") < last.index("ENTRYPOINT")
-    (check,) = said("HEALTHCHECK")
+    (check,) = arguments_of("HEALTHCHECK")
     assert "urllib" in check
     assert "/readyz" in check
     assert "curl" not in check
-    assert said("VOLUME") == ["/var/lib/uacs-bridge"]
-    assert "UACS_BRIDGE_CONFIG=/etc/uacs-bridge/bridge.yaml" in " ".join(said("ENV"))
+    assert arguments_of("VOLUME") == ["/var/lib/uacs-bridge"]
+    assert "UACS_BRIDGE_CONFIG=/etc/uacs-bridge/bridge.yaml" in " ".join(arguments_of("ENV"))
 
 
 def test_the_image_takes_nothing_from_unnamed_places() -> None:
-    assert said("ADD") == []
+    assert arguments_of("ADD") == []
     assert not re.search(r"https?://(?!127\.0\.0\.1)", (ROOT / "Dockerfile").read_text())
 
 
 def test_the_builder_sees_what_the_dockerfile_copies() -> None:
-    copied = {source.removeprefix("./") for rest in said("COPY") if "--from" not in rest
+    copied = {source.removeprefix("./") for rest in arguments_of("COPY") if "--from" not in rest
               for source in rest.split()[:-1]}  # fmt: skip
     seen = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines()
             if line.startswith("!")}  # fmt: skip

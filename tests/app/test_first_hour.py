@@ -37,7 +37,7 @@ def errors_of(config: Path) -> list[str]:
     copy.write_text(yaml.safe_dump({**settings, "web": {**settings.get("web", {}), "port": 0}}))
     result = cli("check", "--offline", "--json", "-c", str(copy))
     found = json.loads(result.stdout)["findings"]
-    return [one["what"] for one in found if one["level"] == "error"]
+    return [finding["what"] for finding in found if finding["level"] == "error"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
@@ -55,12 +55,12 @@ def test_a_copied_example_lacks_nothing_but_its_secrets(
         monkeypatch.setenv(name, "given")
 
     assert without
-    assert [one for one in without if "is empty or not set" not in one] == []
+    assert [error for error in without if "is empty or not set" not in error] == []
     assert errors_of(config) == []
 
 
 def test_the_short_examples_are_short() -> None:
-    lengths = {one.name: len(one.read_text().splitlines()) for one in EXAMPLES}
+    lengths = {example.name: len(example.read_text().splitlines()) for example in EXAMPLES}
 
     assert {name for name, length in lengths.items() if length > 25} == {"bridge.example.yaml"}
     assert len(lengths) == 4
@@ -93,7 +93,7 @@ def test_init_writes_a_short_file_that_lacks_only_its_secrets(
 
     assert done.exit_code == 0, done.output
     assert len(config.read_text().splitlines()) <= 25
-    assert [one for one in errors_of(config) if "is empty or not set" not in one] == []
+    assert [error for error in errors_of(config) if "is empty or not set" not in error] == []
     for name in re.findall(r"env: ([A-Z_]+)", config.read_text()):
         assert f"export {name}=..." in done.stdout
     assert f"uacs-bridge check -c {config}" in done.stdout
@@ -160,16 +160,18 @@ def test_init_asks_again_where_an_answer_cannot_be(
     ]
 
     done = CliRunner().invoke(
-        main, ["init", "-c", str(config)], input="".join(f"{one}\n" for one, _ in answers)
+        main, ["init", "-c", str(config)], input="".join(f"{answer}\n" for answer, _ in answers)
     )
 
     assert done.exit_code == 0, done.output
-    said = [line.removeprefix("Error: ") for line in done.output.splitlines() if "Error: " in line]
+    printed_errors = [
+        line.removeprefix("Error: ") for line in done.output.splitlines() if "Error: " in line
+    ]
     wanted = [problem for _, problem in answers if problem]
-    assert len(said) == len(wanted)
-    for line, problem in zip(said, wanted, strict=True):
+    assert len(printed_errors) == len(wanted)
+    for line, problem in zip(printed_errors, wanted, strict=True):
         assert line.startswith(problem)
-    assert [one for one in errors_of(config) if "is empty or not set" not in one] == []
+    assert [error for error in errors_of(config) if "is empty or not set" not in error] == []
 
 
 def test_an_agent_is_asked_for_again_where_nothing_can_be_done_without(
@@ -187,7 +189,7 @@ def test_an_agent_is_asked_for_again_where_nothing_can_be_done_without(
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "expected"),
     [
         ("app_id", "abc", "accounts.teams.app_id: must be a GUID"),
         ("tenant_id", "contoso", "accounts.teams.tenant_id: must be a GUID"),
@@ -195,7 +197,7 @@ def test_an_agent_is_asked_for_again_where_nothing_can_be_done_without(
 )
 @pytest.mark.parametrize("command", ["check", "run"])
 def test_ids_that_init_refuses_are_refused_by_check_and_run_too(
-    command: str, key: str, value: str, said: str, tmp_path: Path
+    command: str, key: str, value: str, expected: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "bridge.yaml"
     assert cli("init", "-c", str(config), "--use", "archive", *TEAMS).exit_code == 0
@@ -206,7 +208,7 @@ def test_ids_that_init_refuses_are_refused_by_check_and_run_too(
     refused = cli(command, "-c", str(config))
 
     assert refused.exit_code != 0
-    assert said in refused.output
+    assert expected in refused.output
 
 
 def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
@@ -225,7 +227,7 @@ def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "expected"),
     [
         ([], "--use is needed"),
         (["--use", "agent", *SLACK], "--agent is needed"),
@@ -245,19 +247,19 @@ def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
     ],
 )
 def test_init_says_what_is_missing_or_wrong_and_writes_nothing(
-    args: list[str], said: str, tmp_path: Path
+    args: list[str], expected: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "bridge.yaml"
 
     done = cli("init", "-c", str(config), *args)
 
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert expected in done.stderr
     assert not config.exists()
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "expected"),
     [
         (["teams", "--app-id", "abc"], "--app-id 'abc' is not a GUID"),
         (["teams", "--tenant-id", "contoso"], "--tenant-id 'contoso' is not a GUID"),
@@ -269,11 +271,11 @@ def test_init_says_what_is_missing_or_wrong_and_writes_nothing(
         (["slack", "--account", "admin"], "an address of the bridge's own"),
     ],
 )
-def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], said: str) -> None:
+def test_setup_takes_no_ids_and_addresses_that_cannot_be(args: list[str], expected: str) -> None:
     done = cli("setup", *args)
 
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert expected in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -296,13 +298,13 @@ def test_numbers_that_cannot_be_are_refused_on_the_command_line(args: list[str])
 def test_the_examples_of_the_help_work_as_they_stand(command: str, tmp_path: Path) -> None:
     shown = cli(command, "--help").stdout.partition("Examples:")[2].partition("Options:")[0]
     lines = shown.replace("\\\n", " ").splitlines()
-    examples = [shlex.split(one) for one in lines if one.strip().startswith("uacs-bridge")]
+    examples = [shlex.split(line) for line in lines if line.strip().startswith("uacs-bridge")]
 
     for number, (_, *args) in enumerate(examples):
         if args == ["init"]:
             continue  # asks, on a terminal
         more = ["-c", str(tmp_path / f"{number}.yaml")] if command == "init" else []
-        args = [str(tmp_path / "out") if one == "teams-app" else one for one in args]
+        args = [str(tmp_path / "out") if arg == "teams-app" else arg for arg in args]
 
         assert cli(*args, *more).exit_code == 0, args
 

@@ -83,7 +83,7 @@ def found(size: Size, wanted: Settings) -> Rooms:
     }
     problems: list[str] = []
     rooms = asyncio.run(find_rooms(wanted, towns, SqliteStore.in_memory(SystemClock()), problems))
-    assert [one for one in problems if "19:" not in one] == []
+    assert [problem for problem in problems if "19:" not in problem] == []
     return rooms
 
 
@@ -253,13 +253,13 @@ ARGUMENTS = {
 def _reading_commands() -> list[str]:
     """Every command that reads a configuration file."""
 
-    def walk(one: click.Command, names: tuple[str, ...]) -> Iterator[str]:
-        if isinstance(one, click.Group):
-            context = click.Context(one)
-            for name in one.list_commands(context):
-                if (found := one.get_command(context, name)) is not None:
+    def walk(command: click.Command, names: tuple[str, ...]) -> Iterator[str]:
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                if (found := command.get_command(context, name)) is not None:
                     yield from walk(found, (*names, name))
-        elif any(option.name == "config" for option in one.params):
+        elif any(option.name == "config" for option in command.params):
             yield " ".join(names)
 
     return [name for name in walk(main, ()) if name != "init"]  # it writes one
@@ -273,9 +273,9 @@ def _arguments(command: str) -> list[str]:
         found = found.get_command(click.Context(found), name)
     assert found is not None
     given = [*command.split(), *ARGUMENTS.get(command, ())]
-    for one in found.params:
-        if one.required:
-            given += ["x"] if isinstance(one, click.Argument) else [one.opts[0], "x"]
+    for param in found.params:
+        if param.required:
+            given += ["x"] if isinstance(param, click.Argument) else [param.opts[0], "x"]
     return given
 
 

@@ -222,8 +222,8 @@ async def test_the_command_reload_has_a_changed_file_read_again(
     async with child("run", "-c", str(config)) as bridge:
         await bridge.line("gateway_session_began")
         exclude_secrets(config)
-        told = await asyncio.to_thread(cli, "reload", "-c", str(config))
-        assert (told.exit_code, told.stdout) == (0, "room 'general' changed\n")
+        result = await asyncio.to_thread(cli, "reload", "-c", str(config))
+        assert (result.exit_code, result.stdout) == (0, "room 'general' changed\n")
         await local.say("slack", "general", "a secret")
         await local.say("slack", "general", "heard")
         await local.until(lambda: len(local.standing("discord", "general")) == 1)

@@ -47,30 +47,30 @@ class Wanted:
     per_minute: int = 120
 
 
-def new_token(wanted: Wanted, now: float, taken: Collection[str] = ()) -> tuple[ApiToken, str]:
+def new_token(request: Wanted, now: float, taken: Collection[str] = ()) -> tuple[ApiToken, str]:
     """What is kept, and the token itself, which nobody can see again. Raises InvalidData."""
-    if not _NAME.fullmatch(wanted.name):
+    if not _NAME.fullmatch(request.name):
         raise InvalidData(
-            f"{wanted.name!r} is no name for a token; use lower-case letters, digits, - and _"
+            f"{request.name!r} is no name for a token; use lower-case letters, digits, - and _"
         )
-    if wanted.name in taken:
-        raise InvalidData(f"{wanted.name!r} is the name of an agent; choose another")
-    if not wanted.rooms or not wanted.scopes:
+    if request.name in taken:
+        raise InvalidData(f"{request.name!r} is the name of an agent; choose another")
+    if not request.rooms or not request.scopes:
         raise InvalidData("A token needs at least one room and one scope")
-    if wanted.per_minute < 1 or (wanted.seconds is not None and wanted.seconds <= 0):
+    if request.per_minute < 1 or (request.seconds is not None and request.seconds <= 0):
         raise InvalidData("A token needs some time, and at least one request a minute")
     secret = secrets.token_urlsafe(32)
-    kept = ApiToken(
-        name=wanted.name,
+    record = ApiToken(
+        name=request.name,
         digest=_digest(secret),
-        role=wanted.role,
-        rooms=wanted.rooms,
-        scopes=wanted.scopes,
+        role=request.role,
+        rooms=request.rooms,
+        scopes=request.scopes,
         created=now,
-        expires=None if wanted.seconds is None else now + wanted.seconds,
-        per_minute=wanted.per_minute,
+        expires=None if request.seconds is None else now + request.seconds,
+        per_minute=request.per_minute,
     )
-    return kept, f"{PREFIX}.{wanted.name}.{secret}"
+    return record, f"{PREFIX}.{request.name}.{secret}"
 
 
 _TOKEN: TypeAdapter[ApiToken] = TypeAdapter(ApiToken)
@@ -86,22 +86,22 @@ def token_from_json(fields: Mapping[str, Any]) -> ApiToken:
 
 def scopes_of(text: str) -> tuple[Scope, ...]:
     """`read,post` -> scopes. Raises InvalidData, which names those that there are."""
-    wanted = [one.strip() for one in text.split(",") if one.strip()]
-    unknown = [one for one in wanted if one not in SCOPES]
-    if unknown or not wanted:
-        said = repr(unknown[0]) if unknown else "nothing"
-        raise InvalidData(f"{said} is no scope; there are {', '.join(SCOPES)}")
-    return tuple(one for one in SCOPES if one in wanted)
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in SCOPES]
+    if unknown or not names:
+        unknown_scope = repr(unknown[0]) if unknown else "nothing"
+        raise InvalidData(f"{unknown_scope} is no scope; there are {', '.join(SCOPES)}")
+    return tuple(scope for scope in SCOPES if scope in names)
 
 
 def seconds_of(text: str) -> float | None:
     """`30d`, `12h`, `never` -> seconds. Raises InvalidData."""
     if text.strip() == "never":
         return None
-    found = re.fullmatch(r"\s*(\d{1,6})\s*([mhdw])\s*", text)
-    if found is None or not int(found[1]):
+    match = re.fullmatch(r"\s*(\d{1,6})\s*([mhdw])\s*", text)
+    if match is None or not int(match[1]):
         raise InvalidData(f"{text!r} is no time; write 30d, 12h, 90m, 2w or never")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]
 
 
 @dataclass(frozen=True)
@@ -154,29 +154,29 @@ class Doorkeeper:
 
     async def caller(self, authorization: str) -> Caller:
         """Of an `Authorization: Bearer ...` header. Counts against the token's limit."""
-        scheme, _, given = authorization[:_LONGEST].strip().partition(" ")
-        if scheme.lower() != "bearer" or not given.strip():
+        scheme, _, credentials = authorization[:_LONGEST].strip().partition(" ")
+        if scheme.lower() != "bearer" or not credentials.strip():
             raise _refused("There is no token", f"send Authorization: Bearer TOKEN; {_MAKE_ONE}")
-        caller = await self._known(given.strip())
+        caller = await self._caller_of(credentials.strip())
         self._count(caller.token)
         return caller
 
     async def still(self, caller: Caller) -> bool:
         """Whether the token of an open stream is still the same, and good."""
-        kept = await self._store.token(caller.name)
-        return kept == caller.token and not self._is_over(caller.token)
+        record = await self._store.token(caller.name)
+        return record == caller.token and not self._is_over(caller.token)
 
-    async def _known(self, given: str) -> Caller:
-        prefix, _, rest = given.partition(".")
-        name, _, secret = rest.partition(".")
-        kept = await self._store.token(name) if prefix == PREFIX else None
-        digest = _NOBODY if kept is None else kept.digest
+    async def _caller_of(self, api_key: str) -> Caller:
+        prefix, _, name_and_secret = api_key.partition(".")
+        name, _, secret = name_and_secret.partition(".")
+        record = await self._store.token(name) if prefix == PREFIX else None
+        digest = _NOBODY if record is None else record.digest
         same = hmac.compare_digest(digest, _digest(secret))
-        if kept is None or not same:
+        if record is None or not same:
             raise _refused("The token is not known", f"it may have been revoked; {_MAKE_ONE}")
-        if self._is_over(kept):
+        if self._is_over(record):
             raise _refused(f"The token {name!r} has expired", _MAKE_ONE)
-        return Caller(kept)
+        return Caller(record)
 
     def _is_over(self, token: ApiToken) -> bool:
         return token.expires is not None and token.expires <= self._clock.time()

@@ -33,7 +33,7 @@ _DIGITS = len(str(reading.LARGEST_NUMBER))
 
 
 @dataclass(frozen=True)
-class Asked:
+class ApiCall:
     """One request: who asks whom for what, in which room (where the address names one)."""
 
     request: Request
@@ -63,19 +63,19 @@ class Asked:
         return value
 
     def number(self, name: str, usual: int | None, most: int) -> int | None:
-        given = self.text(name)
-        if given is None:
+        text = self.text(name)
+        if text is None:
             return usual
-        number = int(given) if re.fullmatch(rf"[0-9]{{1,{_DIGITS}}}", given) else 0
+        number = int(text) if re.fullmatch(rf"[0-9]{{1,{_DIGITS}}}", text) else 0
         if not 1 <= number <= most:
             raise Problem(
-                422, f"{name}: a whole number from 1 to {most}", value=given,
+                422, f"{name}: a whole number from 1 to {most}", value=text,
                 todo=f"leave it out, or write {name}={usual or 1}",
             )  # fmt: skip
         return number
 
 
-Answer = Callable[[Asked], Awaitable[ASGIApp]]
+Answer = Callable[[ApiCall], Awaitable[ASGIApp]]
 
 
 @dataclass(frozen=True)
@@ -117,82 +117,82 @@ def _bytes(content: bytes, status: int = 200) -> Response:
     return Response(content, status, headers, media_type="application/json")
 
 
-async def _rooms(asked: Asked) -> ASGIApp:
-    return _json(await reading.room_list(asked.gateway, asked.caller))
+async def _rooms(call: ApiCall) -> ASGIApp:
+    return _json(await reading.room_list(call.gateway, call.caller))
 
 
-async def _conversation(asked: Asked) -> ASGIApp:
-    limit = asked.number("limit", 50, reading.MOST_MESSAGES) or 50
-    before = asked.number("before", None, reading.LARGEST_NUMBER)
+async def _conversation(call: ApiCall) -> ASGIApp:
+    limit = call.number("limit", 50, reading.MOST_MESSAGES) or 50
+    before = call.number("before", None, reading.LARGEST_NUMBER)
     return _bytes(
-        write(await reading.conversation(asked.gateway, asked.caller, asked.where, limit, before))
+        write(await reading.conversation(call.gateway, call.caller, call.where, limit, before))
     )
 
 
-async def _events(asked: Asked) -> ASGIApp:
-    after = asked.request.headers.get("last-event-id") or asked.text("after")
-    deltas = asked.text("deltas") or "1"
+async def _events(call: ApiCall) -> ASGIApp:
+    after = call.request.headers.get("last-event-id") or call.text("after")
+    deltas = call.text("deltas") or "1"
     if deltas not in ("0", "1"):
         raise Problem(422, "deltas: 0 or 1", value=deltas)
-    return await asked.streams.follow(asked.caller, asked.where, after, deltas=deltas == "1")
+    return await call.streams.follow(call.caller, call.where, after, deltas=deltas == "1")
 
 
-async def _post(asked: Asked) -> ASGIApp:
-    body = await asked.request.body()
-    posted = await saying.post(asked.gateway, asked.caller, asked.where, body, asked.key)
+async def _post(call: ApiCall) -> ASGIApp:
+    body = await call.request.body()
+    posted = await saying.post(call.gateway, call.caller, call.where, body, call.key)
     return _json(posted, 200 if posted.repeat else 201)
 
 
-async def _message(asked: Asked) -> ASGIApp:
-    stored = await reading.visible(asked.gateway, asked.caller, asked.where, asked.message)
-    return _json(reading.said(asked.caller, asked.where, stored))
+async def _message(call: ApiCall) -> ASGIApp:
+    stored = await reading.visible(call.gateway, call.caller, call.where, call.message)
+    return _json(reading.message_view(call.caller, call.where, stored))
 
 
-async def _edit(asked: Asked) -> ASGIApp:
-    body = await asked.request.body()
-    return _json(await saying.edit(asked.gateway, asked.caller, asked.where, asked.message, body))
+async def _edit(call: ApiCall) -> ASGIApp:
+    body = await call.request.body()
+    return _json(await saying.edit(call.gateway, call.caller, call.where, call.message, body))
 
 
-async def _delete(asked: Asked) -> ASGIApp:
-    return _json(await saying.delete(asked.gateway, asked.caller, asked.where, asked.message))
+async def _delete(call: ApiCall) -> ASGIApp:
+    return _json(await saying.delete(call.gateway, call.caller, call.where, call.message))
 
 
-async def _press(asked: Asked) -> ASGIApp:
-    body = await asked.request.body()
-    return _json(await saying.press(asked.gateway, asked.caller, asked.where, body, asked.key))
+async def _press(call: ApiCall) -> ASGIApp:
+    body = await call.request.body()
+    return _json(await saying.press(call.gateway, call.caller, call.where, body, call.key))
 
 
-async def _search(asked: Asked) -> ASGIApp:
-    query = asked.text("q")
+async def _search(call: ApiCall) -> ASGIApp:
+    query = call.text("q")
     if query is None:
         raise Problem(422, "q: the words that are looked for", todo="write q=deploy")
-    limit = asked.number("limit", 20, reading.MOST_FOUND) or 20
-    wanted = asked.text("room")
-    if wanted is None:
-        rooms = [one for one in asked.gateway.rooms() if asked.caller.sees(one.id)]
+    limit = call.number("limit", 20, reading.MOST_FOUND) or 20
+    room_name = call.text("room")
+    if room_name is None:
+        rooms = [room for room in call.gateway.rooms() if call.caller.sees(room.id)]
     else:
-        rooms = [reading.room_of(asked.gateway, asked.caller, wanted)]
-    return _json(await reading.search(asked.gateway, asked.caller, rooms, query, limit))
+        rooms = [reading.room_of(call.gateway, call.caller, room_name)]
+    return _json(await reading.search(call.gateway, call.caller, rooms, query, limit))
 
 
-async def _blob(asked: Asked) -> ASGIApp:
+async def _blob(call: ApiCall) -> ASGIApp:
     """A file, to whoever may see a message that holds it."""
-    file_id, room = str(asked.request.path_params["blob"]), asked.text("room")
-    message = asked.text("message")
+    file_id, room = str(call.request.path_params["blob"]), call.text("room")
+    message = call.text("message")
     if room is None or message is None:
         raise Problem(
             422, "A file is given to whoever may see a message that holds it",
             todo="write room=ROOM&message=MESSAGE_ID",
         )  # fmt: skip
-    view = reading.room_of(asked.gateway, asked.caller, room)
-    stored = await reading.visible(asked.gateway, asked.caller, view, message)
+    view = reading.room_of(call.gateway, call.caller, room)
+    stored = await reading.visible(call.gateway, call.caller, view, message)
     media_type = reading.holds(stored.message, file_id)
-    found = None if media_type is None else await asked.gateway.blobs.stat(file_id)
-    if media_type is None or found is None:
+    blob = None if media_type is None else await call.gateway.blobs.stat(file_id)
+    if media_type is None or blob is None:
         raise Problem(404, "The message holds no such file", value=file_id)
     linked = Linked(file_id, "file", media_type, 0)
     headers = {**safe_headers(linked), "Cache-Control": "private, no-store"}
-    return FileResponse(200, headers, asked.gateway.blobs, file_id, 0, found.size, found.size)
+    return FileResponse(200, headers, call.gateway.blobs, file_id, 0, blob.size, blob.size)
 
 
 _WHOLE = {"type": "integer", "minimum": 1}
@@ -284,12 +284,12 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )  # fmt: skip
 
 
-async def answer(endpoint: Endpoint, asked: Asked) -> ASGIApp:
+async def answer(endpoint: Endpoint, call: ApiCall) -> ASGIApp:
     """Raises Problem, which says what is wrong."""
     if endpoint.scope is not None:
-        asked.caller.must(endpoint.scope)
+        call.caller.must(endpoint.scope)
     try:
-        return await endpoint.answer(asked)
+        return await endpoint.answer(call)
     except StoreError as error:
         log.warning("api_store_failed", endpoint=endpoint.name, error=str(error))
         raise store_trouble(error) from error

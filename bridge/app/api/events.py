@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from bridge.app.api.api_keys import Caller, Doorkeeper
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
-from bridge.app.api.reading import position_of, position_text, said, you_are
+from bridge.app.api.reading import message_view, position_of, position_text, you_are
 from bridge.app.api.view import outside_view
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
@@ -179,7 +179,7 @@ class Following:
         if not await self.streams.doorkeeper.still(self.caller):
             raise _Ended("token_over", "the token was changed, revoked or has expired")
         rooms = self.streams.gateway.rooms()
-        if all(one.conversation != self.room.conversation for one in rooms):
+        if all(room.conversation != self.room.conversation for room in rooms):
             raise _Ended("room_gone", "the room is not configured any more")
 
     def _hello(self) -> dict[str, Any]:
@@ -201,61 +201,61 @@ class Following:
 
     async def _tell_news(self) -> bool:
         """Whether there was any."""
-        told = 0
+        sent = 0
         store = self.streams.gateway.store
         if await store.position(self.room.conversation) != self.at:
             happened = await store.events_after(
                 self.room.conversation, self.at, limit=_AT_ONCE, viewer=self.caller.actor
             )
-            for one in happened:
-                await self._tell_happened(one)
-                self.at = one.position
-            told = len(happened)
+            for event in happened:
+                await self._tell_happened(event)
+                self.at = event.position
+            sent = len(happened)
         if self.deltas:
             growing = self.streams.gateway.growing(self.room.id)
             self._whole &= {message.message_id for message in growing}
             for message in growing:
                 if message.message_id not in self._whole:
                     shown = outside_view(message, self.room.tools)
-                    told += await self._tell_grown(shown, done=False)
-        return told > 0
+                    sent += await self._tell_grown(shown, done=False)
+        return sent > 0
 
-    async def _tell_happened(self, one: RoomEvent) -> None:
-        message, state = one.stored.message, one.stored.state
+    async def _tell_happened(self, happened: RoomEvent) -> None:
+        message, state = happened.stored.message, happened.stored.state
         if state != "streaming" and message.message_id in self._grown:
             if state != "deleted":
                 await self._tell_grown(outside_view(message, self.room.tools), done=True)
             del self._grown[message.message_id]
             self._whole.add(message.message_id)
-        position = position_text(one.position)
+        position = position_text(happened.position)
         about: dict[str, Any] = {"room": self.room.id, "position": position}
         if state == "deleted":
-            if one.what != "said":
+            if happened.what != "said":
                 gone = {**about, "message_id": message.message_id}
                 await self._tell("message_deleted", gone, position)
-        elif one.what in ("reacted", "rated"):
-            name = "reactions" if one.what == "reacted" else "feedback"
+        elif happened.what in ("reacted", "rated"):
+            name = "reactions" if happened.what == "reacted" else "feedback"
             marks = getattr(read_bridge_metadata(message)[0], name)
-            shown = [mark.model_dump(mode="json", exclude_unset=True) for mark in marks]
-            about |= {"message_id": message.message_id, name: shown}
+            reactions = [mark.model_dump(mode="json", exclude_unset=True) for mark in marks]
+            about |= {"message_id": message.message_id, name: reactions}
             await self._tell(f"{name}_changed", about, position)
         else:
-            kind = "message_posted" if one.what == "said" else "message_changed"
-            whole = {**said(self.caller, self.room, one.stored), "position": position}
+            kind = "message_posted" if happened.what == "said" else "message_changed"
+            whole = {**message_view(self.caller, self.room, happened.stored), "position": position}
             await self._tell(kind, whole, position)
 
     async def _tell_grown(self, message: Message, *, done: bool) -> int:
         """How many deltas lead from what the reader has to this."""
-        known = self._grown.get(message.message_id)
-        if known is None:
+        growing = self._grown.get(message.message_id)
+        if growing is None:
             deltas = list(message_to_deltas(message, chunk=1_000_000))
         else:
-            deltas = list(deltas_between(known.message, message, seq=known.seq))
+            deltas = list(deltas_between(growing.message, message, seq=growing.seq))
         if not done:
-            deltas = [one for one in deltas if not isinstance(one, MessageFinished)]
+            deltas = [delta for delta in deltas if not isinstance(delta, MessageFinished)]
         for delta in deltas:
             await self._tell_delta(MessageId(message.message_id), delta)
-        seq = known.seq if known else 0
+        seq = growing.seq if growing else 0
         self._grown[message.message_id] = _Grown(message, seq + len(deltas))
         return len(deltas)
 

@@ -23,34 +23,34 @@ _NAME = 80  # characters of a name
 def marked(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """UACS messages, oldest first -> the same in short; where all is too much, the oldest are only
     named."""
-    shown: list[dict[str, Any]] = []
+    excerpts: list[dict[str, Any]] = []
     left = MOST
     for message in reversed(messages):
-        told, spent = _told(message, min(left, LONGEST))
-        shown.append(told)
-        left -= spent
-    return shown[::-1]
+        excerpt, length = _excerpt(message, min(left, LONGEST))
+        excerpts.append(excerpt)
+        left -= length
+    return excerpts[::-1]
 
 
-def _told(raw: dict[str, Any], most: int) -> tuple[dict[str, Any], int]:
+def _excerpt(raw: dict[str, Any], most: int) -> tuple[dict[str, Any], int]:
     message = Message(**raw)
-    said = without_notices(message)
-    text = message_text(said)[0] if said else ""
+    visible_message = without_notices(message)
+    text = message_text(visible_message)[0] if visible_message else ""
     actor = message.actor
-    told: dict[str, Any] = {
+    excerpt: dict[str, Any] = {
         "message_id": message.message_id,
         "time": message.timestamp,
         "said_by": {"id": actor.id, "name": (actor.name or "")[:_NAME], "role": actor.role},
         "text": text[:most],
     }
     if notice := _notice(message):
-        told["bridge_notice"] = notice
+        excerpt["bridge_notice"] = notice
     if len(text) > most:
-        told["cut"] = f"{len(text) - most} more characters: GET the message itself"
+        excerpt["cut"] = f"{len(text) - most} more characters: GET the message itself"
     files = [part.type for part in message.content if getattr(part, "source", None) is not None]
     if files:
-        told["files"] = files
-    return told, min(len(text), most)
+        excerpt["files"] = files
+    return excerpt, min(len(text), most)
 
 
 def _notice(message: Message) -> str:
@@ -60,7 +60,7 @@ def _notice(message: Message) -> str:
         part.text
         for index, part in enumerate(message.content)
         if isinstance(part, TextPart)
-        and (known := details.get(str(index))) is not None
-        and known.notice
+        and (part_details := details.get(str(index))) is not None
+        and part_details.notice
     ]
     return " ".join(notices)[:LONGEST]

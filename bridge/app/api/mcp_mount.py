@@ -113,8 +113,8 @@ class _Exchange:
             await asyncio.wait(both, timeout=MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             late = not serving.done() and not leaving.done()
         finally:
-            for one in both:
-                one.cancel()
+            for task in both:
+                task.cancel()
             await asyncio.wait(both)
         if not serving.cancelled():
             serving.result()

@@ -68,8 +68,8 @@ class RoomsHere:
     async def list_rooms(self, authorization: str) -> Json:
         async with _bounded():
             caller = await self._doorkeeper.caller(authorization)
-            found = await reading.room_list(self._gateway, caller)
-            return found.model_dump(mode="json")
+            rooms = await reading.room_list(self._gateway, caller)
+            return rooms.model_dump(mode="json")
 
     async def page(self, authorization: str, room: str, limit: int, before: int | None) -> Json:
         async with _bounded():
@@ -80,8 +80,8 @@ class RoomsHere:
                     value=before, todo="give `next_before` of the last result",
                 )  # fmt: skip
             view = reading.room_of(self._gateway, caller, room)
-            found = await reading.conversation(self._gateway, caller, view, limit, before)
-            return orjson.loads(write(found))
+            conversation = await reading.conversation(self._gateway, caller, view, limit, before)
+            return orjson.loads(write(conversation))
 
     async def post(self, authorization: str, room: str, body: Json) -> Json:
         async with _bounded():
@@ -99,12 +99,12 @@ class RoomsHere:
                     422, f"query: at most {reading.LONGEST_QUERY} characters", value=query
                 )
             rooms = (
-                [one for one in self._gateway.rooms() if caller.sees(one.id)]
+                [view for view in self._gateway.rooms() if caller.sees(view.id)]
                 if room is None
                 else [reading.room_of(self._gateway, caller, room)]
             )
-            found = await reading.search(self._gateway, caller, rooms, query, limit)
-            return orjson.loads(orjson.dumps(found))
+            hits = await reading.search(self._gateway, caller, rooms, query, limit)
+            return orjson.loads(orjson.dumps(hits))
 
     async def _reader(self, authorization: str) -> Caller:
         caller = await self._doorkeeper.caller(authorization)
@@ -178,9 +178,9 @@ async def _read_json(answer: httpx.Response) -> object:
 def _refused(status: int, content: object) -> Problem:
     """The problem that /v1 told."""
     match content:
-        case {"detail": str(detail), **rest}:
+        case {"detail": str(detail), **problem}:
             return Problem(
-                status, detail, value=rest.get("value"), todo=str(rest.get("todo") or "")
+                status, detail, value=problem.get("value"), todo=str(problem.get("todo") or "")
             )
         case _:
             return Problem(status, f"The bridge answered {status}")

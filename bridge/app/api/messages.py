@@ -68,13 +68,13 @@ async def post(
     gateway: Gateway, caller: Caller, room: RoomView, body: bytes, key: str | None
 ) -> Posted:
     """Say it in the room, once for each `message_id` or `key`."""
-    wanted = read_body(Post, body)
-    own_id = f"{caller.name}/{_key_of(wanted, key)}"
+    post_body = read_body(Post, body)
+    own_id = f"{caller.name}/{_key_of(post_body, key)}"
     message_id = message_id_of(outside_channel(room.id), own_id)
-    message = await _message(gateway, caller, wanted, message_id)
-    if (known := await gateway.store.message(message_id)) is not None:
-        return await _known(gateway, room, known, message)
-    root, reply_to = await _where(gateway, caller, room, wanted)
+    message = await _message(gateway, caller, post_body, message_id)
+    if (earlier := await gateway.store.message(message_id)) is not None:
+        return await _repeated_post(gateway, room, earlier, message)
+    root, reply_to = await _where(gateway, caller, room, post_body)
     event = MessagePosted(
         account=ACCOUNT,
         place=Place(channel=outside_channel(room.id), thread=root),
@@ -96,8 +96,8 @@ async def edit(
 ) -> Changed:
     """Other words for what this token said."""
     stored = await _own(gateway, caller, room, message)
-    wanted = read_body(Post, body)
-    if wanted.reply_to is not None or wanted.thread is not None:
+    replacement = read_body(Post, body)
+    if replacement.reply_to is not None or replacement.thread is not None:
         raise Problem(
             422, "An edit does not move a message", todo="leave `reply_to` and `thread` out"
         )
@@ -107,7 +107,7 @@ async def edit(
         time=datetime_of(gateway.clock.time()),
         actor=caller.actor,
         target=stored.native_id or "",
-        message=await _message(gateway, caller, wanted, MessageId(message)),
+        message=await _message(gateway, caller, replacement, MessageId(message)),
         edited_at=datetime_of(max(gateway.clock.time(), stored.changed + 0.001)),
     )
     return await _change(gateway, event, message, "edited")
@@ -130,8 +130,8 @@ async def press(
     gateway: Gateway, caller: Caller, room: RoomView, body: bytes, key: str | None
 ) -> Pressed:
     """A press on a card that stands in the room, with the checks that any press has."""
-    wanted = read_body(Press, body)
-    await visible(gateway, caller, room, wanted.message_id)
+    press_body = read_body(Press, body)
+    await visible(gateway, caller, room, press_body.message_id)
     key = f"{caller.name}/{_checked_key(key) if key is not None else uuid4().hex}"
     channel = outside_channel(room.id)
     event = ActionPressed(
@@ -139,20 +139,20 @@ async def press(
         place=Place(channel=channel),
         time=datetime_of(gateway.clock.time()),
         actor=caller.actor,
-        target=wanted.message_id,
-        token=wanted.action,
+        target=press_body.message_id,
+        token=press_body.action,
         native=None,
-        values=wanted.values,
+        values=press_body.values,
     )
     outcome = await _outcome(gateway, event, f"press {room.id} {key}")
     stands_as = message_id_of(channel, f"press press {room.id} {key}")
     if outcome is None:
-        known = await gateway.store.message(stands_as)
-        return Pressed(message_id=known and stands_as, outcome="heard before", repeat=True)
+        earlier = await gateway.store.message(stands_as)
+        return Pressed(message_id=earlier and stands_as, outcome="heard before", repeat=True)
     if outcome == "routed":
         return Pressed(message_id=stands_as, outcome="told to its author")
     if not outcome.startswith(("press: asked again", "press: tried again")):
-        raise _refused(outcome, wanted.action)
+        raise _refused(outcome, press_body.action)
     return Pressed(message_id=None, outcome=outcome.removeprefix("press: "))
 
 
@@ -179,19 +179,19 @@ def read_body(shape: type[Shape], body: bytes) -> Shape:
 
 
 async def _message(
-    gateway: Gateway, caller: Caller, wanted: Post, message_id: MessageId
+    gateway: Gateway, caller: Caller, post_body: Post, message_id: MessageId
 ) -> Message:
     """As it is kept: under the token's actor, at our own time."""
-    _check_actor(caller, wanted)
+    _check_actor(caller, post_body)
     fields: dict[str, Any] = {
-        **(wanted.model_extra or {}),
+        **(post_body.model_extra or {}),
         "message_id": message_id,
         "timestamp": to_timestamp(datetime_of(gateway.clock.time())),
         "actor": {"id": caller.actor, "role": caller.token.role, "name": caller.name},
-        "content": _content(wanted),
+        "content": _content(post_body),
     }
-    if wanted.metadata is not None:
-        fields["metadata"] = _metadata(wanted.metadata)
+    if post_body.metadata is not None:
+        fields["metadata"] = _metadata(post_body.metadata)
     try:
         message = read_message(orjson.dumps(fields))
     except InvalidUacs as error:
@@ -211,47 +211,47 @@ async def _message(
     return gateway.complete(await _with_kept_files(gateway, message))
 
 
-def _check_actor(caller: Caller, wanted: Post) -> None:
-    given = (wanted.actor or {}).get("id", caller.actor)
-    if given != caller.actor:
+def _check_actor(caller: Caller, post_body: Post) -> None:
+    actor_id = (post_body.actor or {}).get("id", caller.actor)
+    if actor_id != caller.actor:
         raise Problem(
             422,
             "actor.id is not the token's own",
-            value=given,
+            value=actor_id,
             todo=f"leave `actor` out; you speak as {caller.actor}",
         )
 
 
-def _content(wanted: Post) -> list[dict[str, Any]]:
-    if (wanted.text is None) == (wanted.content is None):
+def _content(post_body: Post) -> list[dict[str, Any]]:
+    if (post_body.text is None) == (post_body.content is None):
         raise Problem(
             422,
             "A post has either `text` or `content`",
             todo='send {"text": "Hello"}, or the content of a UACS Message',
         )
-    if wanted.content is not None:
-        if wanted.format is not None:
+    if post_body.content is not None:
+        if post_body.format is not None:
             raise Problem(422, "`format` belongs to `text`; in `content` each part has its own")
-        return wanted.content
-    if not (wanted.text or "").strip():
-        raise Problem(422, "`text` is empty", value=wanted.text, todo="say something")
-    return [{"type": "text", "text": wanted.text, "format": wanted.format or "markdown"}]
+        return post_body.content
+    if not (post_body.text or "").strip():
+        raise Problem(422, "`text` is empty", value=post_body.text, todo="say something")
+    return [{"type": "text", "text": post_body.text, "format": post_body.format or "markdown"}]
 
 
-def _metadata(given: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The bridge's own additions are its own; names and descriptions of files may be given."""
-    kept = {name: value for name, value in given.items() if name not in (KEY, "agents")}
-    ours = given.get(KEY)
+    own_metadata = {name: value for name, value in metadata.items() if name not in (KEY, "agents")}
+    ours = metadata.get(KEY)
     parts = ours.get("parts") if isinstance(ours, dict) else None
     if isinstance(parts, dict):
-        known = set(PartDetails.model_fields) - {"repeats_alt"}
-        told = {
-            place: {name: one for name, one in details.items() if name in known}
+        part_fields = set(PartDetails.model_fields) - {"repeats_alt"}
+        parts = {
+            place: {name: value for name, value in details.items() if name in part_fields}
             for place, details in parts.items()
             if isinstance(details, dict)
         }
-        kept[KEY] = {"version": 1, "parts": told}
-    return kept
+        own_metadata[KEY] = {"version": 1, "parts": parts}
+    return own_metadata
 
 
 async def _with_kept_files(gateway: Gateway, message: Message) -> Message:
@@ -263,12 +263,12 @@ async def _with_kept_files(gateway: Gateway, message: Message) -> Message:
         kept, size = await _kept(gateway, index, part)
         parts.append(kept)
         if size:
-            known = details.get(str(index)) or PartDetails()
-            details[str(index)] = known.model_copy(update={"size": size})
+            part_details = details.get(str(index)) or PartDetails()
+            details[str(index)] = part_details.model_copy(update={"size": size})
     if not details:
         return message
-    told = message.model_copy(update={"content": tuple(parts)})
-    return with_bridge_metadata(told, additions.model_copy(update={"parts": details}))
+    with_files = message.model_copy(update={"content": tuple(parts)})
+    return with_bridge_metadata(with_files, additions.model_copy(update={"parts": details}))
 
 
 async def _kept(gateway: Gateway, index: int, part: ContentPart) -> tuple[ContentPart, int]:
@@ -320,13 +320,13 @@ async def _with_bytes(
     return FilePart(source=source, media_type=media_type), blob.size
 
 
-def _key_of(wanted: Post, key: str | None) -> str:
-    if wanted.message_id is not None and key is not None and wanted.message_id != key:
+def _key_of(post_body: Post, key: str | None) -> str:
+    if post_body.message_id is not None and key is not None and post_body.message_id != key:
         raise Problem(
             422, "message_id and Idempotency-Key say two things", value=key, todo="give one of them"
         )
-    given = wanted.message_id if wanted.message_id is not None else key
-    return uuid4().hex if given is None else _checked_key(given)
+    message_key = post_body.message_id if post_body.message_id is not None else key
+    return uuid4().hex if message_key is None else _checked_key(message_key)
 
 
 def _checked_key(key: str) -> str:
@@ -341,22 +341,22 @@ def _checked_key(key: str) -> str:
 
 
 async def _where(
-    gateway: Gateway, caller: Caller, room: RoomView, wanted: Post
+    gateway: Gateway, caller: Caller, room: RoomView, post_body: Post
 ) -> tuple[str | None, str | None]:
     """The root of its thread, and what it answers, as canonical ids."""
     root = None
-    if wanted.reply_to is not None:
-        root = (await visible(gateway, caller, room, wanted.reply_to)).root
-    if wanted.thread is not None:
-        stored = await visible(gateway, caller, room, wanted.thread)
-        root = stored.root or MessageId(wanted.thread)
-    return root, wanted.reply_to
+    if post_body.reply_to is not None:
+        root = (await visible(gateway, caller, room, post_body.reply_to)).root
+    if post_body.thread is not None:
+        stored = await visible(gateway, caller, room, post_body.thread)
+        root = stored.root or MessageId(post_body.thread)
+    return root, post_body.reply_to
 
 
 async def _own(gateway: Gateway, caller: Caller, room: RoomView, message: str) -> StoredMessage:
     stored = await visible(gateway, caller, room, message)
-    here = stored.place is not None and stored.place.channel == outside_channel(room.id)
-    if stored.author.id != caller.actor or not here or stored.native_id is None:
+    in_this_room = stored.place is not None and stored.place.channel == outside_channel(room.id)
+    if stored.author.id != caller.actor or not in_this_room or stored.native_id is None:
         raise Problem(
             403,
             "The token did not say this message",
@@ -416,19 +416,19 @@ def _refused(outcome: str | None, value: str | None = None) -> BridgeError:
     return Problem(409, f"It was not taken: {text}")
 
 
-async def _known(
-    gateway: Gateway, room: RoomView, known: StoredMessage, message: Message
+async def _repeated_post(
+    gateway: Gateway, room: RoomView, earlier: StoredMessage, message: Message
 ) -> Posted:
     """What was said before under this id; other words under it are an error."""
-    if known.state == "complete" and _words(known.message) != _words(message):
+    if earlier.state == "complete" and _words(earlier.message) != _words(message):
         raise Problem(
             409,
             "Something else was said under this id",
-            value=known.message.message_id,
+            value=earlier.message.message_id,
             todo="give a new message_id or Idempotency-Key; to change it, PUT the message",
         )
-    goes_to = await _goes_to(gateway, MessageId(known.message.message_id))
-    return Posted(message_id=known.message.message_id, room=room.id, goes_to=goes_to, repeat=True)
+    goes_to = await _goes_to(gateway, MessageId(earlier.message.message_id))
+    return Posted(message_id=earlier.message.message_id, room=room.id, goes_to=goes_to, repeat=True)
 
 
 def _words(message: Message) -> list[str]:
@@ -442,8 +442,10 @@ async def _goes_to(gateway: Gateway, message: MessageId) -> list[Channel]:
     explanation = await gateway.store.explain(message)
     records = () if explanation is None else explanation.operations
     channels = dict.fromkeys(
-        one.operation.channel
-        for one in records
-        if isinstance(one.operation, PostMessage) and one.state != "cancelled"
+        record.operation.channel
+        for record in records
+        if isinstance(record.operation, PostMessage) and record.state != "cancelled"
     )
-    return [Channel(platform=one.platform, name=gateway.name_of(one)) for one in channels]
+    return [
+        Channel(platform=channel.platform, name=gateway.name_of(channel)) for channel in channels
+    ]

@@ -50,11 +50,11 @@ def document_text() -> bytes:
 
 
 def _shapes() -> dict[str, Json]:
-    wanted: list[type[BaseModel]] = [ProblemBody]
+    shapes: list[type[BaseModel]] = [ProblemBody]
     for endpoint in ENDPOINTS:
-        wanted += [one for one in (endpoint.takes, endpoint.gives) if one is not None]
+        shapes += [shape for shape in (endpoint.takes, endpoint.gives) if shape is not None]
     _, generated = models_json_schema(
-        [(one, "validation") for one in dict.fromkeys(wanted)],
+        [(shape, "validation") for shape in dict.fromkeys(shapes)],
         ref_template="#/components/schemas/{model}",
     )
     return dict(sorted(generated["$defs"].items()))
@@ -66,7 +66,7 @@ def _operation(endpoint: Endpoint) -> Json:
     operation: Json = {
         "operationId": endpoint.name,
         "summary": endpoint.about,
-        "parameters": [_parameter(one) for one in (*inside, *endpoint.parameters)],
+        "parameters": [_parameter(parameter) for parameter in (*inside, *endpoint.parameters)],
         "responses": _responses(endpoint),
     }
     if endpoint.scope is not None:
@@ -79,30 +79,34 @@ def _operation(endpoint: Endpoint) -> Json:
     return operation
 
 
-def _parameter(one: Parameter) -> Json:
-    shown: Json = {"name": one.name, "in": one.where, "schema": dict(one.schema)}
-    if one.about:
-        shown["description"] = one.about
-    return {**shown, "required": True} if one.required else shown
+def _parameter(parameter: Parameter) -> Json:
+    document: Json = {
+        "name": parameter.name,
+        "in": parameter.where,
+        "schema": dict(parameter.schema),
+    }
+    if parameter.about:
+        document["description"] = parameter.about
+    return {**document, "required": True} if parameter.required else document
 
 
 def _responses(endpoint: Endpoint) -> Json:
     schema: Json = {} if endpoint.gives is None else {"schema": _ref(endpoint.gives)}
     good: Json = {"description": endpoint.about, "content": {endpoint.media: schema}}
-    found: Json = {str(endpoint.status): good}
+    responses: Json = {str(endpoint.status): good}
     if endpoint.status != 200:
-        found["200"] = {**good, "description": "It was there before."}
+        responses["200"] = {**good, "description": "It was there before."}
     statuses = {*_ALWAYS, *endpoint.problems}
     statuses |= {403} if endpoint.scope is not None else set()
     statuses |= {404} if "{" in endpoint.path or endpoint.name == "search" else set()
     statuses |= {422} if endpoint.parameters or endpoint.takes is not None else set()
     statuses |= {400, 408, 413} if endpoint.takes is not None else set()
     for status in sorted(statuses):
-        found[str(status)] = {
+        responses[str(status)] = {
             "description": "A problem.",
             "content": {"application/problem+json": {"schema": _ref(ProblemBody)}},
         }
-    return found
+    return responses
 
 
 def _ref(shape: type[BaseModel]) -> Json:

@@ -32,22 +32,22 @@ _MOST_WORDS = 10
 _POSITION = re.compile(r"(\d{1,15})\.(\d{1,15})")
 
 
-def room_of(gateway: Gateway, caller: Caller, wanted: str) -> RoomView:
+def room_of(gateway: Gateway, caller: Caller, room_name: str) -> RoomView:
     """Raises Problem for a room that is not there, or none of the token's business."""
     for room in gateway.rooms():
-        if room.id == wanted and caller.sees(room.id):
+        if room.id == room_name and caller.sees(room.id):
             return room
     raise Problem(
         404,
         "There is no such room, or the token may not see it",
-        value=wanted,
+        value=room_name,
         todo="GET /v1/rooms lists those that it sees",
     )
 
 
 async def room_list(gateway: Gateway, caller: Caller) -> RoomList:
     rooms = [room for room in gateway.rooms() if caller.sees(room.id)]
-    return RoomList(you=you_are(caller), rooms=[await _shown(gateway, one) for one in rooms])
+    return RoomList(you=you_are(caller), rooms=[await _shown(gateway, room) for room in rooms])
 
 
 def you_are(caller: Caller) -> You:
@@ -62,7 +62,10 @@ def you_are(caller: Caller) -> You:
 
 
 async def _shown(gateway: Gateway, room: RoomView) -> Room:
-    channels = [Channel(platform=one.platform, name=gateway.name_of(one)) for one in room.channels]
+    channels = [
+        Channel(platform=channel.platform, name=gateway.name_of(channel))
+        for channel in room.channels
+    ]
     return Room(
         id=room.id,
         conversation_id=str(room.conversation),
@@ -86,11 +89,11 @@ async def conversation(
         if position != Position():
             raise
         return _empty(gateway, room)
-    found = conversation_view(page.conversation, room.tools)
-    metadata: dict[str, Any] = dict(found.metadata or {})
+    conversation_seen = conversation_view(page.conversation, room.tools)
+    metadata: dict[str, Any] = dict(conversation_seen.metadata or {})
     ours = dict(metadata.get("uacs_bridge") or {})
     ours |= {"next_before": page.first if page.more else None, "position": position_text(position)}
-    return found.model_copy(update={"metadata": {**metadata, "uacs_bridge": ours}})
+    return conversation_seen.model_copy(update={"metadata": {**metadata, "uacs_bridge": ours}})
 
 
 def _empty(gateway: Gateway, room: RoomView) -> Conversation:
@@ -122,7 +125,7 @@ async def visible(gateway: Gateway, caller: Caller, room: RoomView, message: str
     return stored
 
 
-def said(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[str, Any]:
+def message_view(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[str, Any]:
     """As `Said`, ready for JSON."""
     message = outside_view(stored.message, room.tools)
     yours = stored.author.id == caller.actor
@@ -162,14 +165,14 @@ async def search(
     result = await gateway.store.search(
         list(by_id), words, limit=limit, most=LOOKED_AT, viewer=caller.actor
     )
-    wanted = [word.casefold() for word in words]
+    query_words = [word.casefold() for word in words]
     hits: list[dict[str, Any]] = []
-    for one in result.found:
-        room = by_id[one.room]
-        message = outside_view(one.stored.message, room.tools)
-        if contains_words(message, wanted):  # what is not shown is not found either
-            shown = orjson.Fragment(write(message))
-            hits.append({"room": room.id, "number": one.number, "message": shown})
+    for hit in result.found:
+        room = by_id[hit.room]
+        message = outside_view(hit.stored.message, room.tools)
+        if contains_words(message, query_words):  # what is not shown is not found either
+            fragment = orjson.Fragment(write(message))
+            hits.append({"room": room.id, "number": hit.number, "message": fragment})
     return {"hits": hits, "looked_at": result.looked_at, "whole": result.whole}
 
 
@@ -179,9 +182,9 @@ def holds(message: Message, file_id: str) -> str | None:
         source = getattr(part, "source", None)
         if source is not None and source.file_id == file_id:
             return str(getattr(part, "media_type", ""))
-    for kept in read_bridge_metadata(message)[0].kept.values():
-        if kept.file_id == file_id:
-            return kept.media_type
+    for stored_file in read_bridge_metadata(message)[0].kept.values():
+        if stored_file.file_id == file_id:
+            return stored_file.media_type
     return None
 
 
@@ -191,8 +194,8 @@ def position_text(position: Position) -> str:
 
 def position_of(text: str) -> Position:
     """The inverse. Raises Problem."""
-    found = _POSITION.fullmatch(text)
-    if found is None:
+    match = _POSITION.fullmatch(text)
+    if match is None:
         raise Problem(
             422,
             "This is no position in a room",
@@ -200,4 +203,4 @@ def position_of(text: str) -> Position:
             todo="give the id of an event as it came, such as 12.3; or leave it out for what is "
             "new from now on",
         )
-    return Position(int(found[1]), int(found[2]))
+    return Position(int(match[1]), int(match[2]))

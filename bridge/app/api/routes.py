@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bridge.app.api.api_keys import Doorkeeper
-from bridge.app.api.endpoints import ENDPOINTS, Asked, Endpoint, answer
+from bridge.app.api.endpoints import ENDPOINTS, ApiCall, Endpoint, answer
 from bridge.app.api.events import Streams
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.mcp_mount import McpMount
@@ -44,8 +44,8 @@ class Api:
 
     def _rooms(self) -> Sequence[BaseRoute]:
         by_path: dict[str, dict[str, Endpoint]] = {}
-        for one in ENDPOINTS:
-            by_path.setdefault(one.path, {})[one.method] = one
+        for endpoint in ENDPOINTS:
+            by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
         # The longer first: an id of a message may hold a slash.
         paths = sorted(by_path, key=lambda path: (-path.count("/"), path))
         routes: list[BaseRoute] = [Route("/v1/openapi.json", self._openapi)]
@@ -82,7 +82,7 @@ class Api:
         room = None
         if "room" in request.path_params:
             room = room_of(self._gateway, caller, _room_name(request))
-        return await answer(endpoint, Asked(request, self._gateway, self._streams, caller, room))
+        return await answer(endpoint, ApiCall(request, self._gateway, self._streams, caller, room))
 
 
 def _room_name(request: Request) -> str:

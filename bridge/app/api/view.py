@@ -30,12 +30,14 @@ def outside_view(message: Message, tools: ToolsShown = "full") -> Message:
     has_home = isinstance(ours, dict) and _HOME in ours
     if not unshown and _AGENTS not in metadata and not has_home:
         return message
-    kept: dict[str, Any] = {key: value for key, value in metadata.items() if key != _AGENTS}
+    outside_metadata: dict[str, Any] = {
+        key: value for key, value in metadata.items() if key != _AGENTS
+    }
     if isinstance(ours, dict):
-        kept[KEY] = _renumbered(message, ours, unshown)
+        outside_metadata[KEY] = _renumbered(message, ours, unshown)
     content = [part for index, part in enumerate(message.content) if index not in unshown]
-    said = content or [TextPart(text="", format="plain")]
-    return message.model_copy(update={"content": tuple(said), "metadata": kept})
+    parts = content or [TextPart(text="", format="plain")]
+    return message.model_copy(update={"content": tuple(parts), "metadata": outside_metadata})
 
 
 def conversation_view(conversation: Conversation, tools: ToolsShown) -> Conversation:
@@ -44,8 +46,10 @@ def conversation_view(conversation: Conversation, tools: ToolsShown) -> Conversa
     metadata: dict[str, Any] = dict(conversation.metadata or {})
     described = metadata.pop(_TOOLS, [])
     if described and tools != "off":
-        shown = described if tools == "full" else [{"name": one["name"]} for one in described]
-        metadata[_TOOLS] = shown
+        tools_view = (
+            described if tools == "full" else [{"name": tool["name"]} for tool in described]
+        )
+        metadata[_TOOLS] = tools_view
     return conversation.model_copy(update={"messages": messages, "metadata": metadata})
 
 
@@ -57,23 +61,23 @@ def mentions(message: Message, name: str, actor: ActorId) -> bool:
 
 def _renumbered(message: Message, ours: dict[str, Any], unshown: set[int]) -> dict[str, Any]:
     """Our additions with the places that the parts have now."""
-    rest = {key: value for key, value in ours.items() if key != _HOME}
+    details = {key: value for key, value in ours.items() if key != _HOME}
     if not unshown:
-        return rest
-    kept = [index for index in range(len(message.content)) if index not in unshown]
-    now = {index: place for place, index in enumerate(kept)}
+        return details
+    part_indices = [index for index in range(len(message.content)) if index not in unshown]
+    now = {index: place for place, index in enumerate(part_indices)}
     additions, _ = read_bridge_metadata(message)
     dumped = additions.model_dump(mode="json", include={"fallbacks", "parts"}, exclude_unset=True)
     for key in ("fallbacks", "parts"):
-        rest.pop(key, None)
+        details.pop(key, None)
     if additions.parts:
-        rest["parts"] = {
-            str(now[int(key)]): one for key, one in dumped["parts"].items() if int(key) in now
+        details["parts"] = {
+            str(now[int(key)]): index for key, index in dumped["parts"].items() if int(key) in now
         }
     if additions.fallbacks:
-        rest["fallbacks"] = {
-            str(now[int(key)]): [now[one] for one in places if one in now]
+        details["fallbacks"] = {
+            str(now[int(key)]): [now[index] for index in places if index in now]
             for key, places in dumped["fallbacks"].items()
             if int(key) in now
         }
-    return rest
+    return details

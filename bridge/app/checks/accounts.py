@@ -26,19 +26,19 @@ async def check_account(
 
     Each of the two may take `seconds`.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if (health := connector.abilities.health) is not None:
         try:
             async with asyncio.timeout(seconds):
-                found += await health.check(channels, _uses(name, connector, settings))
+                findings += await health.check(channels, _uses(name, connector, settings))
         except TimeoutError:
             what = f"its platform did not answer within {seconds:g} s"
-            found.append(Finding("error", what, "check the network, then try again"))
+            findings.append(Finding("error", what, "check the network, then try again"))
         except BridgeError as error:
-            found.append(Finding("error", str(error), "correct it, then run check again"))
-    if wanted := _groups_named(name, connector, channels, settings):
-        found += await _groups(connector, channels, wanted, seconds)
-    return found
+            findings.append(Finding("error", str(error), "correct it, then run check again"))
+    if groups := _groups_named(name, connector, channels, settings):
+        findings += await _groups(connector, channels, groups, seconds)
+    return findings
 
 
 def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
@@ -65,27 +65,27 @@ def _groups_named(
     name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
 ) -> list[tuple[str, str]]:
     """Ids of groups in the configuration, each with its place."""
-    found = [
+    groups = [
         (f"people.groups.{group}", accounts[name])
         for group, accounts in settings.people.groups.items()
         if name in accounts
     ]
-    here = {channel.workspace for channel in channels}
+    workspaces = {channel.workspace for channel in channels}
     for glob in _seats_globs(settings):
         match glob.split(":"):
             case ["group", connector.capabilities.platform, workspace, own_id] if (
-                workspace in here and not is_glob(own_id)
+                workspace in workspaces and not is_glob(own_id)
             ):
-                found.append((glob, own_id))
+                groups.append((glob, own_id))
             case _:
                 pass
-    return found
+    return groups
 
 
 async def _groups(
     connector: Connector,
     channels: Sequence[ChannelRef],
-    wanted: Sequence[tuple[str, str]],
+    groups: Sequence[tuple[str, str]],
     seconds: float,
 ) -> list[Finding]:
     """Findings of groups that do not exist; none if they cannot be listed, because then another
@@ -95,13 +95,15 @@ async def _groups(
         return []
     try:
         async with asyncio.timeout(seconds):
-            known = await group_names.by_id({channel.workspace for channel in channels})
+            names_by_id = await group_names.by_id({channel.workspace for channel in channels})
     except (BridgeError, TimeoutError):
         return []
-    there = ", ".join(f"{own_id} ({name})" for own_id, name in list(known.items())[:20]) or "none"
-    todo = f"correct it; there are: {there}"
+    existing = (
+        ", ".join(f"{own_id} ({name})" for own_id, name in list(names_by_id.items())[:20]) or "none"
+    )
+    todo = f"correct it; there are: {existing}"
     return [
         Finding("error", f"{where}: there is no group {own_id!r}", todo)
-        for where, own_id in wanted
-        if own_id not in known
+        for where, own_id in groups
+        if own_id not in names_by_id
     ]

@@ -71,39 +71,43 @@ async def examine(config: Path, settings: Settings, *, offline: bool = False) ->
     ]
     async with _known_store(settings) as store:
         if offline:
-            found = await _accounts_and_rooms_offline(settings, store)
+            findings = await _accounts_and_rooms_offline(settings, store)
         else:
-            found = await _accounts_and_rooms(settings, store)
+            findings = await _accounts_and_rooms(settings, store)
         accounts = len(settings.accounts)
         agents = await _agents_and_tools(settings, store, offline=offline)
-        return chapters + found[:accounts] + agents + found[accounts:]
+        return chapters + findings[:accounts] + agents + findings[accounts:]
 
 
 def _configuration(config: Path, settings: Settings) -> list[Finding]:
     sizes = ((settings.accounts, "account"), (settings.rooms, "room"), (settings.agents, "agent"))
-    found = [
+    findings = [
         Finding("ok", f"{config}: {', '.join(many(len(part), noun) for part, noun in sizes)}"),
         Finding("ok", f"the code comes from {place_of_code()}"),
     ]
     for key in settings.renamed_keys:
         what, _, note = str(key).partition("; ")
-        found.append(Finding("warning", f"{config}: {what}", f"write {key.new_key}; {note}"))
-    heard = {member.account for room in settings.rooms.values() for member in room.members}
-    heard |= {direct.account for direct in settings.direct}
+        findings.append(Finding("warning", f"{config}: {what}", f"write {key.new_key}; {note}"))
+    accounts_in_rooms = {
+        member.account for room in settings.rooms.values() for member in room.members
+    }
+    accounts_in_rooms |= {direct.account for direct in settings.direct}
     members = {
         membership.agent
         for part in (*settings.rooms.values(), *settings.direct)
         for membership in part.agents
     }
     for name in [
-        account for account in settings.accounts if not any(matches(h, account) for h in heard)
+        account
+        for account in settings.accounts
+        if not any(matches(h, account) for h in accounts_in_rooms)
     ]:
         todo = "add one of its channels to a room, or remove the account"
-        found.append(Finding("warning", f"account {name!r} is in no room", todo))
+        findings.append(Finding("warning", f"account {name!r} is in no room", todo))
     for name in [agent for agent in settings.agents if agent not in members]:
         todo = "add it under a room's `agents`, or remove it"
-        found.append(Finding("warning", f"agent {name!r} is in no room", todo))
-    return found + [Finding("error", one.what, one.todo) for one in nothing_to_do(settings)]
+        findings.append(Finding("warning", f"agent {name!r} is in no room", todo))
+    return findings + [Finding("error", need.what, need.todo) for need in nothing_to_do(settings)]
 
 
 # --- store and web server -----------------------------------------------------------------------
@@ -136,18 +140,18 @@ def _new_store(path: Path) -> Finding:
 
 
 def _web(settings: Settings) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if running := running_bridge(settings.store.path):
-        found.append(Finding("ok", f"a bridge runs with this store, pid {running.pid}"))
+        findings.append(Finding("ok", f"a bridge runs with this store, pid {running.pid}"))
     else:
-        found.append(_address(settings.web.host, settings.web.port))
+        findings.append(_address(settings.web.host, settings.web.port))
     if settings.web.public_url is not None:
-        found.append(_public_url(settings.web.public_url))
+        findings.append(_public_url(settings.web.public_url))
     else:
-        found.append(_no_links())
+        findings.append(_no_links())
     if settings.files.allow_loopback:
-        found.append(_loopback())
-    return found
+        findings.append(_loopback())
+    return findings
 
 
 def _loopback() -> Finding:
@@ -202,7 +206,11 @@ async def _known_store(settings: Settings) -> AsyncGenerator[Store | None]:
 async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[Chapter]:
     key_value_access = Overlay(store)
     secrets = await _secrets(settings, store, "accounts")
-    whole = [n for n, found in secrets.items() if all(f.level != "error" for f in found)]
+    whole = [
+        n
+        for n, account_findings in secrets.items()
+        if all(f.level != "error" for f in account_findings)
+    ]
     connectors, refused = _connectors(settings, store, key_value_access, whole)
     places = Places(connectors, key_value_access)
     try:
@@ -211,8 +219,8 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
         for name, room in settings.rooms.items():
             rooms.append((f"Room {name}", await _room(room, meant)))
         accounts: list[Chapter] = []
-        for name, found in secrets.items():
-            more = [*found, *refused.get(name, ())]
+        for name, account_findings in secrets.items():
+            more = [*account_findings, *refused.get(name, ())]
             if (connector := connectors.get(AccountId(name))) is not None:
                 unique = list(dict.fromkeys(meant.channels.get(name, ())))
                 more += await _account(name, connector, unique, settings)
@@ -242,32 +250,32 @@ async def _accounts_and_rooms_offline(settings: Settings, store: Store | None) -
     """What the file alone shows."""
     secrets = await _secrets(settings, store, "accounts")
     accounts: list[Chapter] = []
-    for name, found in secrets.items():
+    for name, account_findings in secrets.items():
         entry = settings.accounts[name]
         try:
             connector_type(entry.platform).verify(AccountId(name), entry.options)
         except ConfigError as error:
-            found.append(Finding("error", str(error), "correct it in the configuration"))
-        found.append(Finding("ok", "its platform was not asked"))
-        accounts.append((f"Account {name} ({entry.platform})", found))
+            account_findings.append(Finding("error", str(error), "correct it in the configuration"))
+        account_findings.append(Finding("ok", "its platform was not asked"))
+        accounts.append((f"Account {name} ({entry.platform})", account_findings))
     rooms = [(f"Room {name}", _room_offline(room)) for name, room in settings.rooms.items()]
     return [*accounts, *rooms]
 
 
 def _room_offline(room: RoomSettings) -> list[Finding]:
-    found: list[Finding] = []
-    seen: set[tuple[str, str, str]] = set()
+    findings: list[Finding] = []
+    channels: set[tuple[str, str, str]] = set()
     for member in room.members:
         name = member.channel.removeprefix("#").casefold()
         key = (member.account, (member.workspace or "").casefold(), name)
-        if key in seen and not member.is_pattern:
+        if key in channels and not member.is_pattern:
             what = f"{member.account}: channel {member.channel!r} is in this room already"
-            found.append(Finding("error", what, "remove one line"))
+            findings.append(Finding("error", what, "remove one line"))
         else:
             what = f"{member.account}: {member.channel} was not looked for ({member.flow})"
-            found.append(Finding("ok", what))
-        seen.add(key)
-    return found + _alone(room)
+            findings.append(Finding("ok", what))
+        channels.add(key)
+    return findings + _alone(room)
 
 
 # --- agents and tools ---------------------------------------------------------------------------
@@ -278,14 +286,14 @@ def picture_findings(picture: str | None, public_url: str | None) -> list[Findin
     if picture is None:
         return []
     try:
-        found = agent_picture(picture)
+        loaded = agent_picture(picture)
     except ConfigError as error:
         what, _, todo = str(error).partition("; ")
         return [Finding("error", f"picture: {what}", todo)]
-    if found.content and public_url is None:
+    if loaded.content and public_url is None:
         what = "picture: platforms cannot fetch the file, and show their own stand-in"
         return [Finding("warning", what, "set web.public_url, or give an https address")]
-    return [Finding("ok", f"picture is there ({found.media_type or found.url})")]
+    return [Finding("ok", f"picture is there ({loaded.media_type or loaded.url})")]
 
 
 async def _agents_and_tools(
@@ -293,18 +301,18 @@ async def _agents_and_tools(
 ) -> list[Chapter]:
     """Chapters of the policies, agents and tool servers with findings."""
     built, refused = _built(settings, store)
-    asked = {} if offline else await ask_agents(built)
+    agent_findings = {} if offline else await ask_agents(built)
     secrets = await _secrets(settings, store, "agents")
     chapters: list[Chapter] = []
     for name, entry in settings.policies.items():
-        if found := refused.get(f"policies.{name}"):
-            chapters.append((f"Policy {name} ({entry.kind})", [found]))
+        if refusal := refused.get(f"policies.{name}"):
+            chapters.append((f"Policy {name} ({entry.kind})", [refusal]))
     for name, entry in settings.agents.items():
         picture = picture_findings(entry.picture, settings.web.public_url)
-        found = [*secrets[name], *picture, *asked.get(name, ())]
-        found += [one for one in (refused.get(f"agents.{name}"),) if one]
-        if found:
-            chapters.append((f"Agent {name} ({entry.kind})", found))
+        findings = [*secrets[name], *picture, *agent_findings.get(name, ())]
+        findings += [finding for finding in (refused.get(f"agents.{name}"),) if finding]
+        if findings:
+            chapters.append((f"Agent {name} ({entry.kind})", findings))
     return chapters + await _tools(settings, store, offline=offline)
 
 
@@ -315,9 +323,9 @@ def _built(settings: Settings, store: Store | None) -> tuple[dict[str, Agent], d
     built: dict[str, Agent] = {}
     refused: dict[str, Finding] = {}
     for name in settings.policies:
-        one = {name: settings.policies[name]}
+        policy_settings = {name: settings.policies[name]}
         try:
-            build_policies(settings.model_copy(update={"policies": one}))
+            build_policies(settings.model_copy(update={"policies": policy_settings}))
         except ConfigError as error:
             refused[f"policies.{name}"] = Finding("error", str(error), todo)
     if refused:
@@ -346,13 +354,13 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
     secrets = await _secrets(settings, store, "tools")
     chapters: list[Chapter] = []
     for name, server in settings.tools.items():
-        found = secrets[name]
-        unmet_secrets = any(one.level == "error" for one in found)
+        findings = secrets[name]
+        unmet_secrets = any(finding.level == "error" for finding in findings)
         if problem := missing_program(server):
-            found.append(Finding("error", problem, "install it, or correct `command`"))
+            findings.append(Finding("error", problem, "install it, or correct `command`"))
         elif not offline and not unmet_secrets:
-            found += await _asked_tools(name, server, SecretReader(store))
-        chapters.append((f"Tools {name}", found or [Finding("ok", "its program is there")]))
+            findings += await _asked_tools(name, server, SecretReader(store))
+        chapters.append((f"Tools {name}", findings or [Finding("ok", "its program is there")]))
     return chapters
 
 
@@ -360,14 +368,14 @@ async def _asked_tools(
     name: str, settings: ToolServerSettings, tokens: SecretSource
 ) -> Sequence[Finding]:
     """Findings of a tool server's address, and whether the server lists its tools."""
-    found = [] if settings.url is None else await probe_address(settings, tokens)
-    if any(one.level == "error" for one in found):
-        return found
+    findings = [] if settings.url is None else await probe_address(settings, tokens)
+    if any(finding.level == "error" for finding in findings):
+        return findings
     server = McpServer(name, settings, tokens, SystemClock(), None)
     try:
         if problem := await server.proved():
             return [Finding("error", problem, TOOLS_TODO)]
-        return [*found, Finding("ok", f"it tells {many(len(server.listed), 'tool')}")]
+        return [*findings, Finding("ok", f"it tells {many(len(server.listed), 'tool')}")]
     finally:
         await server.close()
 
@@ -376,27 +384,31 @@ async def _secrets(
     settings: Settings, store: Store | None, section: str
 ) -> dict[str, list[Finding]]:
     """Account, agent or tool server -> whether its secrets are set."""
-    found: dict[str, list[Finding]] = {name: [] for name in getattr(settings, section)}
-    unmet_ones = {(one.part, one.what): one for one in await unmet(settings, SecretReader(store))}
-    for (part, what), one in unmet_ones.items():
+    findings: dict[str, list[Finding]] = {name: [] for name in getattr(settings, section)}
+    unmet_needs = {
+        (need.part, need.what): need for need in await unmet(settings, SecretReader(store))
+    }
+    for (part, what), need in unmet_needs.items():
         if part.partition(".")[0] == section:
-            found[part.partition(".")[2]].append(Finding("error", what, one.todo))
+            findings[part.partition(".")[2]].append(Finding("error", what, need.todo))
     for part, key, ref in named_secrets(settings):
         name = part.partition(".")[2]
-        known = any(what.startswith(f"{key}: ") for at, what in unmet_ones if at == part)
-        if part.partition(".")[0] == section and not known:
-            found[name].append(Finding("ok", f"{key} is there ({ref})"))
-    return found
+        is_unmet = any(what.startswith(f"{key}: ") for at, what in unmet_needs if at == part)
+        if part.partition(".")[0] == section and not is_unmet:
+            findings[name].append(Finding("ok", f"{key} is there ({ref})"))
+    return findings
 
 
 async def _account(
     name: str, connector: Connector, channels: Sequence[ChannelRef], settings: Settings
 ) -> list[Finding]:
-    found = await check_account(name, connector, channels, settings, _DEADLINE)
-    found += [outsider for channel in channels for outsider in await _outsiders(connector, channel)]
+    findings = await check_account(name, connector, channels, settings, _DEADLINE)
+    findings += [
+        outsider for channel in channels for outsider in await _outsiders(connector, channel)
+    ]
     if calls_us(connector):
-        found += _called(name, settings.web.public_url, found)
-    return found
+        findings += _called(name, settings.web.public_url, findings)
+    return findings
 
 
 async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]:
@@ -415,9 +427,9 @@ async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]
     return [Finding("warning", what, todo)] if others else []
 
 
-def _called(name: str, public_url: str | None, found: Sequence[Finding]) -> list[Finding]:
+def _called(name: str, public_url: str | None, findings: Sequence[Finding]) -> list[Finding]:
     """Whether the platform can call the bridge, unless the connector's findings already say so."""
-    if any("public_url" in finding.what for finding in found if finding.level != "ok"):
+    if any("public_url" in finding.what for finding in findings if finding.level != "ok"):
         return []
     if public_url is None:
         return [Finding("error", UNREACHABLE, REACHABLE)]
@@ -438,18 +450,18 @@ class _Meant:
 async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
     """A finding for each channel of the room; notes found channels for the checks of their
     accounts."""
-    found: list[Finding] = []
-    here: list[ChannelRef] = []
+    findings: list[Finding] = []
+    room_channels: list[ChannelRef] = []
     for member in in_order(room.members):
-        for one in accounts_meant(member, list(meant.connectors)):
-            if AccountId(one.account) not in meant.connectors:
-                what = f"{one.channel} was not looked for: account {one.account!r} is not ready"
-                found.append(Finding("warning", what, "correct the account first"))
+        for place in accounts_meant(member, list(meant.connectors)):
+            if AccountId(place.account) not in meant.connectors:
+                what = f"{place.channel} was not looked for: account {place.account!r} is not ready"
+                findings.append(Finding("warning", what, "correct the account first"))
             elif member.is_pattern:
-                found.append(await _pattern(one, here, meant))
+                findings.append(await _pattern(place, room_channels, meant))
             else:
-                found.append(await _channel(one, here, meant))
-    return found + _alone(room)
+                findings.append(await _channel(place, room_channels, meant))
+    return findings + _alone(room)
 
 
 def _alone(room: RoomSettings) -> list[Finding]:
@@ -460,43 +472,50 @@ def _alone(room: RoomSettings) -> list[Finding]:
     return [Finding("warning", "one channel alone is only archived", todo)]
 
 
-async def _pattern(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
+async def _pattern(
+    member: MemberSettings, room_channels: list[ChannelRef], meant: _Meant
+) -> Finding:
     """The channels that the pattern matches now."""
     try:
-        known = await meant.places.find_all(member)
+        channels = await meant.places.find_all(member)
     except BridgeError as error:
         return Finding("error", str(error), "correct the account first")
     names: list[str] = []
-    for channel, name in known:
-        if channel not in here and meant.speakers.get(channel, member.account) == member.account:
-            _note(member, channel, here, meant)
+    for channel, name in channels:
+        if (
+            channel not in room_channels
+            and meant.speakers.get(channel, member.account) == member.account
+        ):
+            _note(member, channel, room_channels, meant)
             names.append(f"#{name}")
     what = f"{member.account}: {member.channel} means {', '.join(names) or 'no channel yet'}"
-    if not names and not known:
+    if not names and not channels:
         todo = "invite the bot to such channels, or correct the pattern; if none is there yet, wait"
         return Finding("warning", what, todo)
     return Finding("ok", f"{what} ({member.flow})")
 
 
-async def _channel(member: MemberSettings, here: list[ChannelRef], meant: _Meant) -> Finding:
+async def _channel(
+    member: MemberSettings, room_channels: list[ChannelRef], meant: _Meant
+) -> Finding:
     try:
         channel = await meant.places.find(member)
     except BridgeError as error:
         todo = "correct the name or id, or invite the bot there"
         return Finding("error", str(error), "correct the account" if error.__cause__ else todo)
     try:
-        check_once(member, channel, meant.speakers, here)
+        check_once(member, channel, meant.speakers, room_channels)
     except ConfigError as error:
         what, _, todo = str(error).partition("; ")
         return Finding("error", what, todo)
-    _note(member, channel, here, meant)
+    _note(member, channel, room_channels, meant)
     name = "" if member.channel == channel.channel else f" is {channel.channel}"
     return Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})")
 
 
 def _note(
-    member: MemberSettings, channel: ChannelRef, here: list[ChannelRef], meant: _Meant
+    member: MemberSettings, channel: ChannelRef, room_channels: list[ChannelRef], meant: _Meant
 ) -> None:
-    here.append(channel)
+    room_channels.append(channel)
     meant.speakers.setdefault(channel, member.account)
     meant.channels.setdefault(member.account, []).append(channel)

@@ -68,58 +68,62 @@ class _Watch:
         self._rarely: dict[str, str] = {}
 
     async def look_often(self, *, ask: bool) -> None:
-        seen: Settings | None = None
+        checked_settings: Settings | None = None
         while True:
-            anew = self._bridge.settings is not seen
-            seen = self._bridge.settings
-            self._often = await not_ready(self._bridge, None if anew and ask else list(self._often))
+            settings_changed = self._bridge.settings is not checked_settings
+            checked_settings = self._bridge.settings
+            self._often = await not_ready(
+                self._bridge, None if settings_changed and ask else list(self._often)
+            )
             self._tell()
             await self._bridge.clock.sleep(_AGAIN)
 
     async def look_rarely(self) -> None:
         """Check accounts once they are connected: an unconnected account reports that itself."""
         bridge, clock = self._bridge, self._bridge.clock
-        seen: Settings | None = None
-        wanted: set[AccountId] = set()
+        checked_settings: Settings | None = None
+        unchecked: set[AccountId] = set()
         again_at = 0.0
         await clock.sleep(AFTER_START)
         while True:
-            if bridge.settings is not seen:
-                seen, wanted = bridge.settings, set(bridge.connectors)
+            if bridge.settings is not checked_settings:
+                checked_settings, unchecked = bridge.settings, set(bridge.connectors)
                 self._rarely = {
                     part: text for part, text in self._rarely.items()
-                    if part in {f"accounts.{name}" for name in wanted}
+                    if part in {f"accounts.{name}" for name in unchecked}
                 }  # fmt: skip
                 again_at = clock.monotonic() + _RARELY
             elif clock.monotonic() >= again_at:
-                wanted |= {
+                unchecked |= {
                     account
                     for account in bridge.connectors
                     if f"accounts.{account}" in self._rarely
                 }
                 again_at = clock.monotonic() + _RARELY
-            for name in [account_id for account_id in sorted(wanted) if _is_up(bridge, account_id)]:
-                wanted.discard(name)
+            for name in [
+                account_id for account_id in sorted(unchecked) if _is_up(bridge, account_id)
+            ]:
+                unchecked.discard(name)
                 try:
-                    found = await wrong_with_account(bridge, name)
+                    problems = await wrong_with_account(bridge, name)
                 except Exception:  # the others are looked at all the same
                     log.exception("account_check_failed", account=name)
-                    found = {}
+                    problems = {}
                 self._rarely.pop(f"accounts.{name}", None)
-                self._rarely |= found
+                self._rarely |= problems
                 self._tell()
             await clock.sleep(_AGAIN)
 
     def _tell(self) -> None:
-        found = {**self._rarely, **self._often}
+        texts = {**self._rarely, **self._often}
         unready = self._bridge.unready
-        for part, text in found.items():
+        for part, text in texts.items():
             if unready.get(part) != text:
                 log.warning("part_not_ready", part=part, problem=text)
-        for part in unready.keys() - found.keys():
+        for part in unready.keys() - texts.keys():
             log.info("part_ready", part=part)
         unready.clear()
-        unready.update(found)
+        unready.update(texts)
 
 
 async def not_ready(bridge: Bridge, only: Collection[str] | None = None) -> dict[str, str]:
@@ -128,33 +132,35 @@ async def not_ready(bridge: Bridge, only: Collection[str] | None = None) -> dict
     `only`: ask only these agents, and start no tool server that was not started before.
     """
     settings, agents = bridge.settings, bridge.agents
-    found = dict(_unreachable(settings, bridge.connectors))
-    wanted = {
+    problems = dict(_unreachable(settings, bridge.connectors))
+    asked_agents = {
         name: agent for name, agent in agents.items() if only is None or f"agents.{name}" in only
     }
-    asked, tools = await asyncio.gather(
-        ask_agents(wanted), _wrong_tools(bridge, start=only is None)
+    agent_findings, tools = await asyncio.gather(
+        ask_agents(asked_agents), _wrong_tools(bridge, start=only is None)
     )
-    for name, findings in asked.items():
+    for name, findings in agent_findings.items():
         errors = [finding for finding in findings if finding.level == "error"]
         if errors:
-            found[f"agents.{name}"] = f"agents.{name}: {errors[0].what}; {errors[0].todo}"
-    return found | tools
+            problems[f"agents.{name}"] = f"agents.{name}: {errors[0].what}; {errors[0].todo}"
+    return problems | tools
 
 
 async def _wrong_tools(bridge: Bridge, *, start: bool) -> dict[str, str]:
-    found: dict[str, str] = {}
+    problems: dict[str, str] = {}
     servers = dict(bridge.tools.servers)
     for name in servers:
         if problem := missing_program(bridge.tools.settings[name]):
-            found[f"tools.{name}"] = f"tools.{name}: {problem}; correct `command`"
-    there = {name: one for name, one in servers.items() if f"tools.{name}" not in found}
+            problems[f"tools.{name}"] = f"tools.{name}: {problem}; correct `command`"
+    startable = {
+        name: server for name, server in servers.items() if f"tools.{name}" not in problems
+    }
     if start:
-        await asyncio.gather(*(server.proved() for server in there.values()))
-    for name, server in there.items():
+        await asyncio.gather(*(server.proved() for server in startable.values()))
+    for name, server in startable.items():
         if server.trouble:
-            found[f"tools.{name}"] = f"tools.{name}: {server.trouble}; {TOOLS_TODO}"
-    return found
+            problems[f"tools.{name}"] = f"tools.{name}: {server.trouble}; {TOOLS_TODO}"
+    return problems
 
 
 async def wrong_with_account(bridge: Bridge, name: AccountId) -> dict[str, str]:
@@ -169,8 +175,8 @@ async def wrong_with_account(bridge: Bridge, name: AccountId) -> dict[str, str]:
     ]  # fmt: skip
     connector = bridge.connectors[name]
     unique = list(dict.fromkeys(channels))
-    found = await check_account(name, connector, unique, bridge.settings, _ACCOUNT_DEADLINE)
-    errors = [one for one in found if one.level == "error"]
+    findings = await check_account(name, connector, unique, bridge.settings, _ACCOUNT_DEADLINE)
+    errors = [finding for finding in findings if finding.level == "error"]
     if not errors:
         return {}
     more = f"; {len(errors) - 1} more: see `uacs-bridge check`" if len(errors) > 1 else ""
@@ -224,8 +230,8 @@ async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]
         async with turn:
             return await _asked(agent)
 
-    found = await asyncio.gather(*(ask(agent) for agent in agents.values()))
-    return dict(zip(agents, found, strict=True))
+    findings = await asyncio.gather(*(ask(agent) for agent in agents.values()))
+    return dict(zip(agents, findings, strict=True))
 
 
 async def probe_address(server: ToolServerSettings, tokens: SecretSource) -> Sequence[Finding]:

@@ -33,9 +33,9 @@ class Cast:
         channel = self.demo.sides[line.platform].channel_of(self.room)
         thread = None if line.thread is None else await self._root(line.thread, line.platform)
         person = self.demo.sides[line.platform].person_named(line.person)
-        shown = await self.demo.say(line.platform, channel, person, line.text, thread)
-        self._said.append((line, shown))
-        return shown
+        message = await self.demo.say(line.platform, channel, person, line.text, thread)
+        self._said.append((line, message))
+        return message
 
     async def arrived(self) -> None:
         """Wait until the last line's copies stand on the other platforms."""
@@ -46,15 +46,15 @@ class Cast:
 
     async def _root(self, number: int, platform: str) -> str:
         """What a line said elsewhere is called here; it may still be on its way."""
-        line, shown = self._said[number]
+        line, posted = self._said[number]
         if line.platform == platform:
-            return shown.id
+            return posted.id
         source, target = self._channel(line.platform), self._channel(platform)
         store = self.demo.bridge.store
         try:
             async with asyncio.timeout(self._patience):
                 while True:
-                    message = await store.resolve(source, shown.id)
+                    message = await store.resolve(source, posted.id)
                     copies = await store.copies(message, target) if message else ()
                     if copies:
                         return copies[0].native_id

@@ -107,13 +107,13 @@ def answered_form(press: Mapping[str, Any], name: str, platform: str) -> Json:
     """The content that replaces the form in every pane after a press on `platform`."""
     if press.get("id") == "decline":
         return _card("## Book a room", f"{name} pressed *No room needed* on {platform}.")
-    given: Mapping[str, Any] = press.get("inputs") or {}
-    size = str(given.get("size") or "")
+    inputs: Mapping[str, Any] = press.get("inputs") or {}
+    size = str(inputs.get("size") or "")
     items = [
         {"label": "Room", "value": _SIZES.get(size, size or "any")},
-        {"label": "Day", "value": str(given.get("day") or "any")},
-        {"label": "What for", "value": str(given.get("purpose") or "not given")},
-        {"label": "Coffee", "value": "yes" if given.get("coffee") in (True, "true") else "no"},
+        {"label": "Day", "value": str(inputs.get("day") or "any")},
+        {"label": "What for", "value": str(inputs.get("purpose") or "not given")},
+        {"label": "Coffee", "value": "yes" if inputs.get("coffee") in (True, "true") else "no"},
     ]
     return _card(
         "## Room booked ✅",

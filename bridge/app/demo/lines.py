@@ -27,16 +27,16 @@ class Line:
 def lines_of(scene: SceneName, types: Mapping[str, LocalPlatformType]) -> tuple[Line, ...]:
     """The lines of a scene in their order. A line whose thread begins on a platform that is not
     there stands outside of threads. Pure."""
-    found = sorted(
+    placed_lines = sorted(
         (
             (line.at, name, line)
             for name, local in types.items()
             if local.demo
             for line in local.demo.scenes.get(scene, ())
         ),
-        key=lambda one: one[:2],
+        key=lambda placed: placed[:2],
     )
-    numbers = {at: number for number, (at, _, _) in reversed(list(enumerate(found)))}
+    numbers = {at: number for number, (at, _, _) in reversed(list(enumerate(placed_lines)))}
     return tuple(
         Line(
             name,
@@ -46,5 +46,5 @@ def lines_of(scene: SceneName, types: Mapping[str, LocalPlatformType]) -> tuple[
             None if line.thread is None else numbers.get(line.thread),
             line.answered,
         )
-        for _, name, line in found
+        for _, name, line in placed_lines
     )

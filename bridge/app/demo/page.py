@@ -80,8 +80,8 @@ class _Page:
 
     async def show(self, request: Request) -> Response:
         sides = list(self._demo.sides.values())
-        *most, last = [side.label for side in sides]
-        named = {"labels": f"{', '.join(most)} and {last}" if most else last}
+        *labels, last = [side.label for side in sides]
+        named = {"labels": f"{', '.join(labels)} and {last}" if labels else last}
         named["count"] = _COUNTS.get(len(sides), str(len(sides)))
         return self._templates.TemplateResponse(request, "page.html", {"sides": sides, **named})
 
@@ -105,8 +105,8 @@ class _Page:
     async def file(self, request: Request) -> Response:
         """A file of a local platform whose own address asks for an app's token."""
         path = request.path_params
-        found = self._demo.file(path["platform"], path["file"])
-        return found or JSONResponse(
+        file_response = self._demo.file(path["platform"], path["file"])
+        return file_response or JSONResponse(
             {"error": f"There is no file {path['file']!r} on {path['platform']!r}"}, status_code=404
         )
 
@@ -130,14 +130,14 @@ class _Page:
         )
         store = self._demo.bridge.store
         message = await store.resolve(channel, query.get("id", ""))
-        found = await store.explain(message) if message else None
-        if found is None:
+        explanation = await store.explain(message) if message else None
+        if explanation is None:
             text = "The bridge does not know this message: it was said outside the rooms"
-            if channel.channel in (one.id for one in side.channels):
+            if channel.channel in (side_channel.id for side_channel in side.channels):
                 text = "The bridge does not know this message yet; it was said a moment ago"
                 return JSONResponse({"error": text}, status_code=202)
             raise NotFound(text)
-        return JSONResponse(explanation_view(found, self._demo.sides))
+        return JSONResponse(explanation_view(explanation, self._demo.sides))
 
     async def health(self, request: Request) -> Response:
         return RedirectResponse(f"{self._demo.bridge_url}{request.url.path}", status_code=307)
@@ -176,10 +176,10 @@ class _Page:
     def _everything(self) -> Json:
         demo = self._demo
         messages = [
-            shown_view(shown)
+            shown_view(message)
             for side in demo.sides.values()
             for channel in side.channels
-            for shown in demo.standing(side.platform, channel.id)
+            for message in demo.standing(side.platform, channel.id)
         ]
         sides = [side.model_dump() for side in demo.sides.values()]
         media_from = [demo.sandbox_url, demo.bridge_url]

@@ -38,8 +38,8 @@ def read(shown: Shown) -> Read:
 
 def read_archived(message: Message) -> str:
     """The words of an archived message."""
-    shown = select_parts(message, ())
-    texts = [part.text for _, part in shown if isinstance(part, TextPart)]
+    parts = select_parts(message, ())
+    texts = [part.text for _, part in parts if isinstance(part, TextPart)]
     return text_to_plain(markdown_to_text("\n\n".join(texts)))
 
 
@@ -51,13 +51,15 @@ def bare(text: str) -> str:
 
 def in_order(messages: Iterable[Shown]) -> list[Read]:
     """As it is read from the top: each thread below its root."""
-    reads = [read(shown) for shown in messages]
-    roots = {one.id for one in reads}
+    reads = [read(message) for message in messages]
+    roots = {read_message.id for read_message in reads}
     replies: dict[str, list[Read]] = {}
     top: list[Read] = []
-    for one in reads:
-        if one.thread in roots:
-            replies.setdefault(one.thread, []).append(one)
+    for read_message in reads:
+        if read_message.thread in roots:
+            replies.setdefault(read_message.thread, []).append(read_message)
         else:
-            top.append(one)
-    return [each for one in top for each in (one, *replies.get(one.id, ()))]
+            top.append(read_message)
+    return [
+        each for read_message in top for each in (read_message, *replies.get(read_message.id, ()))
+    ]

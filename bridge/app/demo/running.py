@@ -112,9 +112,9 @@ async def running_demo(
 
 def _free_port() -> int:
     """A port that nothing listens on now; its number is in the configuration before it is bound."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 @contextlib.asynccontextmanager

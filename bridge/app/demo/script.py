@@ -109,14 +109,14 @@ async def _seen_everywhere(demo: Demo, played: Played, line: Line, patience: flo
     return not missing
 
 
-def _shows(demo: Demo, platform: str, wanted: Expected) -> bool:
+def _shows(demo: Demo, platform: str, expected: Expected) -> bool:
     """Whether the newest messages of this author are, put together, what was said."""
-    text, author = bare(wanted.text), bare(wanted.author)
-    found = ""
-    for one in map(read, reversed(_standing(demo, platform))):
-        if bare(one.author) == author:
-            found = bare(one.text) + found
-            if found == text:
+    text, author = bare(expected.text), bare(expected.author)
+    joined_text = ""
+    for read_message in map(read, reversed(_standing(demo, platform))):
+        if bare(read_message.author) == author:
+            joined_text = bare(read_message.text) + joined_text
+            if joined_text == text:
                 return True
     return False
 
@@ -127,11 +127,11 @@ async def _answered(demo: Demo, played: Played, patience: float) -> None:
     while time.monotonic() < end:
         conversation = await archived(demo, ROOMS[0])
         answers = [m for m in conversation.messages if m.actor.name == AGENT]
-        wanted = Expected(AGENT, read_archived(answers[-1])) if answers else None
+        expected = Expected(AGENT, read_archived(answers[-1])) if answers else None
         status = await demo.bridge.store.status()
         busy = sum(status.turns.get(state, 0) for state in ("queued", "running", "waiting"))
-        if wanted and not busy and all(_shows(demo, name, wanted) for name in demo.sides):
-            played.expected.append(wanted)
+        if expected and not busy and all(_shows(demo, name, expected) for name in demo.sides):
+            played.expected.append(expected)
             return
         await asyncio.sleep(0.02)
     played.late.append(f"{AGENT}: its answer is not the same on all sides after {patience:g} s")
@@ -140,11 +140,11 @@ async def _answered(demo: Demo, played: Played, patience: float) -> None:
 async def _watch(demo: Demo, played: Played) -> None:
     """Note how the agent's answer grows on each side."""
     async for change in demo.feed.watch():
-        one = read(change.message)
-        if one.author == AGENT and change.message.channel in _channels(demo):
+        read_message = read(change.message)
+        if read_message.author == AGENT and change.message.channel in _channels(demo):
             lengths = played.grown.setdefault(change.message.platform, [])
-            if not lengths or lengths[-1] != len(bare(one.text)):
-                lengths.append(len(bare(one.text)))
+            if not lengths or lengths[-1] != len(bare(read_message.text)):
+                lengths.append(len(bare(read_message.text)))
 
 
 def _channels(demo: Demo) -> set[str]:
@@ -162,18 +162,23 @@ def _compare_side(demo: Demo, platform: str, played: Played) -> list[str]:
     """Authors, texts, order and threads; nothing missing, nothing twice."""
     messages = _standing(demo, platform)
     reads = _joined([read(shown) for shown in messages], played.expected)
-    numbers = {one.id: number for number, one in enumerate(reads)}
+    numbers = {read_message.id: number for number, read_message in enumerate(reads)}
     look = demo_types()[platform].demo
     threaded = look is None or look.threads
     shown = [
-        _line(one.author, one.text, None if one.thread is None else numbers.get(one.thread, -1))
-        for one in reads
+        _line(
+            read_message.author,
+            read_message.text,
+            None if read_message.thread is None else numbers.get(read_message.thread, -1),
+        )
+        for read_message in reads
     ]
-    wanted = [
-        _line(one.author, one.text, one.thread if threaded else None) for one in played.expected
+    expected_lines = [
+        _line(read_message.author, read_message.text, read_message.thread if threaded else None)
+        for read_message in played.expected
     ]
     problems = _difference(
-        f"{demo.sides[platform].label} does not show what it should", wanted, shown
+        f"{demo.sides[platform].label} does not show what it should", expected_lines, shown
     )
     if look is not None:
         problems += look.complaints(messages)
@@ -181,9 +186,9 @@ def _compare_side(demo: Demo, platform: str, played: Played) -> list[str]:
 
 
 def _compare_archive(conversation: Conversation, played: Played) -> list[str]:
-    shown = [_line(m.actor.name or "", read_archived(m)) for m in conversation.messages]
-    wanted = [_line(one.author, one.text) for one in played.expected]
-    return _difference("The archive does not hold what was said", wanted, shown)
+    archived_lines = [_line(m.actor.name or "", read_archived(m)) for m in conversation.messages]
+    expected_lines = [_line(expected.author, expected.text) for expected in played.expected]
+    return _difference("The archive does not hold what was said", expected_lines, archived_lines)
 
 
 def _compare_growth(played: Played) -> list[str]:
@@ -201,17 +206,17 @@ def _streams(platform: str) -> bool:
 
 def _joined(reads: Sequence[Read], expected: Sequence[Expected]) -> list[Read]:
     """Parts of a text that was cut are put together again, where they stand after one another."""
-    texts = {bare(one.text) for one in expected}
+    texts = {bare(read_message.text) for read_message in expected}
     joined: list[Read] = []
-    for one in reads:
+    for read_message in reads:
         last = joined[-1] if joined else None
-        if last and (last.author, last.thread) == (one.author, one.thread):
-            whole = bare(last.text + one.text)
+        if last and (last.author, last.thread) == (read_message.author, read_message.thread):
+            whole = bare(last.text + read_message.text)
             if bare(last.text) not in texts and any(text.startswith(whole) for text in texts):
-                both = f"{last.text}\n\n{one.text}"
+                both = f"{last.text}\n\n{read_message.text}"
                 joined[-1] = Read(last.id, last.author, both, last.time, last.bot, last.thread)
                 continue
-        joined.append(one)
+        joined.append(read_message)
     return joined
 
 
@@ -220,10 +225,10 @@ def _line(author: str, text: str, thread: int | None = None) -> str:
     return f"{bare(author)}{where}: {bare(text)}"
 
 
-def _difference(title: str, wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
-    if list(wanted) == list(shown):
+def _difference(title: str, expected: Sequence[str], actual: Sequence[str]) -> list[str]:
+    if list(expected) == list(actual):
         return []
-    lines = difflib.unified_diff(wanted, shown, "expected", "shown", lineterm="", n=1)
+    lines = difflib.unified_diff(expected, actual, "expected", "shown", lineterm="", n=1)
     return [title, *(f"  {line[:400]}" for line in lines)]
 
 
@@ -232,19 +237,21 @@ def _difference(title: str, wanted: Sequence[str], shown: Sequence[str]) -> list
 
 def _transcript(demo: Demo, platform: str) -> str:
     side = demo.sides[platform]
-    channel = next(one.name for one in side.channels if one.room == ROOMS[0])
+    channel = next(
+        read_message.name for read_message in side.channels if read_message.room == ROOMS[0]
+    )
     title = f"{side.label}: #{channel} of {side.workspace_name}"
     lines = [title, "=" * len(title)]
-    for one in in_order(_standing(demo, platform)):
-        lines += _printed(one)
+    for read_message in in_order(_standing(demo, platform)):
+        lines += _printed(read_message)
     return "\n".join(lines)
 
 
-def _printed(one: Read) -> list[str]:
-    indent = "" if one.thread is None else "    | "
-    badge = " [app]" if one.bot else ""
-    first, *more = _shortened(one.text) or [""]
-    head = f"{indent}{one.time[11:19]}  {one.author}{badge}: "
+def _printed(read_message: Read) -> list[str]:
+    indent = "" if read_message.thread is None else "    | "
+    badge = " [app]" if read_message.bot else ""
+    first, *more = _shortened(read_message.text) or [""]
+    head = f"{indent}{read_message.time[11:19]}  {read_message.author}{badge}: "
     return [head + first, *(f"{indent}          {line}" for line in more)]
 
 

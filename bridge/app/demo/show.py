@@ -131,11 +131,11 @@ async def _served(app: Starlette, port: int) -> WebServer:
 
 
 @contextlib.contextmanager
-def _folder(wanted: Path | None) -> Generator[Path]:
+def _folder(folder: Path | None) -> Generator[Path]:
     """Where the store is: the given folder, which stays, or one that goes away at the end."""
-    if wanted is not None:
-        make_folder(wanted)
-        yield wanted
+    if folder is not None:
+        make_folder(folder)
+        yield folder
         return
     with tempfile.TemporaryDirectory(
         prefix="uacs-bridge-demo-", ignore_cleanup_errors=True

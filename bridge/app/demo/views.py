@@ -46,21 +46,21 @@ def private_view(platform: LocalPlatform, side: Side) -> Json:
     """
     if not isinstance(platform, TakesUserActions):
         return {}
-    found: Json = {}
+    views: Json = {}
     for person in side.people:
         forms = platform.forms(side.workspace, person.id)
         whispers = platform.whispers(side.workspace, person.id)
         if forms or whispers:
-            found[person.id] = {
+            views[person.id] = {
                 "forms": [form.model_dump(mode="json") for form in forms],
                 "whispers": [shown_view(whisper) for whisper in whispers],
             }
-    return found
+    return views
 
 
-def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:
+def explanation_view(explanation: Explanation, sides: Mapping[str, Side]) -> Json:
     """The way of one message: received, decided, placed, sent, and the message itself."""
-    stored, raw = found.stored, found.raw
+    stored, raw = explanation.stored, explanation.raw
     said_on = None if stored.place is None else stored.place.channel.platform
     return {
         "id": stored.message.message_id,
@@ -70,12 +70,12 @@ def explanation_view(found: Explanation, sides: Mapping[str, Side]) -> Json:
         "said_on_label": _label(said_on, sides),
         "thread_of": stored.root,
         "state": stored.state,
-        "outcome": found.outcome,
-        "kept_at": None if found.kept_at is None else _time(found.kept_at),
+        "outcome": explanation.outcome,
+        "kept_at": None if explanation.kept_at is None else _time(explanation.kept_at),
         "received": None if raw is None else {"kind": raw.kind, "payload": _payload(raw.payload)},
-        "timelines": [_timeline_view(*placed, sides) for placed in found.timelines],
+        "timelines": [_timeline_view(*placed, sides) for placed in explanation.timelines],
         "operations": [
-            _operation_view(record, sides, found.kept_at) for record in found.operations
+            _operation_view(record, sides, explanation.kept_at) for record in explanation.operations
         ],
         "uacs": stored.message.model_dump(mode="json", exclude_none=True),
     }
@@ -100,7 +100,9 @@ def _place_name(key: str, sides: Mapping[str, Side]) -> str:
     return f"{side.label} #{side.names[channel]}"
 
 
-def _operation_view(record: OperationRecord, sides: Mapping[str, Side], kept: float | None) -> Json:
+def _operation_view(
+    record: OperationRecord, sides: Mapping[str, Side], archived_at: float | None
+) -> Json:
     operation = record.operation
     side = sides.get(operation.channel.platform)
     return {
@@ -112,7 +114,7 @@ def _operation_view(record: OperationRecord, sides: Mapping[str, Side], kept: fl
         "attempts": record.attempts,
         "error": record.error,
         "request_ms": _ms(record.began, record.ended),
-        "whole_ms": _ms(kept if kept is not None else record.created, record.ended),
+        "whole_ms": _ms(archived_at if archived_at is not None else record.created, record.ended),
         "native_ids": [receipt.native_id for receipt in record.receipts],
         "thread": next((r.thread for r in record.receipts if r.thread), None),
         "losses": [loss.model_dump() for loss in record.losses],

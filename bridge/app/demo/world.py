@@ -106,7 +106,7 @@ def _side(world: World, label: str, look: DemoSide) -> Side:
         workspace_name=first.workspace_name,
         channels=tuple(channels),
         people=tuple(SidePerson(id=person.id, name=person.name) for person in people),
-        writer=next((one.id for one in people if one.name == look.writer), people[0].id),
+        writer=next((person.id for person in people if person.name == look.writer), people[0].id),
         names=_names(world, places, people),
         bot=str(world.apps[0]["name"]),
         channels_heading=look.channels,

@@ -62,10 +62,10 @@ class OpenResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        found = await self._inner.resolve(host, port, family)
-        if not all(self._addresses.is_open(one["host"]) for one in found):
+        addresses = await self._inner.resolve(host, port, family)
+        if not all(self._addresses.is_open(address["host"]) for address in addresses):
             raise refused(host)
-        return found
+        return addresses
 
     async def close(self) -> None:
         await self._inner.close()

@@ -69,14 +69,14 @@ class GuardedFetcher:
         bearer: Bearer | None = None,
         limit: int | None = None,
     ) -> Fetched:
-        most = self._limits.size if limit is None else min(limit, self._limits.size)
+        size_limit = self._limits.size if limit is None else min(limit, self._limits.size)
         async with self._turns:
             with _translated(self._limits):
                 async with (
                     asyncio.timeout(self._limits.seconds),
                     self._answer(self._addresses.check_url(url), bearer) as answer,
                 ):
-                    return await self._keep(answer, media_type, most)
+                    return await self._keep(answer, media_type, size_limit)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -101,18 +101,18 @@ class GuardedFetcher:
             url = target
         raise FileRefused(f"An address leads on more than {MOST_REDIRECTS} times")
 
-    async def _keep(self, answer: aiohttp.ClientResponse, said: str, most: int) -> Fetched:
-        if (answer.content_length or 0) > most:
-            raise _too_large(answer, most)
-        blob = await self._blobs.put(_file(answer, self._limits, most), limit=most)
-        told = answer.headers.get("Content-Type", "")
-        if _is_page_instead(said, told, blob.media_type):
+    async def _keep(self, answer: aiohttp.ClientResponse, declared: str, limit: int) -> Fetched:
+        if (answer.content_length or 0) > limit:
+            raise _too_large(answer, limit)
+        blob = await self._blobs.put(_file(answer, self._limits, limit), limit=limit)
+        content_type = answer.headers.get("Content-Type", "")
+        if _is_page_instead(declared, content_type, blob.media_type):
             raise FileGone(
                 f"{answer.url.raw_host} gave a web page instead of the file; the token may lack "
                 "the permission to read files"
             )
-        declared = told if registered_type(said) == UNKNOWN else said
-        return Fetched(blob, agreed_type(declared, blob.media_type))
+        media_type = content_type if registered_type(declared) == UNKNOWN else declared
+        return Fetched(blob, agreed_type(media_type, blob.media_type))
 
     def _opened(self) -> aiohttp.ClientSession:
         """No cookies, no proxy, no unpacking; made at the first use, in the running loop."""
@@ -180,17 +180,17 @@ def _retry_after(text: str) -> float | None:
     return min(float(text), _LONGEST_WAIT) if text.isascii() and text.isdigit() else None
 
 
-def _is_page_instead(said: str, told: str, found: str) -> bool:
+def _is_page_instead(declared: str, content_type: str, detected: str) -> bool:
     """Platforms answer 200 with their sign-in page to a token that may not read the file."""
-    wanted = registered_type(said)
-    if found != HTML or wanted in (HTML, UNKNOWN):
+    declared_type = registered_type(declared)
+    if detected != HTML or declared_type in (HTML, UNKNOWN):
         return False
-    return agreed_type(wanted, found) == HTML or registered_type(told) == HTML
+    return agreed_type(declared_type, detected) == HTML or registered_type(content_type) == HTML
 
 
-def _file(answer: aiohttp.ClientResponse, limits: FetchLimits, most: int) -> AsyncGenerator[bytes]:
+def _file(answer: aiohttp.ClientResponse, limits: FetchLimits, limit: int) -> AsyncGenerator[bytes]:
     """The bytes of the file, whatever the host did to send them."""
-    received = _bounded(answer, limits, most)
+    received = _bounded(answer, limits, limit)
     encoding = answer.headers.get("Content-Encoding", "").strip().lower()
     if encoding in ("", "identity"):
         return received
@@ -200,7 +200,7 @@ def _file(answer: aiohttp.ClientResponse, limits: FetchLimits, most: int) -> Asy
 
 
 async def _bounded(
-    answer: aiohttp.ClientResponse, limits: FetchLimits, most: int
+    answer: aiohttp.ClientResponse, limits: FetchLimits, limit: int
 ) -> AsyncGenerator[bytes]:
     """What comes over the line, as it comes. Raises FileTooLarge, and FileUnavailable when it
     drips."""
@@ -209,8 +209,8 @@ async def _bounded(
     async for chunk in answer.content.iter_any():
         received += len(chunk)
         total += len(chunk)
-        if total > most:
-            raise _too_large(answer, most)
+        if total > limit:
+            raise _too_large(answer, limit)
         passed = now() - since
         if passed >= limits.window:
             if received < passed * limits.pace:
@@ -227,19 +227,19 @@ async def _unpacked(chunks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
     bytes can stop. What stands behind the end is left."""
     packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, by the head
     async for chunk in chunks:
-        rest, piece = chunk, b""
-        while not packed.eof and (rest or len(piece) == _PIECE):
-            piece = packed.decompress(rest, _PIECE)
-            rest = packed.unconsumed_tail
+        remaining, piece = chunk, b""
+        while not packed.eof and (remaining or len(piece) == _PIECE):
+            piece = packed.decompress(remaining, _PIECE)
+            remaining = packed.unconsumed_tail
             yield piece
         if packed.eof:
             return
     raise FileUnavailable("A file's host gave only a part of a packed file; try again later")
 
 
-def _too_large(answer: aiohttp.ClientResponse, most: int) -> FileTooLarge:
-    told = f"{answer.content_length} bytes, " if answer.content_length else ""
-    return FileTooLarge(f"A file at {answer.url.raw_host} has {told}more than {most} bytes")
+def _too_large(answer: aiohttp.ClientResponse, limit: int) -> FileTooLarge:
+    length = f"{answer.content_length} bytes, " if answer.content_length else ""
+    return FileTooLarge(f"A file at {answer.url.raw_host} has {length}more than {limit} bytes")
 
 
 @contextmanager
@@ -267,4 +267,4 @@ def _translated(limits: FetchLimits) -> Generator[None]:
 
 def may_see(host: str, bearer: Bearer) -> bool:
     """Whether the token is for this host."""
-    return any(fnmatchcase(host.lower(), known.lower()) for known in bearer.hosts)
+    return any(fnmatchcase(host.lower(), pattern.lower()) for pattern in bearer.hosts)

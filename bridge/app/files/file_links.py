@@ -135,13 +135,13 @@ def file_routes(links: FileLinks, blobs: Blobs, clock: Clock) -> list[BaseRoute]
         if linked is None:
             return _plain(404)
         try:
-            found = await blobs.stat(linked.file_id)
+            blob = await blobs.stat(linked.file_id)
         except StoreError as error:
             log.warning("file_request_rejected", file=linked.file_id, error=str(error))
             return _plain(503)
-        if found is None:
+        if blob is None:
             return _plain(404)
-        return _answer(request, linked, found.size, blobs, linked.expires - clock.time())
+        return _answer(request, linked, blob.size, blobs, linked.expires - clock.time())
 
     return [Route("/files/{token}/{name}", serve, methods=["GET"])]
 
@@ -158,10 +158,10 @@ def _answer(
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     headers |= {**safe_headers(linked), "Accept-Ranges": "bytes"}
-    wanted = wanted_range(request.headers, tag, size)
-    if wanted is None:
+    byte_range = requested_range(request.headers, tag, size)
+    if byte_range is None:
         return FileResponse(200, headers, blobs, linked.file_id, 0, size, size)
-    start, end = wanted
+    start, end = byte_range
     if start >= end:
         return _plain(416, {**_SAFE, "Content-Range": f"bytes */{size}"})
     headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
@@ -179,14 +179,14 @@ def safe_headers(linked: Linked) -> dict[str, str]:
     }
 
 
-def wanted_range(headers: Headers, tag: str, size: int) -> tuple[int, int] | None:
+def requested_range(headers: Headers, tag: str, size: int) -> tuple[int, int] | None:
     """The part that is asked for, `start` to before `end`; an empty one cannot be had. None for
     the whole: no Range, several of them, one that cannot be read, or one of another file."""
     unit, equals, text = headers.get("range", "").partition("=")
     if unit.strip().lower() != "bytes" or not equals or headers.get("if-range", tag) != tag:
         return None
     first, dash, last = text.strip().partition("-")
-    if not dash or not all(one == "" or _is_number(one) for one in (first, last)):
+    if not dash or not all(bound == "" or _is_number(bound) for bound in (first, last)):
         return None
     if first == "":
         return None if last == "" else (max(size - int(last), 0) if int(last) else size, size)

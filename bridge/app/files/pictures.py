@@ -71,8 +71,8 @@ def agent_picture(picture: str) -> AgentPicture:
         ) from None
     media_type = sniffed_type(content)
     if media_type not in _TYPES:
-        known = "PNG, JPEG, GIF or WebP"
-        raise ConfigError(f"{picture!r} is {media_type}; platforms take {known} for authors")
+        formats = "PNG, JPEG, GIF or WebP"
+        raise ConfigError(f"{picture!r} is {media_type}; platforms take {formats} for authors")
     if len(content) > LARGEST:
         raise ConfigError(f"{picture!r} is larger than {LARGEST:,} bytes; make it smaller")
     return AgentPicture(content=content, media_type=media_type)
@@ -94,14 +94,14 @@ class AuthorPictures:
     def change(self, agents: Mapping[str, AgentPicture]) -> None:
         """From now on these are the agents' pictures; files of before are still given out."""
         self._agents = dict(agents)
-        files = {one.digest: one for one in agents.values() if one.content}
+        files = {agent.digest: agent for agent in agents.values() if agent.content}
         self._files = {**self._files, **files}
 
     def of_agent(self, agent: str) -> str | None:
-        known = self._agents.get(agent)
-        if known is None:
+        picture = self._agents.get(agent)
+        if picture is None:
             return self.drawn(ActorId(f"agent:{agent}"), agent)
-        return known.url or self._address(_FILE + known.digest, _TYPES[known.media_type])
+        return picture.url or self._address(_FILE + picture.digest, _TYPES[picture.media_type])
 
     def drawn(self, actor: ActorId, name: str) -> str | None:
         content = _DRAWN + bytes([color_of(actor)]) + initials(name).encode()

@@ -43,7 +43,7 @@ Key = tuple[object, ...]
 
 
 @dataclass
-class _Told:
+class _Logged:
     """An event that was logged: since when its repeats are counted, their count, and the last of
     them."""
 
@@ -58,7 +58,7 @@ class Repeats:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._told: dict[Key, _Told] = {}
+        self._logged: dict[Key, _Logged] = {}
         self._causes: dict[Key, set[Key]] = {}
         self._lock = threading.Lock()
 
@@ -68,39 +68,39 @@ class Repeats:
         self.tell()
         with self._lock:
             key = self._key(event)
-            known = self._told.get(key)
-            if known is None:
-                self._told[key] = _Told(self._clock(), 0, {}, name)
+            logged = self._logged.get(key)
+            if logged is None:
+                self._logged[key] = _Logged(self._clock(), 0, {}, name)
                 return event
-            known.count += 1
-            known.last = {k: v for k, v in event.items() if k not in ("exc_info", "level")}
+            logged.count += 1
+            logged.last = {k: v for k, v in event.items() if k not in ("exc_info", "level")}
         raise structlog.DropEvent
 
     def tell(self, *, everything: bool = False) -> None:
         """Log the counts that are due; with `everything`, all counts."""
         now = self._clock()
-        due: list[tuple[_Told, float]] = []
+        due: list[tuple[_Logged, float]] = []
         with self._lock:
-            for key, told in list(self._told.items()):
-                if not everything and now - told.since < WINDOW:
+            for key, logged in list(self._logged.items()):
+                if not everything and now - logged.since < WINDOW:
                     continue
-                if told.count:
-                    due.append((told, now - told.since))
-                    self._told[key] = _Told(now, 0, {}, told.method)
+                if logged.count:
+                    due.append((logged, now - logged.since))
+                    self._logged[key] = _Logged(now, 0, {}, logged.method)
                 else:
                     self._forget(key)
-        for told, seconds in due:
-            facts = {key: value for key, value in told.last.items() if key != "event"}
-            facts |= {_SUMMARY: told.count, "seconds": round(seconds)}
-            getattr(structlog.get_logger(), told.method)(told.last["event"], **facts)
+        for logged, seconds in due:
+            facts = {key: value for key, value in logged.last.items() if key != "event"}
+            facts |= {_SUMMARY: logged.count, "seconds": round(seconds)}
+            getattr(structlog.get_logger(), logged.method)(logged.last["event"], **facts)
 
     def _key(self, event: Event) -> Key:
         name = (_text(event.get("event")), event["level"])
-        about = tuple((one, str(event[one])[:_LONGEST]) for one in ABOUT if one in event)
-        why = tuple((one, _text(event[one])) for one in WHY if one in event)
-        why += tuple((one, str(event[one])[:_LONGEST]) for one in WHICH if one in event)
+        about = tuple((key, str(event[key])[:_LONGEST]) for key in ABOUT if key in event)
+        why = tuple((key, _text(event[key])) for key in WHY if key in event)
+        why += tuple((key, str(event[key])[:_LONGEST]) for key in WHICH if key in event)
         key: Key = (name, about, why, _cause(event.get("exc_info")))
-        if key in self._told:
+        if key in self._logged:
             return key
         if name not in self._causes and len(self._causes) >= MOST_EVENTS:
             name = ("others", event["level"])
@@ -112,7 +112,7 @@ class Repeats:
         return key
 
     def _forget(self, key: Key) -> None:
-        del self._told[key]
+        del self._logged[key]
         name = cast("Key", key[0])
         causes = self._causes.get(name, set())
         causes.discard(key)

@@ -94,7 +94,7 @@ def _clean(key: object, value: object, depth: int) -> object:
     if isinstance(value, Mapping):
         return {str(k): _clean(k, v, depth + 1) for k, v in value.items()}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):
-        return [_clean(None, one, depth + 1) for one in value]
+        return [_clean(None, item, depth + 1) for item in value]
     return _hidden(repr(value))
 
 
@@ -122,7 +122,9 @@ class _ToStructlog(logging.Handler):
             text = record.getMessage()
         except (TypeError, ValueError):  # an SDK's arguments that do not fit its text
             text = str(record.msg)
-        level = max(known for known in _LEVELS if known <= max(record.levelno, logging.DEBUG))
+        level = max(
+            candidate for candidate in _LEVELS if candidate <= max(record.levelno, logging.DEBUG)
+        )
         structlog.get_logger().log(
             level, text, logger=record.name, exc_info=record.exc_info or False
         )

@@ -22,16 +22,16 @@ class AppLinker:
         """Raises ConfigError where there is no such account or channel, or it is another's."""
         bridge = self._bridge
         if AccountId(account) not in bridge.connectors:
-            known = ", ".join(sorted(bridge.connectors))
-            raise ConfigError(f"There is no account {account!r}; there are: {known}")
+            names = ", ".join(sorted(bridge.connectors))
+            raise ConfigError(f"There is no account {account!r}; there are: {names}")
         places = Places(bridge.connectors, bridge.store)
-        found = await places.find(MemberSettings(account=account, channel=channel))
+        channel_ref = await places.find(MemberSettings(account=account, channel=channel))
         await places.close()
-        owner = bridge.rooms.account_of(found)
+        owner = bridge.rooms.account_of(channel_ref)
         if owner not in (None, AccountId(account)):
             raise ConfigError(f"{channel} is spoken in through account {owner!r} already")
         now = bridge.clock.time()
-        link = RoomLink(room, AccountId(account), found, linked=True, by=by, at=now)
+        link = RoomLink(room, AccountId(account), channel_ref, linked=True, by=by, at=now)
         await bridge.store.link_channel(link)
         await look_again(bridge)
         return f"{channel} of {account} is in this room now."

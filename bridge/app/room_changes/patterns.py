@@ -52,7 +52,7 @@ async def look_again(bridge: Bridge) -> None:
     except BridgeError as error:
         log.warning("pattern_update_failed", error=str(error))
         return
-    wrong_file = [one for one in bridge.problems if one.startswith(KEPT)]
+    wrong_file = [problem for problem in bridge.problems if problem.startswith(KEPT)]
     bridge.problems[:] = [*wrong_file, *problems]
     before = {(r.id, m.channel) for r in bridge.rooms.all for m in r.members}
     after = {(r.id, m.channel) for r in rooms.all for m in r.members}

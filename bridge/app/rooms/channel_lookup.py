@@ -66,21 +66,21 @@ class Places:
             return channel
         key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
         try:
-            known = await self._channels(account)
+            listed = await self._channels(account)
         except BridgeError as error:
             remembered = await self._remembered(member, key, error)
             return channel_of_key(remembered)
         try:
-            found = _choose(member, known)
+            channel_ref = _choose(member, listed)
         except ConfigError:
             remembered = await self._store.get_value(account, key)
-            renamed = known.by_key.get(remembered or "")
+            renamed = listed.by_key.get(remembered or "")
             if renamed is None:
                 raise
             log.warning("channel_renamed", channel=member.channel, name=renamed.name)
             return renamed.ref
-        await self._remember(account, key, found.key)
-        return found
+        await self._remember(account, key, channel_ref.key)
+        return channel_ref
 
     async def find_all(self, member: MemberSettings) -> list[tuple[ChannelRef, str]]:
         """All channels of the account that the pattern means and the bot may use, with their
@@ -88,14 +88,14 @@ class Places:
         account = AccountId(member.account)
         key = f"{_PATTERN_SHELF}{member.workspace or ''}/{member.category or ''}/{member.channel}"
         try:
-            known = await self._channels(account)
+            listed = await self._channels(account)
         except BridgeError as error:
             remembered = json.loads(await self._remembered(member, key, error))
-            return [(channel_of_key(one), name) for one, name in remembered]
-        found = _matching(member, known)
-        kept = json.dumps([(channel.key, name) for channel, name in found])
-        await self._remember(account, key, kept)
-        return found
+            return [(channel_of_key(channel_key), name) for channel_key, name in remembered]
+        matching = _matching(member, listed)
+        stored_list = json.dumps([(channel.key, name) for channel, name in matching])
+        await self._remember(account, key, stored_list)
+        return matching
 
     async def _remember(self, account: AccountId, key: str, value: str) -> None:
         """What is known already is not written again: one write less for each room and start."""
@@ -104,26 +104,26 @@ class Places:
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
         """What was found when the account could look. Raises ConfigError where it never could."""
-        found = await self._store.get_value(AccountId(member.account), key)
-        if found is None:
+        value = await self._store.get_value(AccountId(member.account), key)
+        if value is None:
             raise ConfigError(
                 f"Cannot look for {member.channel!r} of account {member.account!r}: {error}"
             ) from error
         log.warning("channel_cache_used", account=member.account, channel=member.channel)
-        return found
+        return value
 
     async def name_of(self, account: AccountId, channel: ChannelRef) -> str:
         """What people call it, or did when the account last could tell; else empty."""
         key = f"{_NAME_SHELF}{channel.key}"
         try:
-            known = await self._channels(account)
+            listed = await self._channels(account)
         except BridgeError:
             return await self._store.get_value(account, key) or ""
-        found = known.by_ref.get(channel)
-        if found is None or not found.name:
+        channel_info = listed.by_ref.get(channel)
+        if channel_info is None or not channel_info.name:
             return ""
-        await self._remember(account, key, found.name)
-        return found.name
+        await self._remember(account, key, channel_info.name)
+        return channel_info.name
 
     async def close(self) -> None:
         for task in self._listed.values():
@@ -149,18 +149,22 @@ async def remembered_name(key: str, accounts: Iterable[str], store: KeyValueAcce
     return ""
 
 
-def _matching(member: MemberSettings, known: _Listed) -> list[tuple[ChannelRef, str]]:
+def _matching(member: MemberSettings, listed: _Listed) -> list[tuple[ChannelRef, str]]:
     """Those that the pattern means, and that are ours."""
     name = member.channel.removeprefix("#").casefold()
-    found = [
+    matching = [
         channel_info
-        for channel_info in _within(member, known)
+        for channel_info in _within(member, listed)
         if matches(name, channel_info.name.casefold())
     ]
     group = member.category
     if group is not None:
-        found = [one for one in found if matches(group.casefold(), one.group.casefold())]
-    return [(one.ref, one.name) for one in found if one.ours]
+        matching = [
+            channel_info
+            for channel_info in matching
+            if matches(group.casefold(), channel_info.group.casefold())
+        ]
+    return [(channel_info.ref, channel_info.name) for channel_info in matching if channel_info.ours]
 
 
 async def _list(connector: Connector) -> _Listed:
@@ -174,34 +178,34 @@ async def _list(connector: Connector) -> _Listed:
         raise BridgeError(f"no list of channels within {_DEADLINE:g} s") from None
 
 
-def _within(member: MemberSettings, known: _Listed) -> Sequence[ChannelInfo]:
+def _within(member: MemberSettings, listed: _Listed) -> Sequence[ChannelInfo]:
     """Those of the workspace that is wanted, if one is. Raises ConfigError for one without any."""
     if not member.workspace:
-        return known.all
-    found = known.by_workspace.get(member.workspace.casefold(), ())
-    if known.all and not found:
-        seen = sorted({f"{c.workspace_name!r} ({c.ref.workspace})" for c in known.all})
+        return listed.all
+    channels = listed.by_workspace.get(member.workspace.casefold(), ())
+    if listed.all and not channels:
+        workspaces = sorted({f"{c.workspace_name!r} ({c.ref.workspace})" for c in listed.all})
         raise ConfigError(
             f"Account {member.account!r} sees nothing of a workspace {member.workspace!r}; it sees "
-            f"{', '.join(seen[:20])}. Correct `workspace:`, or invite the bot there"
+            f"{', '.join(workspaces[:20])}. Correct `workspace:`, or invite the bot there"
         )
-    return found
+    return channels
 
 
-def _choose(member: MemberSettings, known: _Listed) -> ChannelRef:
+def _choose(member: MemberSettings, listed: _Listed) -> ChannelRef:
     name = member.channel.removeprefix("#")
-    within = _within(member, known)
-    found = _of_workspace(member, known.by_id.get(member.channel, ()))
-    found = found or _of_workspace(member, known.by_name.get(name.casefold(), ()))
-    if len(found) == 1:
-        return found[0].ref
-    if not found:
-        seen = known.named(member, within)
+    within = _within(member, listed)
+    candidates = _of_workspace(member, listed.by_id.get(member.channel, ()))
+    candidates = candidates or _of_workspace(member, listed.by_name.get(name.casefold(), ()))
+    if len(candidates) == 1:
+        return candidates[0].ref
+    if not candidates:
+        names = listed.named(member, within)
         raise ConfigError(
             f"There is no channel {member.channel!r} that account {member.account!r} can see; it "
-            f"sees: {seen}. Invite the bot there, or correct the name"
+            f"sees: {names}. Invite the bot there, or correct the name"
         )
-    where = ", ".join(sorted(c.workspace_name or c.ref.workspace for c in found))
+    where = ", ".join(sorted(c.workspace_name or c.ref.workspace for c in candidates))
     raise ConfigError(
         f"The channel {member.channel!r} of account {member.account!r} is in several places: "
         f"{where}. Say which with `workspace:`, or give the channel's id"
@@ -209,9 +213,9 @@ def _choose(member: MemberSettings, known: _Listed) -> ChannelRef:
 
 
 def _of_workspace(member: MemberSettings, channels: Sequence[ChannelInfo]) -> Sequence[ChannelInfo]:
-    wanted = (member.workspace or "").casefold()
+    workspace = (member.workspace or "").casefold()
     return [
         channel for channel in channels
-        if not wanted
-        or wanted in (channel.ref.workspace.casefold(), channel.workspace_name.casefold())
+        if not workspace
+        or workspace in (channel.ref.workspace.casefold(), channel.workspace_name.casefold())
     ]  # fmt: skip

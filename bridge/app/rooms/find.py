@@ -43,9 +43,9 @@ async def find_rooms(
     for name, entry in settings.rooms.items():
         await asyncio.sleep(0)  # a bridge that runs hears its platforms meanwhile
         finding = _Finding(name, entry, accounts, problems)
-        for wanted in in_order(entry.members):
-            for member_settings in accounts_meant(wanted, settings.accounts):
-                await finding.add(member_settings, places, several=wanted.is_pattern)
+        for entry_member in in_order(entry.members):
+            for member_settings in accounts_meant(entry_member, settings.accounts):
+                await finding.add(member_settings, places, several=entry_member.is_pattern)
         mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
         memberships = tuple(membership_with(membership, settings) for membership in entry.agents)
@@ -76,18 +76,18 @@ async def direct_rooms(
 ) -> list[Room]:
     """A room for each direct message to the bridge's bots that agents answer."""
     begun = [
-        (link, wanted)
+        (link, direct)
         for link in links
         if link.room.startswith(DIRECT) and link.linked and link.account in connectors
-        if (wanted := direct_of(settings, link.account)) is not None
+        if (direct := direct_of(settings, link.account)) is not None
     ]
     ids = await store.room_ids([link.room for link, _ in begun])
-    found: list[Room] = []
-    for link, wanted in begun:
+    rooms: list[Room] = []
+    for link, direct in begun:
         member = Member(link.account, link.channel)
-        memberships = tuple(membership_with(membership, settings) for membership in wanted.agents)
-        found.append(Room(link.room, ids[link.room], (member,), memberships))
-    return found
+        memberships = tuple(membership_with(membership, settings) for membership in direct.agents)
+        rooms.append(Room(link.room, ids[link.room], (member,), memberships))
+    return rooms
 
 
 DIRECT = "direct:"  # prefix of the names of such rooms; names in a configuration have no colon
@@ -95,7 +95,7 @@ DIRECT = "direct:"  # prefix of the names of such rooms; names in a configuratio
 
 def direct_of(settings: Settings, account: AccountId) -> DirectSettings | None:
     """The settings of direct messages to this account; None if no agent answers them."""
-    return next((one for one in settings.direct if matches(one.account, account)), None)
+    return next((direct for direct in settings.direct if matches(direct.account, account)), None)
 
 
 @dataclass
@@ -107,20 +107,20 @@ class _Finding:
     accounts: dict[ChannelRef, str]
     problems: list[str]
     members: list[Member] = field(default_factory=list[Member])
-    here: set[ChannelRef] = field(default_factory=set[ChannelRef])
+    channels: set[ChannelRef] = field(default_factory=set[ChannelRef])
 
-    async def add(self, wanted: MemberSettings, places: Places, *, several: bool) -> None:
+    async def add(self, member: MemberSettings, places: Places, *, several: bool) -> None:
         """`several`: add all channels that it matches, which may be none."""
         try:
             if several:
-                for channel, name in await places.find_all(wanted):
-                    if channel not in self.here and self._speaks(wanted.account, channel):
-                        self._take(wanted, channel, name)
+                for channel, name in await places.find_all(member):
+                    if channel not in self.channels and self._speaks(member.account, channel):
+                        self._take(member, channel, name)
                 return
-            channel = await places.find(wanted)
-            known = "" if wanted.channel == channel.channel else wanted.channel.lstrip("#")
-            name = await places.name_of(AccountId(wanted.account), channel)
-            self._take(wanted, channel, name or known)
+            channel = await places.find(member)
+            fallback_name = "" if member.channel == channel.channel else member.channel.lstrip("#")
+            name = await places.name_of(AccountId(member.account), channel)
+            self._take(member, channel, name or fallback_name)
         except ConfigError as error:
             self.problems.append(f"room {self.room!r}: {error}")
             log.error("channel_not_found", room=self.room, error=str(error))  # noqa: TRY400
@@ -129,11 +129,11 @@ class _Finding:
         """Whether the account posts in the channel; a pattern omits channels of other accounts."""
         return self.accounts.get(channel, account) == account
 
-    def _take(self, wanted: MemberSettings, channel: ChannelRef, name: str) -> None:
-        check_once(wanted, channel, self.accounts, self.here)
-        self.here.add(channel)
-        options = member_options(self.entry, wanted)
-        self.members.append(Member(AccountId(wanted.account), channel, wanted.flow, name, options))
+    def _take(self, member: MemberSettings, channel: ChannelRef, name: str) -> None:
+        check_once(member, channel, self.accounts, self.channels)
+        self.channels.add(channel)
+        options = member_options(self.entry, member)
+        self.members.append(Member(AccountId(member.account), channel, member.flow, name, options))
 
 
 def in_order(members: Sequence[MemberSettings]) -> list[MemberSettings]:
@@ -141,12 +141,14 @@ def in_order(members: Sequence[MemberSettings]) -> list[MemberSettings]:
     return sorted(members, key=lambda member: member.is_pattern)
 
 
-def accounts_meant(wanted: MemberSettings, accounts: Iterable[str]) -> list[MemberSettings]:
+def accounts_meant(
+    member_settings: MemberSettings, accounts: Iterable[str]
+) -> list[MemberSettings]:
     """A member for each account that its glob matches."""
-    if not is_glob(wanted.account):
-        return [wanted]
-    meant = [name for name in accounts if matches(wanted.account, name)]
-    return [wanted.model_copy(update={"account": name}) for name in meant]
+    if not is_glob(member_settings.account):
+        return [member_settings]
+    meant = [name for name in accounts if matches(member_settings.account, name)]
+    return [member_settings.model_copy(update={"account": name}) for name in meant]
 
 
 async def _with_links(
@@ -157,53 +159,53 @@ async def _with_links(
     places: Places,
 ) -> list[Member]:
     """The members after the links of commands, which override the file."""
-    found = list(members)
+    room_members = list(members)
     for link in links:
-        here = [member for member in found if member.channel == link.channel]
+        linked_members = [member for member in room_members if member.channel == link.channel]
         if not link.linked:
-            found = [member for member in found if member not in here]
-        elif not here and link.account in connectors:
+            room_members = [member for member in room_members if member not in linked_members]
+        elif not linked_members and link.account in connectors:
             plain = MemberSettings(account=link.account, channel=link.channel.channel)
             options = member_options(entry, plain)
             name = await places.name_of(link.account, link.channel)
-            found.append(Member(link.account, link.channel, name=name, options=options))
-    return found
+            room_members.append(Member(link.account, link.channel, name=name, options=options))
+    return room_members
 
 
 def _form(room: Room, settings: Settings) -> RoomForm:
     """A digest of the room's configuration, and its members."""
     channels = tuple(member.channel.key for member in room.members)
     agents = tuple(f"agent:{membership.agent}" for membership in room.agents)
-    known = settings.rooms.get(room.id)
-    text = "" if known is None else known.model_dump_json(exclude_defaults=True)
+    room_settings = settings.rooms.get(room.id)
+    text = "" if room_settings is None else room_settings.model_dump_json(exclude_defaults=True)
     digest = hashlib.sha256("\n".join([text, *channels, *agents]).encode()).hexdigest()
     return RoomForm(room.id, digest, channels + agents)
 
 
-def membership_with(wanted: MembershipSettings, settings: Settings) -> AgentMembership:
+def membership_with(membership_settings: MembershipSettings, settings: Settings) -> AgentMembership:
     """The membership, with the agent's tools and history limit where it has none of its own."""
-    agent = settings.agents.get(wanted.agent)
-    membership = membership_of(wanted)
-    if wanted.tools is None and agent is not None:
+    agent = settings.agents.get(membership_settings.agent)
+    membership = membership_of(membership_settings)
+    if membership_settings.tools is None and agent is not None:
         membership = replace(membership, tools=agent.tools)
     usual = getattr(agent and agent.options, "history_tokens", None)
-    budget = wanted.history_tokens or usual
+    budget = membership_settings.history_tokens or usual
     return replace(membership, history_tokens=budget) if budget else membership
 
 
 def check_once(
-    wanted: MemberSettings,
+    member: MemberSettings,
     channel: ChannelRef,
     accounts: dict[ChannelRef, str],
-    here: Collection[ChannelRef],
+    channels: Collection[ChannelRef],
 ) -> None:
     """Raises ConfigError for a channel that is in this room already, or belongs to another
     account: each of the two would take the other's posts for a stranger's and carry them on."""
-    if channel in here:
-        raise ConfigError(f"channel {wanted.channel!r} is in this room already; remove one line")
-    account = accounts.setdefault(channel, wanted.account)
-    if account != wanted.account:
+    if channel in channels:
+        raise ConfigError(f"channel {member.channel!r} is in this room already; remove one line")
+    account = accounts.setdefault(channel, member.account)
+    if account != member.account:
         raise ConfigError(
-            f"channel {wanted.channel!r} of account {wanted.account!r} is the one that account "
+            f"channel {member.channel!r} of account {member.account!r} is the one that account "
             f"{account!r} speaks in already; give it one account in all rooms"
         )

@@ -360,20 +360,20 @@ def _with_options(
         return entry
     group = {"accounts": CONNECTORS, "agents": AGENTS}.get(section, POLICIES)
     if kind not in names_of(group):
-        known = nearest(kind, names_of(group))
-        renaming.problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{known}")
+        hint = nearest(kind, names_of(group))
+        renaming.problems.append(f"{section}.{name}.{nested}: there is no {nested} {kind!r}{hint}")
         return {nested: kind}
     types = {"accounts": connector_type, "agents": agent_type}
     model = types.get(section, policy_type)(kind).settings
     shared = _SHARED.get(section, frozenset())
     own = {key: value for key, value in entry.items() if key != nested and key not in shared}
-    kept = {key: value for key, value in entry.items() if key in shared}
+    shared_values = {key: value for key, value in entry.items() if key in shared}
     own = renaming.apply(model, own, f"{section}.{name}")
     try:
-        return {nested: kind, **kept, "options": model.model_validate(own)}
+        return {nested: kind, **shared_values, "options": model.model_validate(own)}
     except ValidationError as error:
         renaming.problems += [f"{section}.{name}.{text}" for text in _problems(error, model)]
-        return {nested: kind, **kept}
+        return {nested: kind, **shared_values}
 
 
 def _tool_server(name: str, entry: object, problems: list[str]) -> ToolServerSettings | None:
@@ -560,8 +560,8 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
     for detail in details:
         where = _path(detail["loc"])
         if detail["type"] == "extra_forbidden":
-            known = _fields_at(model, detail["loc"][:-1])
-            texts.append(f"{where}: unknown key{nearest(str(detail['loc'][-1]), known)}")
+            keys = _fields_at(model, detail["loc"][:-1])
+            texts.append(f"{where}: unknown key{nearest(str(detail['loc'][-1]), keys)}")
         elif detail["type"] == "missing":
             texts.append(f"{where}: this key is needed")
         elif _is_secret(model, detail["loc"]):
@@ -591,8 +591,8 @@ def _in_plain_words(detail: ErrorDetails) -> str:
     if kind == "too_short":
         return "it needs at least one"
     if kind == "literal_error" and isinstance(value, str):
-        known = _QUOTED.findall(str(detail.get("ctx", {}).get("expected", "")))
-        return detail["msg"] + nearest(value, known) if closest(value, known) else detail["msg"]
+        choices = _QUOTED.findall(str(detail.get("ctx", {}).get("expected", "")))
+        return detail["msg"] + nearest(value, choices) if closest(value, choices) else detail["msg"]
     return detail["msg"].removeprefix("Value error, ")
 
 
@@ -615,11 +615,19 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
     """The keys of the model at this place."""
-    here: Any = model
+    annotation: Any = model
     for step in loc:
-        if isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:
-            here = here.model_fields[str(step)].annotation
-        arguments = [a for a in getattr(here, "__args__", ()) if isinstance(a, type)]
+        if (
+            isinstance(annotation, type)
+            and issubclass(annotation, BaseModel)
+            and step in annotation.model_fields
+        ):
+            annotation = annotation.model_fields[str(step)].annotation
+        arguments = [a for a in getattr(annotation, "__args__", ()) if isinstance(a, type)]
         models = [a for a in arguments if issubclass(a, BaseModel)]
-        here = models[0] if models else here
-    return list(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else []
+        annotation = models[0] if models else annotation
+    return (
+        list(annotation.model_fields)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel)
+        else []
+    )

@@ -37,9 +37,9 @@ async def check_needs(settings: Settings, tokens: SecretSource) -> None:
     _refuse(await unmet(settings, tokens))
 
 
-def _refuse(found: Sequence[Need]) -> None:
-    if found:
-        lines = "\n".join(f"- {need}" for need in found)
+def _refuse(needs: Sequence[Need]) -> None:
+    if needs:
+        lines = "\n".join(f"- {need}" for need in needs)
         raise ConfigError(f"The bridge cannot run with this configuration:\n{lines}")
 
 
@@ -55,20 +55,20 @@ def nothing_to_do(settings: Settings) -> Iterator[Need]:
 
 async def unmet(settings: Settings, tokens: SecretSource) -> list[Need]:
     """Missing secrets, and agents without the key that their API needs."""
-    found: list[Need] = []
+    needs: list[Need] = []
     for part, key, ref in named_secrets(settings):
         if (problem := await missing(ref, tokens)) is not None:
             what, todo = problem
-            found.append(Need(part, f"{key}: {what}", todo))
-    return [*found, *_without_key(settings)]
+            needs.append(Need(part, f"{key}: {what}", todo))
+    return [*needs, *_without_key(settings)]
 
 
 def named_secrets(settings: Settings) -> Iterator[tuple[str, str, SecretRef]]:
     """Part, key and reference of every secret in the configuration."""
     parts = [
-        *((f"accounts.{name}", one.options) for name, one in settings.accounts.items()),
-        *((f"agents.{name}", one.options) for name, one in settings.agents.items()),
-        *((f"tools.{name}", one) for name, one in settings.tools.items()),
+        *((f"accounts.{name}", entry.options) for name, entry in settings.accounts.items()),
+        *((f"agents.{name}", entry.options) for name, entry in settings.agents.items()),
+        *((f"tools.{name}", entry) for name, entry in settings.tools.items()),
     ]
     for part, options in parts:
         yield from ((part, key, ref) for key, ref in secrets_of(options))

@@ -40,10 +40,10 @@ from bridge.runtime.renamed_keys import RenamedFrom
 
 
 def _name_form(form: str) -> str:
-    rest = form
+    remainder = form
     for placeholder in ("{name}", "{platform}", "{account}"):
-        rest = rest.replace(placeholder, "")
-    if "{name}" not in form or "{" in rest or "}" in rest or len(rest) > 40:
+        remainder = remainder.replace(placeholder, "")
+    if "{name}" not in form or "{" in remainder or "}" in remainder or len(remainder) > 40:
         raise ValueError(f"it needs {{name}}, and may have {{platform}} and {{account}}: {form!r}")
     return form
 

@@ -58,7 +58,7 @@ def _forms(kind: str) -> Sequence[str]:
 
 
 def _todo(glob: str, kinds: Sequence[str]) -> str:
-    first, colon, rest = glob.partition(":")
+    first, colon, remainder = glob.partition(":")
     platforms = names_of(CONNECTORS)
     if not colon:
         return (
@@ -67,10 +67,14 @@ def _todo(glob: str, kinds: Sequence[str]) -> str:
         )
     if first not in (*kinds, *platforms):
         near = closest(first, (*kinds, *platforms))
-        known = ", ".join(f"{kind}:" for kind in (*kinds, *platforms))
-        hint = f"did you mean {near + ':' + rest!r}?" if near else f"it begins with one of {known}"
+        prefixes = ", ".join(f"{kind}:" for kind in (*kinds, *platforms))
+        hint = (
+            f"did you mean {near + ':' + remainder!r}?"
+            if near
+            else f"it begins with one of {prefixes}"
+        )
         return f"{glob!r} is nobody; {hint}"
-    platform = rest.partition(":")[0] if first in kinds else first
+    platform = remainder.partition(":")[0] if first in kinds else first
     if platform not in platforms:
         near = closest(platform, platforms)
         hint = f"did you mean {near!r}?" if near else f"known are {', '.join(platforms)}"

@@ -44,13 +44,13 @@ class _Strict:
             ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+            if isinstance(key, yaml.ScalarNode) and key.value in keys:
                 raise yaml.MarkedYAMLError(
                     problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark
                 )
-            seen.add(str(key.value))
+            keys.add(str(key.value))
         return super().construct_mapping(node, deep)  # type: ignore[misc]
 
 
@@ -66,10 +66,10 @@ def store_named_in(path: Path) -> Path:
     """The store's path in a configuration file that may be invalid, if it can be found, else the
     default."""
     try:
-        found = _STORE.search(path.read_text("utf-8"))
+        match = _STORE.search(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
-        found = None
-    named = Path(found[1]) if found else DEFAULT_STORE
+        match = None
+    named = Path(match[1]) if match else DEFAULT_STORE
     return path.parent / named.expanduser()
 
 
@@ -151,6 +151,6 @@ def _todo(lines: Sequence[str]) -> str:
     line = next(iter(lines), "")
     if "\t" in line:
         return "; indent with spaces, never with tabs"
-    if found := _UNQUOTED.search(line):
-        return f"; what begins with {found[1]!r} must stand in quotes"
+    if match := _UNQUOTED.search(line):
+        return f"; what begins with {match[1]!r} must stand in quotes"
     return ""

@@ -74,21 +74,21 @@ def read_api(kind: str, payload: JsonValue) -> Conversation | Message:
 def write_api(kind: str, conversation: Conversation) -> tuple[JsonValue, tuple[Loss, ...]]:
     """The request of the API, each message in its role, and what it does not say."""
     agent = assistant_of(conversation, kind)
-    told, losses = with_program_roles(conversation, agent, kind)
-    written = codec_of(kind).write_request(told, agent)
+    with_roles, losses = with_program_roles(conversation, agent, kind)
+    written = codec_of(kind).write_request(with_roles, agent)
     lost = (*losses, *settings_losses(conversation, kind), *_joined(written.losses))
     return cast("JsonValue", written.body), lost
 
 
 def _joined(losses: Sequence[Loss]) -> Iterator[Loss]:
     """Each kind of state of another API once, at its first place, with how often it is there."""
-    count = Counter(one.what for one in losses if one.kind == STATE_OF_ANOTHER)
-    for one in losses:
-        if one.kind != STATE_OF_ANOTHER:
-            yield one
-        elif times := count.pop(one.what, 0):
-            what = f"{one.what} ({times} times)" if times > 1 else one.what
-            yield one.model_copy(update={"what": what})
+    count = Counter(loss.what for loss in losses if loss.kind == STATE_OF_ANOTHER)
+    for loss in losses:
+        if loss.kind != STATE_OF_ANOTHER:
+            yield loss
+        elif times := count.pop(loss.what, 0):
+            what = f"{loss.what} ({times} times)" if times > 1 else loss.what
+            yield loss.model_copy(update={"what": what})
 
 
 def uacs_json(value: Conversation | Message) -> JsonValue:

@@ -48,9 +48,9 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def check_json(value: object, most: int = MAX_NESTING) -> None:
+def check_json(value: object, max_depth: int = MAX_NESTING) -> None:
     """Raises CodecError, with its place, for what JSON cannot hold, and for too many levels."""
-    check_nesting(value, most)
+    check_nesting(value, max_depth)
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, TypeError, RecursionError):
@@ -62,17 +62,17 @@ def _refuse_first_fault(value: object) -> None:
     way: list[str | int] = [""]
     stack: list[Iterator[tuple[str | int, object]]] = [iter([("", value)])]
     while stack:
-        found = next(stack[-1], None)
-        if found is None:
+        pair = next(stack[-1], None)
+        if pair is None:
             stack.pop()
             way.pop()
             continue
-        way[-1], one = found
-        if reason := _fault(way[-1]) or _fault(one):
+        way[-1], value = pair
+        if reason := _fault(way[-1]) or _fault(value):
             raise CodecError(pointer("", *way[1:]), reason)
-        if isinstance(one, dict | list):
+        if isinstance(value, dict | list):
             way.append("")
-            stack.append(_items(one))
+            stack.append(_items(value))
 
 
 def _items(value: object) -> Iterator[tuple[str | int, object]]:
@@ -120,20 +120,20 @@ class _Raw(str):
 def _tokens(value: JsonValue) -> Iterator[str]:
     stack: list[JsonValue] = [value]
     while stack:
-        one = stack.pop()
-        match one:
+        value = stack.pop()
+        match value:
             case _Raw():
-                yield one
+                yield value
             case dict():
                 stack.append(_Raw("}"))
-                for index, (key, item) in reversed(list(enumerate(one.items()))):
+                for index, (key, item) in reversed(list(enumerate(value.items()))):
                     name = json.dumps(key, ensure_ascii=False)
                     stack += [item, _Raw(f"{',' if index else ''}{name}:")]
                 yield "{"
             case list():
                 stack.append(_Raw("]"))
-                for index, item in reversed(list(enumerate(one))):
+                for index, item in reversed(list(enumerate(value))):
                     stack += [item, _Raw("," if index else "")]
                 yield "["
             case _:
-                yield json.dumps(one, ensure_ascii=False)
+                yield json.dumps(value, ensure_ascii=False)

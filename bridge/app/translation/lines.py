@@ -71,15 +71,15 @@ def _done(name: JsonValue, done: Translation) -> bytes:
 
 
 def _failed(name: JsonValue, error: Exception) -> bytes:
-    told: dict[str, JsonValue] = {"type": type(error).__name__, "pointer": "", "message": ""}
+    failure: dict[str, JsonValue] = {"type": type(error).__name__, "pointer": "", "message": ""}
     match error:
         case CodecError(pointer=pointer, reason=reason):
-            told |= {"pointer": pointer, "message": reason}
+            failure |= {"pointer": pointer, "message": reason}
         case BridgeError():
-            told["message"] = str(error)
+            failure["message"] = str(error)
         case _:
-            told["message"] = f"the bridge failed, please report it: {error}"
-    return write_json({"id": name, "error": told})
+            failure["message"] = f"the bridge failed, please report it: {error}"
+    return write_json({"id": name, "error": failure})
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes | None]:

@@ -99,13 +99,13 @@ def translate(
         case ("uacs", _) if is_conversation(payload):
             return _from_conversation(json_to_conversation(payload), payload, target)
         case ("uacs", _) if target in APIS:
-            said = conversation_of(json_to_message(payload), said_by_somebody=True)
-            return _to_api(said, target)
+            own_conversation = conversation_of(json_to_message(payload), said_by_somebody=True)
+            return _to_api(own_conversation, target)
         case _ if target in APIS:
-            kept = translate(payload, source=source, target=UACS)
-            read = conversation_of(json_to_message(kept.messages[0]), said_by_somebody=False)
+            as_uacs = translate(payload, source=source, target=UACS)
+            read = conversation_of(json_to_message(as_uacs.messages[0]), said_by_somebody=False)
             written = _to_api(read, target)
-            return Translation(written.messages, (*kept.losses, *written.losses))
+            return Translation(written.messages, (*as_uacs.losses, *written.losses))
         case ("uacs", _):
             return _from_uacs(payload, target, through_tree, copy)
         case ("card", "card") if not through_tree:
@@ -160,9 +160,9 @@ def _from_conversation(conversation: Conversation, payload: JsonValue, target: s
         at = f"/messages/{number}"
         if message.actor.role == "system" and target != CARD:
             what = f"system {display_name(message.actor)}"
-            shown = "an ordinary message"
-            losses.append(Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=what, shown_as=shown))
-        losses += (one.model_copy(update={"path": f"{at}{one.path}"}) for one in written.losses)
+            shown_as = "an ordinary message"
+            losses.append(Loss(path=f"{at}/actor", kind=ROLE_DEMOTED, what=what, shown_as=shown_as))
+        losses += (loss.model_copy(update={"path": f"{at}{loss.path}"}) for loss in written.losses)
     return Translation(tuple(messages), tuple(losses))
 
 
@@ -188,11 +188,11 @@ def _from_platform(
 
 def _wrong_shapes(codec: Codec, native: JsonValue, card: Card, at: str = "") -> tuple[Loss, ...]:
     """What stands where another kind of value belongs, and was not read."""
-    if not isinstance(codec, ReportsWrongShapes) or not (found := codec.wrong_shapes(native)):
+    if not isinstance(codec, ReportsWrongShapes) or not (losses := codec.wrong_shapes(native)):
         return ()
-    placed = (one.model_copy(update={"path": f"{at}{one.path}"}) for one in found)
-    said = (node.at for node in walk(card.nodes) if not _is_mute(node))
-    return tuple(unread_losses(placed, said))
+    placed = (loss.model_copy(update={"path": f"{at}{loss.path}"}) for loss in losses)
+    visible_places = (node.at for node in walk(card.nodes) if not _is_mute(node))
+    return tuple(unread_losses(placed, visible_places))
 
 
 def _is_mute(node: Node) -> bool:
@@ -206,8 +206,8 @@ def _not_read(codec: Codec, native: JsonValue) -> Iterator[Loss]:
     for payload in codec.payloads(native):
         yield from codec.left_out(payload)
         for path in codec.unexpanded(payload):
-            found = at_place(native, path)
-            what = found if isinstance(found, str) else "a place for data"
+            value = at_place(native, path)
+            what = value if isinstance(value, str) else "a place for data"
             yield Loss(path=path, kind="template_unexpanded", what=what, shown_as=what)
 
 
@@ -266,7 +266,7 @@ def _write(card: Card, target: str) -> Translation:
     if target == UACS:
         return translate(card_to_json(card), source=CARD, target=UACS)
     written = _kind(target).codec().write_card(card, RENDERING)
-    messages = tuple(_plain(one.body) for one in written.messages)
+    messages = tuple(_plain(message.body) for message in written.messages)
     return Translation(messages, written.losses)
 
 
@@ -292,9 +292,9 @@ def _own_value(node: Node) -> JsonValue:
             return None
 
 
-def _is_deep(value: object, most: int) -> bool:
+def _is_deep(value: object, max_depth: int) -> bool:
     try:
-        check_nesting(value, most)
+        check_nesting(value, max_depth)
     except CodecError:
         return True
     return False
@@ -303,14 +303,14 @@ def _is_deep(value: object, most: int) -> bool:
 def _without_deep_values(written: JsonValue) -> JsonValue:
     stack: list[JsonValue] = [written]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack += one
-        elif isinstance(one, dict):
-            own = "payload" if one.get("type") == "native" else "value"
-            if own in one and _is_deep(one[own], _DEEPEST_VALUE):
-                one[own] = None
-            stack += (item for key, item in one.items() if key != own)
+        value = stack.pop()
+        if isinstance(value, list):
+            stack += value
+        elif isinstance(value, dict):
+            own = "payload" if value.get("type") == "native" else "value"
+            if own in value and _is_deep(value[own], _DEEPEST_VALUE):
+                value[own] = None
+            stack += (item for key, item in value.items() if key != own)
     return written
 
 

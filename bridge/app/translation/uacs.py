@@ -35,9 +35,9 @@ def native_to_message(
 ) -> tuple[JsonValue, tuple[Loss, ...]]:
     """Its payloads with their fallbacks; the rest of it in the metadata, for the way home."""
     payloads = codec.payloads(native)
-    content = content_of((one, codec.read_payload(one)) for one in payloads)
-    rest = without_payloads(native, _exact_places(native, payloads))
-    home: JsonValue = {"platform": platform, "message": rest}
+    content = content_of((payload, codec.read_payload(payload)) for payload in payloads)
+    remainder = without_payloads(native, _exact_places(native, payloads))
+    home: JsonValue = {"platform": platform, "message": remainder}
     return _as_message(platform, native, content, home)
 
 
@@ -49,11 +49,13 @@ def card_to_message(card: JsonValue) -> tuple[JsonValue, tuple[Loss, ...]]:
 
 def _exact_places(native: JsonValue, payloads: tuple[Payload, ...]) -> Iterator[str]:
     """Where a part of the message holds exactly what stands there."""
-    for one in payloads:
-        found = at_place(native, one.at)
+    for payload in payloads:
+        value = at_place(native, payload.at)
         # Written, for comparing values of a thousand levels ends in a RecursionError.
-        if one.schema_id and (found is one.data or write_json(found) == write_json(one.data)):
-            yield one.at
+        if payload.schema_id and (
+            value is payload.data or write_json(value) == write_json(payload.data)
+        ):
+            yield payload.at
 
 
 def _as_message(
@@ -107,8 +109,8 @@ def message_to_native(platform: str, codec: Codec, message: Message) -> JsonValu
     payload of the platform that is all it says; else None."""
     additions, _ = read_bridge_metadata(message)
     match additions.home:
-        case {"platform": str() as home, "message": rest} if home == platform:
-            native = with_payloads(rest, dict(_placed(message)))
+        case {"platform": str() as home, "message": remainder} if home == platform:
+            native = with_payloads(remainder, dict(_placed(message)))
             return native if _says(codec, native, message) else None
         case _:
             return _only_payload(codec.SCHEMA_IDS, message)
@@ -134,7 +136,9 @@ def _placed(message: Message) -> Iterator[tuple[str, JsonValue]]:
 
 def _says(codec: Codec, native: JsonValue, message: Message) -> bool:
     try:
-        content = content_of((one, codec.read_payload(one)) for one in codec.payloads(native))
+        content = content_of(
+            (payload, codec.read_payload(payload)) for payload in codec.payloads(native)
+        )
     except CodecError:
         return False
     return (content.parts or (TextPart(text=""),)) == message.content

@@ -90,7 +90,7 @@ class _Moment(Collector):
         up = GaugeMetricFamily(
             "bridge_account_up", "1 while the account can receive", labels=["account"]
         )
-        received, heard = (
+        received, old_gauge = (
             GaugeMetricFamily(name, text, labels=["account"])
             for name, text in (
                 (_RECEIVED, "When the account last received something from its platform"),
@@ -101,10 +101,10 @@ class _Moment(Collector):
             up.add_metric([account], float(health.state in _UP))
             if health.heard is not None:
                 received.add_metric([account], health.heard)
-                heard.add_metric([account], health.heard)
+                old_gauge.add_metric([account], health.heard)
         yield up
         yield received
-        yield heard
+        yield old_gauge
 
 
 def _by_state(

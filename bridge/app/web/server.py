@@ -61,11 +61,11 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         trouble, pulse = await _store_now(bridge)
         accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
         notes = {name: bridge.router.operations.why_not_sent(name) for name in bridge.connectors}
-        found = [*bridge.problems, *bridge.unready.values()]
+        problem_texts = [*bridge.problems, *bridge.unready.values()]
         if not ours:
-            found = [f"{text.partition(': ')[0]}: {_SEE_STATUS}" for text in found]
-        found += [f"account {name} {note}" for name, note in notes.items() if note]
-        problems = [hide_secrets(text) for text in dict.fromkeys(found)]
+            problem_texts = [f"{text.partition(': ')[0]}: {_SEE_STATUS}" for text in problem_texts]
+        problem_texts += [f"account {name} {note}" for name, note in notes.items() if note]
+        problems = [hide_secrets(text) for text in dict.fromkeys(problem_texts)]
         body: dict[str, Any] = {
             "ok": not trouble,
             "accounts": accounts,
@@ -139,8 +139,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     detail = error.detail if isinstance(error, HTTPException) else "It is refused"
     headers = error.headers if isinstance(error, HTTPException) else None
     todo = "docs/api.md and docs/operations.md say what there is" if status == 404 else ""
-    given = request.method if status == 405 else request.url.path
-    return Problem(status, detail, value=given, todo=todo, headers=headers).response()
+    value = request.method if status == 405 else request.url.path
+    return Problem(status, detail, value=value, todo=todo, headers=headers).response()
 
 
 async def _broke(_request: Request, _error: Exception) -> Response:
@@ -198,8 +198,8 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
     health = teller.current() if teller else Health("connected")
     if stopped := bridge.router.operations.why_not_sent(name):
         return replace(health, note=stopped)
-    deaf = bridge.router.operations.why_deaf(name)
-    return replace(health, note=deaf) if deaf and not health.note else health
+    stalled = bridge.router.operations.why_deaf(name)
+    return replace(health, note=stalled) if stalled and not health.note else health
 
 
 def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, Any]:
@@ -208,12 +208,12 @@ def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, A
     health = health_of(bridge, name)
     failed = bridge.router.operations.why_not_received(name)
     entry = bridge.settings.accounts.get(name)
-    shown = hide_secrets if ours else _hide_all
-    facts = asdict(health) | {"note": shown(health.note)}
+    redacted = hide_secrets if ours else _hide_all
+    facts = asdict(health) | {"note": redacted(health.note)}
     facts |= {"platform": entry.platform} if entry else {}
     if progress := bridge.router.operations.progress(name):
         facts["catching_up"] = asdict(progress)
-    return facts | ({"failed": shown(failed)} if failed else {})
+    return facts | ({"failed": redacted(failed)} if failed else {})
 
 
 def _hide_all(text: str) -> str:
@@ -264,13 +264,13 @@ async def _present(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Dead letters wait again, at the end of their lanes; each lane looks at once."""
     operations = bridge.router.operations
-    return {"lanes": [await operations.replay(one) for one in _operations(body)]}
+    return {"lanes": [await operations.replay(operation) for operation in _operations(body)]}
 
 
 async def _retry(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """Waiting operations are tried now, in their places."""
     operations = bridge.router.operations
-    return {"lanes": [await operations.hasten(one) for one in _operations(body)]}
+    return {"lanes": [await operations.hasten(operation) for operation in _operations(body)]}
 
 
 async def _skip(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
@@ -296,8 +296,8 @@ async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """`link`: two accounts; `unlink`: one; `ban`, `unban`: one, in a `room` or in all (null)."""
     operations = bridge.router.operations
     match body:
-        case {"link": [str(one), str(other)]}:
-            return {"person": await operations.link_people(ActorId(one), ActorId(other))}
+        case {"link": [str(first), str(second)]}:
+            return {"person": await operations.link_people(ActorId(first), ActorId(second))}
         case {"unlink": str(actor)}:
             return {"unlinked": await operations.unlink_person(ActorId(actor))}
         case {"ban": str(actor), "room": str() | None as room}:
@@ -355,8 +355,8 @@ async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
     """`add`: a token as it is kept; `revoke`: its name."""
     match body:
-        case {"add": dict() as wanted}:
-            await bridge.store.put_token(token_from_json(wanted))
+        case {"add": dict() as fields}:
+            await bridge.store.put_token(token_from_json(fields))
             return {}
         case {"revoke": str(name)}:
             return {"revoked": await bridge.store.revoke_token(name)}

@@ -34,8 +34,8 @@ async def token_for(store: Store, clock: Clock, name: str, **changes: Any) -> st
     fields: dict[str, Any] = {
         "rooms": (ROOM,), "scopes": ("read", "post", "interact"), "per_minute": 100_000,
     }  # fmt: skip
-    kept, token = new_token(Wanted(name, **{**fields, **changes}), clock.time())
-    await store.put_token(kept)
+    record, token = new_token(Wanted(name, **{**fields, **changes}), clock.time())
+    await store.put_token(record)
     return token
 
 
@@ -45,7 +45,7 @@ def client(url: str, token: str) -> httpx.AsyncClient:
 
 
 @dataclass
-class Told:
+class ServerEvent:
     """One Server-Sent Event."""
 
     id: str
@@ -53,13 +53,13 @@ class Told:
     data: Any
 
 
-async def told(lines: AsyncIterator[str]) -> AsyncIterator[Told]:
+async def read_server_events(lines: AsyncIterator[str]) -> AsyncIterator[ServerEvent]:
     """As browsers read a stream: the last id stays until another comes."""
     own_id, event, data = "", "message", list[str]()
     async for line in lines:
         if not line:
             if data:
-                yield Told(own_id, event, orjson.loads("\n".join(data)))
+                yield ServerEvent(own_id, event, orjson.loads("\n".join(data)))
             event, data = "message", []
             continue
         name, _, value = line.partition(":")
@@ -76,23 +76,23 @@ class Reader:
     """Reads /events of a room in the background."""
 
     def __init__(self) -> None:
-        self.events: list[Told] = []
+        self.events: list[ServerEvent] = []
 
     def of(self, kind: str) -> list[Any]:
-        return [one.data for one in self.events if one.event == kind]
+        return [event.data for event in self.events if event.event == kind]
 
     @property
     def last_id(self) -> str:
         return self.events[-1].id
 
-    async def until(self, *kinds: str, seconds: float = LONGEST_WAIT) -> list[Told]:
+    async def until(self, *kinds: str, seconds: float = LONGEST_WAIT) -> list[ServerEvent]:
         """Wait until each of these kinds was told."""
         async with asyncio.timeout(seconds):
-            while not {*kinds} <= {one.event for one in self.events}:  # noqa: ASYNC110
+            while not {*kinds} <= {event.event for event in self.events}:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return self.events
 
-    async def said(
+    async def event_with(
         self, words: str, kind: str = "message_posted", seconds: float = LONGEST_WAIT
     ) -> Any:
         """Wait for the event of this kind whose message holds the words."""
@@ -115,8 +115,8 @@ async def reading(
         async with http.stream("GET", f"/v1/rooms/{room}/events", params=params) as answer:
             if answer.status_code != 200:
                 raise AssertionError(f"{answer.status_code}: {await answer.aread()!r}")
-            async for one in told(answer.aiter_lines()):
-                reader.events.append(one)
+            async for server_event in read_server_events(answer.aiter_lines()):
+                reader.events.append(server_event)
 
     task = asyncio.create_task(read())
     try:

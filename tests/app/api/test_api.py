@@ -42,10 +42,12 @@ class ServedApi:
 
     def pictures(self, platform: str) -> bool:
         standing = self.local.standing(platform, ROOM)
-        return any(one.raw.get("attachments") or one.raw.get("files") for one in standing)
+        return any(
+            message.raw.get("attachments") or message.raw.get("files") for message in standing
+        )
 
     def stands(self, platform: str, words: str, room: str = ROOM) -> bool:
-        return any(words in one.text for one in self.local.standing(platform, room))
+        return any(words in message.text for message in self.local.standing(platform, room))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -72,7 +74,10 @@ async def test_a_program_sees_its_rooms_and_reads_what_people_say(api: ServedApi
         page = await http.get(f"/v1/rooms/{ROOM}", params={"limit": 1})
 
     assert [room["id"] for room in rooms["rooms"]] == [ROOM]
-    assert {one["platform"] for one in rooms["rooms"][0]["channels"]} == {"slack", "discord"}
+    assert {channel["platform"] for channel in rooms["rooms"][0]["channels"]} == {
+        "slack",
+        "discord",
+    }
     assert rooms["you"]["actor_id"] == "api:bridge:reader1"
     conversation = read_conversation(page.content)
     assert conversation.conversation_id == rooms["rooms"][0]["conversation_id"]
@@ -83,17 +88,17 @@ async def test_what_a_program_says_stands_in_every_channel_under_its_name(api: S
     async with client(api.url, await api.token("caller1")) as http:
         posted = await _posted(http, "said from **outside**")
         await api.local.until(
-            lambda: all(api.stands(one, "said from") for one in ("slack", "discord"))
+            lambda: all(api.stands(entry, "said from") for entry in ("slack", "discord"))
         )
         message = (await http.get(f"/v1/rooms/{ROOM}/messages/{posted['message_id']}")).json()
 
-    assert {one["platform"] for one in posted["goes_to"]} == {"slack", "discord"}
+    assert {entry["platform"] for entry in posted["goes_to"]} == {"slack", "discord"}
     assert message["message"]["actor"] == {
         "id": "api:bridge:caller1", "role": "assistant", "name": "caller1",
     }  # fmt: skip
     assert message["yours"]
-    shown = [one for one in api.local.standing("discord", ROOM) if "said from" in one.text]
-    assert [one.author for one in shown] == ["caller1"]
+    shown = [entry for entry in api.local.standing("discord", ROOM) if "said from" in entry.text]
+    assert [entry.author for entry in shown] == ["caller1"]
 
 
 async def test_said_twice_under_one_id_it_is_taken_once(api: ServedApi) -> None:
@@ -115,12 +120,12 @@ async def test_said_twice_under_one_id_it_is_taken_once(api: ServedApi) -> None:
         )
         await api.local.until(lambda: api.stands("slack", "by key"))
 
-    assert sorted(one.status_code for one in answers) == [200, 200, 200, 201]
-    assert len({one.json()["message_id"] for one in answers}) == 1
-    assert [one.json()["repeat"] for one in keyed] == [False, True]
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
+    assert len({answer.json()["message_id"] for answer in answers}) == 1
+    assert [entry.json()["repeat"] for entry in keyed] == [False, True]
     assert other.status_code == 409
     assert "Something else was said" in other.json()["detail"]
-    once = [one for one in api.local.standing("slack", ROOM) if "only once" in one.text]
+    once = [entry for entry in api.local.standing("slack", ROOM) if "only once" in entry.text]
     assert len(once) == 1
 
 
@@ -132,12 +137,14 @@ async def test_a_program_edits_and_deletes_what_it_said_and_nothing_else(api: Se
         await api.local.until(lambda: api.stands("slack", "first words"))
         edited = await http.put(f"{where}/{posted['message_id']}", json={"text": "second words"})
         await api.local.until(lambda: api.stands("discord", "second words"))
-        changed = await reader.said("second words", "message_changed")
+        changed = await reader.event_with("second words", "message_changed")
         gone = await http.delete(f"{where}/{posted['message_id']}")
         await api.local.until(lambda: not api.stands("slack", "second words"))
         await reader.until("message_deleted")
         page = read_conversation((await http.get(f"/v1/rooms/{ROOM}")).content)
-        theirs = next(one for one in page.messages if "mine, not yours" in str(one.content))
+        theirs = next(
+            message for message in page.messages if "mine, not yours" in str(message.content)
+        )
         refused = await http.delete(f"{where}/{theirs.message_id}")
         after = await http.get(f"{where}/{posted['message_id']}")
 
@@ -152,15 +159,15 @@ async def test_a_program_answers_in_a_thread_and_quotes(api: ServedApi) -> None:
         client(api.url, await api.token("caller4")) as http,
         reading(http, after="0.0") as reader,
     ):
-        asked = await reader.said("who is there?")
-        root = asked["message"]["message_id"]
+        question = await reader.event_with("who is there?")
+        root = question["message"]["message_id"]
         posted = await _posted(http, "it is me", thread=root)
-        answer = await reader.said("it is me")
+        answer = await reader.event_with("it is me")
         await api.local.until(lambda: api.stands("slack", "it is me"))
 
     assert answer["thread"] == root
     assert answer["message"]["message_id"] == posted["message_id"]
-    shown = [one for one in api.local.standing("slack", ROOM) if "it is me" in one.text]
+    shown = [message for message in api.local.standing("slack", ROOM) if "it is me" in message.text]
     assert shown[0].thread
 
 
@@ -170,14 +177,14 @@ async def test_an_answer_that_grows_is_told_in_deltas_that_are_the_whole_message
     token = await api.token("reader5", scopes=("read",))
     async with client(api.url, token) as http, reading(http) as reader:
         await api.local.say("slack", ROOM, "@echo tell me a long story of deltas")
-        await reader.said("tell me a long story")
-        done = await reader.said("this is what reached me", "message_changed")
+        await reader.event_with("tell me a long story")
+        done = await reader.event_with("this is what reached me", "message_changed")
 
     answer = done["message"]["message_id"]
-    raw = [one for one in reader.of("delta") if one["message_id"] == answer]
+    raw = [event for event in reader.of("delta") if event["message_id"] == answer]
     accumulator = Accumulator()
-    for one in raw:
-        accumulator.add(read_delta(orjson.dumps(one["delta"])))
+    for event in raw:
+        accumulator.add(read_delta(orjson.dumps(event["delta"])))
     assert len(raw) > 5
     assert accumulator.message.content == read_message(orjson.dumps(done["message"])).content
     assert done["state"] == "complete"
@@ -194,13 +201,13 @@ async def test_a_mention_by_name_is_told_and_an_agent_hears_a_person_of_the_api(
         reading(http) as reader,
     ):
         await api.local.say("discord", ROOM, "@robot6 are you there?")
-        asked = await reader.said("are you there?")
+        mention = await reader.event_with("are you there?")
         await _posted(http, "@echo a bot calls no agent")
         await _posted(ann, "@echo but a person does")
-        answer = await reader.said("but a person does", "message_changed")
+        answer = await reader.event_with("but a person does", "message_changed")
 
-    assert asked["mentions_you"]
-    assert not (await reader.said("a bot calls no agent"))["mentions_you"]
+    assert mention["mentions_you"]
+    assert not (await reader.event_with("a bot calls no agent"))["mentions_you"]
     assert "ann-of-api" in str(answer["message"]["content"])
     assert "> @echo a bot" not in str(reader.of("message_changed"))
 
@@ -210,7 +217,7 @@ async def test_a_stream_is_taken_up_where_it_was_left(api: ServedApi) -> None:
     async with client(api.url, token) as http:
         async with reading(http) as before:
             await _posted(http, "heard before the break")
-            await before.said("heard before the break")
+            await before.event_with("heard before the break")
         left = before.last_id
         posted = await _posted(http, "said meanwhile")
         await http.put(
@@ -219,11 +226,11 @@ async def test_a_stream_is_taken_up_where_it_was_left(api: ServedApi) -> None:
         async with reading(http, after=left) as after:
             await after.until("message_changed")
             await _posted(http, "and live again")
-            await after.said("and live again")
+            await after.event_with("and live again")
 
-    told = [str(one["message"]["content"]) for one in after.of("message_posted")]
-    assert "heard before" not in str(told)
-    assert ["said otherwise" in one for one in told] == [True, False]
+    contents = [str(event["message"]["content"]) for event in after.of("message_posted")]
+    assert "heard before" not in str(contents)
+    assert ["said otherwise" in event for event in contents] == [True, False]
 
 
 async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platform(
@@ -255,32 +262,34 @@ async def test_a_press_on_a_card_of_a_program_comes_back_to_it_from_every_platfo
                 await asyncio.sleep(0.01)
 
     card = posted.json()["message_id"]
-    told = [one["message"]["content"][0]["data"] for one in _presses(reader)]
-    assert [(one["id"], one["value"], one["message"]) for one in told] == [("sail", 7, card)] * 2
-    assert all(one["mentions_you"] for one in _presses(reader))
-    assert not any(one["mentions_you"] for one in _presses(other))
+    presses = [press["message"]["content"][0]["data"] for press in _presses(reader)]
+    assert [(press["id"], press["value"], press["message"]) for press in presses] == [
+        ("sail", 7, card)
+    ] * 2
+    assert all(press["mentions_you"] for press in _presses(reader))
+    assert not any(press["mentions_you"] for press in _presses(other))
 
 
 def _presses(reader: Reader) -> list[Any]:
     return [
-        one
-        for one in reader.of("message_posted")
-        if one["message"]["content"][0].get("schema_id") == INTERACTION
+        event
+        for event in reader.of("message_posted")
+        if event["message"]["content"][0].get("schema_id") == INTERACTION
     ]
 
 
 async def test_reactions_are_told(api: ServedApi) -> None:
     async with client(api.url, await api.token("reader8")) as http, reading(http) as reader:
         native = await api.local.say("slack", ROOM, "react to this")
-        said = await reader.said("react to this")
+        posted = await reader.event_with("react to this")
         workspace, channel = api.local.place("slack", ROOM)
         who = api.local.person("slack", workspace)
         await api.local.platforms["slack"].react_as(workspace, channel, who, native, "👍")
         await reader.until("reactions_changed")
 
-    (told,) = reader.of("reactions_changed")
-    assert told["message_id"] == said["message"]["message_id"]
-    assert [one["emoji"] for one in told["reactions"]] == ["👍"]
+    (change,) = reader.of("reactions_changed")
+    assert change["message_id"] == posted["message"]["message_id"]
+    assert [reaction["emoji"] for reaction in change["reactions"]] == ["👍"]
 
 
 async def test_a_token_that_is_revoked_ends_its_streams_with_a_reason(api: ServedApi) -> None:
@@ -320,7 +329,12 @@ async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(api: Se
 
     assert got.content.startswith(b"\x89PNG")
     assert "sandbox" in got.headers["content-security-policy"]
-    assert [one.status_code for one in (missing, forged, hidden, unseen)] == [404, 422, 404, 404]
+    assert [response.status_code for response in (missing, forged, hidden, unseen)] == [
+        404,
+        422,
+        404,
+        404,
+    ]
 
 
 async def test_the_examples_of_the_docs_do_what_they_say(api: ServedApi) -> None:
@@ -343,5 +357,5 @@ async def test_the_examples_of_the_docs_do_what_they_say(api: ServedApi) -> None
         _, errors = await agent.communicate()
 
     assert not errors, errors.decode()
-    for said in (b'"you"', b'"conversation_id"', b'"goes_to"', b'"hits"', b"event: hello"):
-        assert said in out
+    for expected in (b'"you"', b'"conversation_id"', b'"goes_to"', b'"hits"', b"event: hello"):
+        assert expected in out

@@ -37,10 +37,10 @@ async def test_tokens_are_made_and_revoked_beside_a_running_bridge(
             _, token = await run("add", "helper", "--room", "gen*", "--scope", "read,post")
             async with client(url, token) as http, client(url, early) as other:
                 posted = await http.post("/v1/rooms/general/messages", json={"text": "to explain"})
-                both = [(await one.get("/v1/rooms")).status_code for one in (http, other)]
+                both = [(await client.get("/v1/rooms")).status_code for client in (http, other)]
                 _, listed = await run("list")
                 own_id = posted.json()["message_id"]
-                told = await asyncio.to_thread(cli, "explain", own_id, *config)
+                explained = await asyncio.to_thread(cli, "explain", own_id, *config)
                 revoked = await run("revoke", "helper")
                 after = (await http.get("/v1/rooms")).status_code
                 again = await run("revoke", "helper")
@@ -57,10 +57,10 @@ async def test_tokens_are_made_and_revoked_beside_a_running_bridge(
     assert ["early", "assistant", "read", "general", "for", "ever"] in rows
     assert ["helper", "assistant", "read,post", "gen*", "until"] in [row[:5] for row in rows]
     assert token not in listed
-    assert "message_posted" in told.stdout
-    assert "no longer configured" not in told.stdout
+    assert "message_posted" in explained.stdout
+    assert "no longer configured" not in explained.stdout
     assert (revoked, again[0]) == ((0, "Revoked."), 1)
-    assert [one[0] for one in (nowhere, agent, wrong)] == [2, 1, 1]
+    assert [client[0] for client in (nowhere, agent, wrong)] == [2, 1, 1]
     assert "there are: general" in nowhere[1]
     secret = token.rpartition(".")[2]
     assert secret.encode() not in _everything_in(tmp_path)
@@ -68,7 +68,7 @@ async def test_tokens_are_made_and_revoked_beside_a_running_bridge(
 
 
 def _everything_in(folder: Path) -> bytes:
-    return b"".join(one.read_bytes() for one in folder.iterdir() if one.is_file())
+    return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
 
 
 def test_a_token_is_hidden_wherever_it_is_logged() -> None:
@@ -81,7 +81,7 @@ def test_a_token_is_hidden_wherever_it_is_logged() -> None:
 async def test_without_the_extra_it_is_said_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in [one for one in sys.modules if one.partition(".")[0] == "mcp"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "mcp"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "bridge.app.api.mcp_tools", raising=False)
     monkeypatch.setitem(sys.modules, "mcp", None)

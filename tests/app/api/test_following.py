@@ -16,7 +16,7 @@ from bridge.app.api.api_keys import Doorkeeper
 from bridge.app.api.events import MOST_STREAMS, Streams
 from bridge.app.api.problems import Problem
 from bridge.uacs import Accumulator, Message, TextPart, read_delta
-from tests.app.api.served import Told, told
+from tests.app.api.served import ServerEvent, read_server_events
 from tests.app.api.test_gate import WHERE, Served, served
 from tests.waiting import LONGEST_WAIT
 
@@ -40,14 +40,14 @@ class Reader:
             self.pieces.append(message["body"])
             self.ended = not message.get("more_body", False)
 
-    async def events(self) -> list[Told]:
+    async def events(self) -> list[ServerEvent]:
         async def lines() -> AsyncGenerator[str]:
             for line in b"".join(self.pieces).decode().split("\n"):
                 yield line
 
-        return [one async for one in told(lines())]
+        return [event async for event in read_server_events(lines())]
 
-    async def until(self, count: int) -> list[Told]:
+    async def until(self, count: int) -> list[ServerEvent]:
         async with asyncio.timeout(LONGEST_WAIT):
             while len(found := await self.events()) < count:  # noqa: ASYNC110 - pieces come
                 await asyncio.sleep(0.005)
@@ -78,20 +78,20 @@ async def test_who_reads_everything_again_is_told_the_same_once() -> None:
     async with served() as api:
         live, later = Reader(), Reader()
         async with following_room(api, live):
-            said = [(await api.post(f"number {n}")).json()["message_id"] for n in range(3)]
+            message_ids = [(await api.post(f"number {n}")).json()["message_id"] for n in range(3)]
             await live.until(4)
-            await api.http.put(f"{WHERE}/messages/{said[0]}", json={"text": "changed"})
+            await api.http.put(f"{WHERE}/messages/{message_ids[0]}", json={"text": "changed"})
             await live.until(5)
-            await api.http.delete(f"{WHERE}/messages/{said[1]}")
-            heard = await live.until(6)
+            await api.http.delete(f"{WHERE}/messages/{message_ids[1]}")
+            events = await live.until(6)
         async with following_room(api, later, after="0.0"):
             again = await later.until(5)
 
-    assert [one.event for one in heard] == [
+    assert [event.event for event in events] == [
         "hello", *["message_posted"] * 3, "message_changed", "message_deleted",
     ]  # fmt: skip
-    assert [one.id for one in heard] == ["0.0", "1.0", "2.0", "3.0", "3.1", "3.2"]
-    assert [(one.event, one.id) for one in again] == [
+    assert [event.id for event in events] == ["0.0", "1.0", "2.0", "3.0", "3.1", "3.2"]
+    assert [(event.event, event.id) for event in again] == [
         ("hello", "0.0"), ("message_posted", "1.0"), ("message_posted", "3.0"),
         ("message_changed", "3.1"), ("message_deleted", "3.2"),
     ]  # fmt: skip
@@ -129,9 +129,9 @@ async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
             events = await reader.until(len(await reader.events()) + 2)
 
     accumulator = Accumulator()
-    for one in events:
-        if one.event == "delta":
-            accumulator.add(read_delta(orjson.dumps(one.data["delta"])))
+    for event in events:
+        if event.event == "delta":
+            accumulator.add(read_delta(orjson.dumps(event.data["delta"])))
     assert accumulator.message == answer.message()
     assert events[-1].event == "message_changed"
 
@@ -152,10 +152,10 @@ async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
         async with following_room(api, again, after=events[-2].id):
             rest = await again.until(3)
 
-    assert [one.event for one in events] == ["hello", "message_posted", "end"]
+    assert [event.event for event in events] == ["hello", "message_posted", "end"]
     assert events[-1].data["reason"] == "too_slow"
     assert reader.ended
-    assert [one.id for one in rest] == ["1.0", "2.0", "3.0"]
+    assert [event.id for event in rest] == ["1.0", "2.0", "3.0"]
 
 
 async def test_a_reader_that_takes_nothing_any_more_is_given_up(
@@ -209,8 +209,8 @@ async def test_a_token_has_so_many_streams_and_no_position_of_tomorrow() -> None
         with pytest.raises(Problem, match="streams open") as many:
             await streams.follow(caller, room, None, deltas=True)
         for wrong in ("9.9", "x", "1", "-1.0", "1.0.0"):
-            with pytest.raises(Problem) as told:
+            with pytest.raises(Problem) as caught:
                 await streams.follow(caller, room, wrong, deltas=True)
-            assert told.value.status == 422
+            assert caught.value.status == 422
 
     assert many.value.status == 429

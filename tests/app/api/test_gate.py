@@ -135,32 +135,37 @@ async def test_a_token_ends_with_its_time_and_when_it_is_replaced() -> None:
 
 async def test_a_token_does_only_what_its_scopes_say() -> None:
     async with served(scopes=("read",)) as api:
-        said = await api.post("hello")
+        refusal = await api.post("hello")
         pressed = await api.http.post(f"{WHERE}/interactions", json={})
         async with await api.as_token("mouth", scopes=("post",)) as mouth:
             read = await mouth.get(WHERE)
             posted = await mouth.post(f"{WHERE}/messages", json={"text": "hello"})
 
-    assert [one.status_code for one in (said, pressed, read, posted)] == [403, 403, 403, 201]
-    assert "no scope 'post'" in said.json()["detail"]
+    assert [response.status_code for response in (refusal, pressed, read, posted)] == [
+        403,
+        403,
+        403,
+        201,
+    ]
+    assert "no scope 'post'" in refusal.json()["detail"]
 
 
 async def test_rooms_of_others_are_not_there() -> None:
     async with served() as api:
         async with await api.as_token("other", rooms=("oth*",)) as other:
-            said = (await other.post("/v1/rooms/other/messages", json={"text": "secret"})).json()
+            posted = (await other.post("/v1/rooms/other/messages", json={"text": "secret"})).json()
         rooms = (await api.http.get("/v1/rooms")).json()["rooms"]
         paths = [
             "/v1/rooms/other", "/v1/rooms/other/events",
-            f"/v1/rooms/other/messages/{said['message_id']}",
-            f"{WHERE}/messages/{said['message_id']}", "/v1/search?q=secret&room=other",
+            f"/v1/rooms/other/messages/{posted['message_id']}",
+            f"{WHERE}/messages/{posted['message_id']}", "/v1/search?q=secret&room=other",
         ]  # fmt: skip
         answers = [await api.http.get(path) for path in paths]
-        reply = await api.post("hm", reply_to=said["message_id"])
+        reply = await api.post("hm", reply_to=posted["message_id"])
         found = (await api.http.get("/v1/search?q=secret")).json()
 
     assert [room["id"] for room in rooms] == [ROOM]
-    assert [one.status_code for one in (*answers, reply)] == [404] * 6
+    assert [response.status_code for response in (*answers, reply)] == [404] * 6
     assert found["hits"] == []
 
 
@@ -178,11 +183,11 @@ async def test_what_was_said_to_others_alone_is_not_there() -> None:
             await api.rig.store.admit(Admission("routed", message=new, timelines=(room.timeline,)))
         page = (await api.http.get(WHERE)).json()["messages"]
         found = (await api.http.get("/v1/search?q=whispered")).json()["hits"]
-        single = [(await api.http.get(f"{WHERE}/messages/{one}")).status_code
-                  for one in ("w1", "w2")]  # fmt: skip
+        single = [(await api.http.get(f"{WHERE}/messages/{entry}")).status_code
+                  for entry in ("w1", "w2")]  # fmt: skip
 
-    assert [one["message_id"] for one in page][1:] == ["w2"]
-    assert [one["message"]["message_id"] for one in found] == ["w2"]
+    assert [entry["message_id"] for entry in page][1:] == ["w2"]
+    assert [entry["message"]["message_id"] for entry in found] == ["w2"]
     assert single == [404, 200]
 
 
@@ -195,12 +200,12 @@ async def _author(api: Served, own: httpx.Response) -> Any:
 async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
     async with served(per_minute=3) as api:
         first = [(await api.http.get("/v1/rooms")).status_code for _ in range(4)]
-        told = await api.http.get("/v1/rooms")
+        refusal = await api.http.get("/v1/rooms")
         await api.rig.clock.advance(20)
         later = [(await api.http.get("/v1/rooms")).status_code for _ in range(2)]
 
     assert first == [200, 200, 200, 429]
-    assert 1 <= int(told.headers["retry-after"]) <= 20
+    assert 1 <= int(refusal.headers["retry-after"]) <= 20
     assert later == [200, 429]
 
 
@@ -227,7 +232,7 @@ def test_a_token_that_makes_no_sense_is_not_made(
 
 
 def test_times_and_scopes_are_read_or_refused() -> None:
-    assert [seconds_of(one) for one in ("30d", "2h", "90m", "1w", "never")] == [
+    assert [seconds_of(text) for text in ("30d", "2h", "90m", "1w", "never")] == [
         2_592_000.0, 7200.0, 5400.0, 604_800.0, None,
     ]  # fmt: skip
     assert scopes_of("post, read") == ("read", "post")
@@ -315,7 +320,7 @@ async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> N
     assert message["actor"] == {"id": "api:bridge:robot", "role": "assistant", "name": "robot"}
     assert message["timestamp"].startswith("2023-")
     assert message["metadata"] == {"mine": 1}
-    assert [one.status_code for one in refused] == [422] * 5
+    assert [response.status_code for response in refused] == [422] * 5
 
 
 async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said() -> None:
@@ -324,8 +329,8 @@ async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said()
     card = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": data}
     body = {"content": [{"type": "text", "text": "A form:"}, card]}
     async with served() as api:
-        said = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
-        own = quote(said["message_id"], safe="")
+        posted = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(posted["message_id"], safe="")
         answers = [await api.http.post(f"{WHERE}/messages", json=body),
                    await api.http.put(f"{WHERE}/messages/{own}", json=body)]  # fmt: skip
         nodes[1] = {"type": "divider"}
@@ -366,8 +371,8 @@ async def test_a_native_payload_with_a_mistake_is_refused_with_its_place_and_is_
         return {"content": [{"type": "structured_data", "schema_id": schema_id, "data": data}]}
 
     async with served(codecs=[codec]) as api:
-        said = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
-        own = quote(said["message_id"], safe="")
+        posted = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(posted["message_id"], safe="")
         answers = [await api.http.post(f"{WHERE}/messages", json=body(wrong)),
                    await api.http.put(f"{WHERE}/messages/{own}", json=body(wrong))]  # fmt: skip
         await api.rig.clock.advance(1)
@@ -396,16 +401,16 @@ async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None
         pressed = (await ann.post(f"{WHERE}/interactions", json=body)).json()
         await api.rig.clock.advance(5)
         path = f"{WHERE}/messages/{pressed['message_id']}"
-        told, overheard = [(await one.get(path)).json() for one in (api.http, other)]
+        own_view, other_view = [(await http.get(path)).json() for http in (api.http, other)]
 
     agent = api.rig.agents["deployer"]
     assert isinstance(agent, Deployer)
     assert agent.pressed == []
     assert pressed["outcome"] == "told to its author"
-    assert (told["mentions_you"], overheard["mentions_you"]) == (True, False)
-    interaction = told["message"]["content"][0]["data"]
+    assert (own_view["mentions_you"], other_view["mentions_you"]) == (True, False)
+    interaction = own_view["message"]["content"][0]["data"]
     assert (interaction["id"], interaction["message"]) == ("deploy", posted["message_id"])
-    assert told["message"]["actor"]["name"] == "ann"
+    assert own_view["message"]["actor"]["name"] == "ann"
 
 
 async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:
@@ -426,9 +431,9 @@ async def test_a_press_over_the_api_reaches_the_agent_as_any_press() -> None:
 
     agent = api.rig.agents["deployer"]
     assert isinstance(agent, Deployer)
-    assert [(one["id"], one["value"]) for one in agent.pressed if isinstance(one, dict)] == [
-        ("deploy", 7)
-    ]
+    assert [
+        (press["id"], press["value"]) for press in agent.pressed if isinstance(press, dict)
+    ] == [("deploy", 7)]
     assert (pressed.status_code, again.json()["repeat"]) == (200, True)
     assert (wrong.status_code, none.status_code) == (422, 422)
     assert "no such action" in wrong.json()["detail"]
@@ -470,10 +475,10 @@ async def test_a_form_that_a_program_submits_reaches_its_author_filled_in() -> N
         await api.rig.clock.advance(5)
 
     assert sent.status_code == 200, sent.text
-    (heard,) = agent.pressed
-    assert isinstance(heard, dict)
-    assert (heard["kind"], heard["id"]) == ("submitted", "send")
-    assert heard["inputs"] == {"why": "because", "many": 3}
+    (submission,) = agent.pressed
+    assert isinstance(submission, dict)
+    assert (submission["kind"], submission["id"]) == ("submitted", "send")
+    assert submission["inputs"] == {"why": "because", "many": 3}
 
 
 async def test_a_form_with_a_mistake_is_answered_with_the_inputs_that_are_wrong() -> None:
@@ -500,7 +505,7 @@ async def test_pages_lead_back_to_the_beginning() -> None:
         query: dict[str, Any] = {"limit": 2}
         while True:
             page = (await api.http.get(WHERE, params=query)).json()
-            texts[:0] = [one["content"][0]["text"] for one in page["messages"]]
+            texts[:0] = [message["content"][0]["text"] for message in page["messages"]]
             before = page["metadata"]["uacs_bridge"]["next_before"]
             if before is None:
                 break
@@ -547,12 +552,12 @@ async def test_what_is_not_shown_is_not_found_either() -> None:
         assert stored
         result = ToolResultPart(tool_call_id="c1", content="hidden treasure")
         content = (*stored.message.content, result)
-        told = stored.message.model_copy(update={"content": content})
-        await api.rig.store.change_message(told, "edited")
-        found = [(await api.http.get("/v1/search", params={"q": one})).json()["hits"]
-                 for one in ("hello", "treasure")]  # fmt: skip
+        changed = stored.message.model_copy(update={"content": content})
+        await api.rig.store.change_message(changed, "edited")
+        found = [(await api.http.get("/v1/search", params={"q": query})).json()["hits"]
+                 for query in ("hello", "treasure")]  # fmt: skip
 
-    assert [len(one) for one in found] == [1, 0]
+    assert [len(query) for query in found] == [1, 0]
 
 
 def test_of_tools_a_program_sees_what_the_room_shows() -> None:

@@ -54,29 +54,29 @@ QUERY = st.dictionaries(
 SEGMENT = st.text(min_size=1, max_size=20).map(lambda text: quote(text, safe=""))
 
 
-ASKED = st.tuples(st.lists(BODIES, min_size=5, max_size=10), QUERY, SEGMENT)
-Asked = tuple[list[bytes], dict[str, str], str]
+REQUESTS = st.tuples(st.lists(BODIES, min_size=5, max_size=10), QUERY, SEGMENT)
+Requests = tuple[list[bytes], dict[str, str], str]
 
 
 @settings(max_examples=12)
-@given(ASKED)
+@given(REQUESTS)
 @example(([], {}, "%0A0"))
-async def test_any_body_and_any_query_get_an_answer(asked: Asked) -> None:
-    await _must_be_answered(*asked)
+async def test_any_body_and_any_query_get_an_answer(requests: Requests) -> None:
+    await _must_be_answered(*requests)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @settings(max_examples=1500)
-@given(ASKED)
-async def test_any_body_and_any_query_get_an_answer_for_long(asked: Asked) -> None:
-    await _must_be_answered(*asked)
+@given(REQUESTS)
+async def test_any_body_and_any_query_get_an_answer_for_long(requests: Requests) -> None:
+    await _must_be_answered(*requests)
 
 
 async def _must_be_answered(bodies: list[bytes], query: dict[str, str], segment: str) -> None:
     async with served() as api:
-        said = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
-        own = quote(said["message_id"], safe="")
+        posted = (await api.http.post(f"{WHERE}/messages", json={"text": "first"})).json()
+        own = quote(posted["message_id"], safe="")
         for body in bodies:
             for method, path in (
                 ("POST", f"{WHERE}/messages"),
@@ -107,7 +107,9 @@ OPERATIONS = [
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "operation"), OPERATIONS, ids=[one[2]["operationId"] for one in OPERATIONS]
+    ("method", "path", "operation"),
+    OPERATIONS,
+    ids=[entry[2]["operationId"] for entry in OPERATIONS],
 )
 async def test_answers_are_as_the_document_says(
     method: str, path: str, operation: dict[str, Any]
@@ -123,21 +125,21 @@ async def test_answers_are_as_the_document_says(
             {**good, "content": b"{"},
             {**good, "json": {"unknown": 1}, "content": None},
         ]
-        answers = [await api.http.request(method, **one) for one in requests]
+        answers = [await api.http.request(method, **request) for request in requests]
 
     assert answers[0].status_code == int(next(iter(operation["responses"])))
     for answer in answers:
-        told = operation["responses"].get(str(answer.status_code))
-        assert told is not None, (answer.status_code, answer.text)
+        response = operation["responses"].get(str(answer.status_code))
+        assert response is not None, (answer.status_code, answer.text)
         media = answer.headers["content-type"].partition(";")[0]
-        schema = told["content"].get(media, {}).get("schema")
+        schema = response["content"].get(media, {}).get("schema")
         if media.endswith("json"):
             assert schema is not None
             _validate(answer.json(), schema)
 
 
 @dataclass(frozen=True)
-class Known:
+class Posted:
     """What stands in the room: a message with a file of the program's own, and a card."""
 
     message: str
@@ -145,19 +147,19 @@ class Known:
     card: str
 
 
-async def _known(api: Served) -> Known:
+async def _known(api: Served) -> Posted:
     file = {"type": "file", "media_type": "text/plain", "source": {"base64": "aGVsbG8="}}
     content = [{"type": "text", "text": "hello"}, file]
     own = (await api.http.post(f"{WHERE}/messages", json={"content": content})).json()
-    told = (await api.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
+    shown = (await api.http.get(f"{WHERE}/messages/{own['message_id']}")).json()
     async with await api.as_token("ann", role="human") as ann:
         await ann.post(f"{WHERE}/messages", json={"text": "@deployer please"})
         await api.rig.clock.advance(5)
         card = (await ann.get(WHERE)).json()["messages"][-1]["message_id"]
-    return Known(own["message_id"], told["message"]["content"][1]["source"]["file_id"], card)
+    return Posted(own["message_id"], shown["message"]["content"][1]["source"]["file_id"], card)
 
 
-def _good(path: str, operation: str, known: Known) -> dict[str, Any]:
+def _good(path: str, operation: str, known: Posted) -> dict[str, Any]:
     """A request that is right."""
     url = path.replace("{room}", ROOM).replace("{message}", quote(known.message, safe=""))
     request: dict[str, Any] = {"url": url.replace("{blob}", known.file_id)}
@@ -225,5 +227,7 @@ async def test_a_store_in_trouble_is_told_without_its_place(
             await api.http.post(f"{WHERE}/messages", json={"text": "x"}),
         ]
 
-    assert [one.status_code for one in answers] == [503] * 5
-    assert not [one.text for one in answers if "srv" in one.text or "sqlite" in one.text]
+    assert [answer.status_code for answer in answers] == [503] * 5
+    assert not [
+        answer.text for answer in answers if "srv" in answer.text or "sqlite" in answer.text
+    ]

@@ -92,7 +92,9 @@ async def _refused(client: Client, tool: str, **arguments: Any) -> str:
 async def test_a_model_reads_posts_and_searches_within_its_rooms(api: ServedApi, way: str) -> None:
     await api.local.say("slack", ROOM, f"the parrot of {way} sleeps")
     await api.local.until(
-        lambda: any(f"of {way} sleeps" in one.text for one in api.local.standing("discord", ROOM))
+        lambda: any(
+            f"of {way} sleeps" in message.text for message in api.local.standing("discord", ROOM)
+        )
     )
     async with api.over_http() if way == "http" else api.over_stdio() as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
@@ -105,12 +107,14 @@ async def test_a_model_reads_posts_and_searches_within_its_rooms(api: ServedApi,
 
     assert tools == {"list_rooms", "read_conversation", "post_message", "search_archive"}
     assert [room["id"] for room in rooms["rooms"]] == [ROOM]
-    assert any(f"parrot of {way}" in one["text"] for one in read["untrusted"])
+    assert any(f"parrot of {way}" in message["text"] for message in read["untrusted"])
     assert read["notice"] == UNTRUSTED
-    assert [f"parrot of {way}" in one["text"] for one in found["untrusted"]] == [True]
+    assert [f"parrot of {way}" in message["text"] for message in found["untrusted"]] == [True]
     assert posted["message_id"].startswith("api:bridge:general:model/")
     await api.local.until(
-        lambda: any(f"wakes over {way}" in one.text for one in api.local.standing("slack", ROOM))
+        lambda: any(
+            f"wakes over {way}" in message.text for message in api.local.standing("slack", ROOM)
+        )
     )
     assert "There is no such room" in hidden
     assert "1 to 10 words" in empty
@@ -119,9 +123,9 @@ async def test_a_model_reads_posts_and_searches_within_its_rooms(api: ServedApi,
 async def test_a_token_that_may_only_read_does_not_speak_through_a_model(api: ServedApi) -> None:
     token = await token_for(api.bridge.store, api.bridge.clock, "mute", scopes=("read",))
     async with api.over_http(token) as client:
-        told = await _refused(client, "post_message", room=ROOM, text="hello")
+        error = await _refused(client, "post_message", room=ROOM, text="hello")
 
-    assert "has no scope 'post'" in told
+    assert "has no scope 'post'" in error
 
 
 async def test_without_a_token_there_is_no_mcp(api: ServedApi) -> None:
@@ -131,7 +135,7 @@ async def test_without_a_token_there_is_no_mcp(api: ServedApi) -> None:
             await http.get(f"{api.url}/mcp", headers={"Authorization": "Bearer x"}),
         ]
 
-    assert [one.status_code for one in answers] == [401, 401]
+    assert [answer.status_code for answer in answers] == [401, 401]
 
 
 async def test_the_command_says_what_is_missing(
@@ -140,19 +144,19 @@ async def test_the_command_says_what_is_missing(
     monkeypatch.delenv("UACS_BRIDGE_TOKEN", raising=False)
     wrong = tmp_path / "token"
     wrong.write_text("uacs.model.wrong\n")
-    asked = (
+    command_lines = (
         ("mcp",),
         ("mcp", "--token-file", str(tmp_path / "none")),
         ("mcp", "--url", api.url, "--token-file", str(wrong)),
         ("mcp", "--url", "http://127.0.0.1:9", "--token-file", str(wrong)),
     )
-    told = [await asyncio.to_thread(cli, *arguments) for arguments in asked]
+    results = [await asyncio.to_thread(cli, *arguments) for arguments in command_lines]
 
-    assert [one.exit_code for one in told] == [2, 2, 1, 1]
-    for one, words in zip(
-        told, ("UACS_BRIDGE_TOKEN", "Cannot read", "is not known", "no bridge at"), strict=True
+    assert [result.exit_code for result in results] == [2, 2, 1, 1]
+    for result, words in zip(
+        results, ("UACS_BRIDGE_TOKEN", "Cannot read", "is not known", "no bridge at"), strict=True
     ):
-        assert words in one.stderr
+        assert words in result.stderr
 
 
 def _message(number: int, text: str) -> dict[str, Any]:
@@ -168,11 +172,11 @@ async def test_what_a_model_is_shown_is_bounded_and_says_who_said_it() -> None:
     shown = marked([_message(number, "x" * 3 * LONGEST) for number in range(40)])
 
     assert len(shown) == 40
-    assert sum(len(one["text"]) for one in shown) == MOST
+    assert sum(len(excerpt["text"]) for excerpt in shown) == MOST
     assert len(shown[-1]["text"]) == LONGEST
     assert "8000 more characters" in shown[-1]["cut"]
     assert shown[0]["text"] == ""
-    assert {len(one["said_by"]["name"]) for one in shown} == {80}
+    assert {len(excerpt["said_by"]["name"]) for excerpt in shown} == {80}
 
 
 async def test_what_the_bridge_says_in_an_agents_place_is_not_among_the_agents_words() -> None:
@@ -207,18 +211,21 @@ async def test_a_room_is_a_name_and_leads_nowhere_else(
 
     async with (
         asyncio.timeout(LONGEST_WAIT),
-        api.over_http() if way == "http" else api.over_stdio() as one,
+        api.over_http() if way == "http" else api.over_stdio() as mcp_client,
     ):
         for room in NO_ROOMS:
             for tool, more in (
                 ("read_conversation", {}), ("post_message", {"text": "x"}),
                 ("search_archive", {"query": "x"}),
             ):  # fmt: skip
-                assert "no such room" in await _refused(one, tool, room=room, **more), (tool, room)
-        numbers = [await _refused(one, "read_conversation", room=ROOM, before=n)
+                assert "no such room" in await _refused(mcp_client, tool, room=room, **more), (
+                    tool,
+                    room,
+                )
+        numbers = [await _refused(mcp_client, "read_conversation", room=ROOM, before=n)
                    for n in (0, -1, 2**53 + 1, 10**400)]  # fmt: skip
 
-    assert all("before" in told for told in numbers)
+    assert all("before" in error for error in numbers)
     assert followed == []
 
 
@@ -226,11 +233,11 @@ class _Hangs:
     """A part of the bridge that never answers; it knows when it is asked and when it is left."""
 
     def __init__(self) -> None:
-        self.asked = asyncio.Event()
+        self.requested = asyncio.Event()
         self.left = asyncio.Event()
 
     async def __call__(self, *_: Any, **__: Any) -> Any:
-        self.asked.set()
+        self.requested.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -243,7 +250,7 @@ async def test_a_call_ends_with_its_caller(api: ServedApi, monkeypatch: pytest.M
 
     async with asyncio.timeout(LONGEST_WAIT), api.over_http() as client:
         calling = asyncio.create_task(client.call_tool("read_conversation", {"room": ROOM}))
-        await page.asked.wait()
+        await page.requested.wait()
         calling.cancel()
         await page.left.wait()
         await asyncio.gather(calling, return_exceptions=True)
@@ -266,7 +273,7 @@ async def test_a_caller_that_only_hangs_up_ends_its_call(
     async with asyncio.timeout(LONGEST_WAIT):
         _, writer = await asyncio.open_connection("127.0.0.1", int(api.url.rpartition(":")[2]))
         writer.write(head.encode() + body)
-        await page.asked.wait()
+        await page.requested.wait()
         assert not page.left.is_set()
         writer.close()
         await page.left.wait()
@@ -278,14 +285,14 @@ async def test_a_call_has_a_deadline(api: ServedApi, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(api.bridge.store, name, _Hangs())
 
     async with asyncio.timeout(LONGEST_WAIT), api.over_http() as client:
-        told = [
+        errors = [
             await _refused(client, "list_rooms"),
             await _refused(client, "read_conversation", room=ROOM),
             await _refused(client, "post_message", room=ROOM, text="x"),
             await _refused(client, "search_archive", query="x"),
         ]
 
-    assert ["did not answer within" in one for one in told] == [True] * 4
+    assert ["did not answer within" in error for error in errors] == [True] * 4
 
 
 async def test_a_request_that_waits_for_ever_has_a_deadline(
@@ -307,7 +314,7 @@ async def test_a_request_that_waits_for_ever_has_a_deadline(
 
     assert answer.status_code == 503
     assert "0.05 s" in answer.json()["detail"]
-    assert [(one.status_code, one.headers["allow"]) for one in others] == [(405, "POST")] * 2
+    assert [(other.status_code, other.headers["allow"]) for other in others] == [(405, "POST")] * 2
 
 
 async def test_faults_of_the_bridge_are_told_without_their_words(
@@ -335,7 +342,7 @@ async def test_faults_of_the_bridge_are_told_without_their_words(
 async def _odd_bridge(answer: bytes) -> AsyncGenerator[tuple[str, asyncio.Event, asyncio.Event]]:
     """Knows every token; answers all but the list of rooms with these bytes, and then waits. Its
     address; whether it was asked, and whether the connection ended."""
-    asked, ended = asyncio.Event(), asyncio.Event()
+    requested, ended = asyncio.Event(), asyncio.Event()
     rooms = b'{"rooms": []}'
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -346,20 +353,20 @@ async def _odd_bridge(answer: bytes) -> AsyncGenerator[tuple[str, asyncio.Event,
                     kind = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
                     writer.write(kind + length + rooms)
                     continue
-                asked.set()
+                requested.set()
                 writer.write(answer)
                 await reader.read()
                 break
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
-            if asked.is_set():
+            if requested.is_set():
                 ended.set()
             writer.close()
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0)
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked, ended
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", requested, ended
     finally:
         server.close()
 
@@ -371,7 +378,7 @@ _ENDLESS = (
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "error_text"),
     [
         (_ENDLESS, "something else than a JSON object"),
         (_ENDLESS.replace(b"text/event-stream", b"application/json"), "did not answer within"),
@@ -382,23 +389,23 @@ _ENDLESS = (
     ],
 )  # fmt: skip
 async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
-    answer: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+    answer: bytes, error_text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mcp_rooms, "DEADLINE", 0.3)
     async with (
         asyncio.timeout(LONGEST_WAIT),
-        _odd_bridge(answer) as (url, asked, ended),
+        _odd_bridge(answer) as (url, requested, ended),
         httpx.AsyncClient(base_url=url) as http,
     ):
-        with pytest.raises(Problem, match=told):
+        with pytest.raises(Problem, match=error_text):
             await mcp_rooms.RoomsElsewhere(http).page("Bearer x", ROOM, 1, None)
-        await asked.wait()
+        await requested.wait()
         await http.aclose()
         await ended.wait()
 
 
 async def test_the_stdio_server_ends_with_its_caller_in_the_middle_of_a_call() -> None:
-    async with asyncio.timeout(LONGEST_WAIT), _odd_bridge(b"") as (url, asked, ended):
+    async with asyncio.timeout(LONGEST_WAIT), _odd_bridge(b"") as (url, requested, ended):
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bridge", "mcp", "--url", url,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
@@ -416,7 +423,7 @@ async def test_the_stdio_server_ends_with_its_caller_in_the_middle_of_a_call() -
             {"id": 2, "method": "tools/call", "params": call},
         ):
             process.stdin.write(orjson.dumps({"jsonrpc": "2.0", **line}) + b"\n")
-        await asked.wait()
+        await requested.wait()
         process.stdin.close()
         await ended.wait()
         assert await process.wait() == 0

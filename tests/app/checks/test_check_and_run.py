@@ -133,7 +133,7 @@ TOOLS = {"folder": str(Path(__file__).parents[3])}
 
 def _unknown_group(settings: dict[str, Any]) -> None:
     room = settings["rooms"]["general"]
-    (guild,) = [one["workspace"] for one in room["members"] if one["account"] == "discord"]
+    (guild,) = [member["workspace"] for member in room["members"] if member["account"] == "discord"]
     room["agents"] = [{"agent": "echo", "allow": [f"group:discord:{guild}:45"]}]
 
 
@@ -180,7 +180,7 @@ async def errors_of_check(settings: Any, tmp_path: Path, *options: str) -> list[
     config = write(tmp_path / "bridge.yaml", json.dumps(settings))
     result = await asyncio.to_thread(cli, "check", "--json", "-c", str(config), *options)
     found = json.loads(result.stdout)
-    errors = [one["what"] for one in found["findings"] if one["level"] == "error"]
+    errors = [finding["what"] for finding in found["findings"] if finding["level"] == "error"]
     assert (result.exit_code == 1) == bool(errors)
     return errors
 
@@ -282,15 +282,15 @@ def _with_teams(local: Sandbox, tmp_path: Path) -> dict[str, Any]:
 async def test_what_a_platform_refuses_is_told_by_check_and_by_a_bridge_that_runs(
     all_three: Sandbox, tmp_path: Path, name: str
 ) -> None:
-    change, said = BROKEN_THERE[name]
+    change, expected = BROKEN_THERE[name]
     settings = _with_teams(all_three, tmp_path)
     before = [*await errors_of_check(settings, tmp_path), *await troubles_of_run(settings)]
 
     change(all_three, settings)
 
-    assert [one for one in before if said in one] == []
-    assert any(said in one for one in await errors_of_check(settings, tmp_path))
-    assert any(said in one for one in await troubles_of_run(settings))
+    assert [error for error in before if expected in error] == []
+    assert any(expected in error for error in await errors_of_check(settings, tmp_path))
+    assert any(expected in trouble for trouble in await troubles_of_run(settings))
     assert await errors_of_check(settings, tmp_path, "--offline") == []
 
 
@@ -322,11 +322,11 @@ async def test_run_refuses_with_exit_code_2_and_names_the_key(
 
     async with child("run", "-c", str(config)) as started:
         code = await asyncio.wait_for(started.process.wait(), STARTED)
-    told = "\n".join(started.errors)
+    output = "\n".join(started.errors)
 
     assert code == 2
-    assert "accounts.slack.bot_token: " in told or "no account" in told
-    assert "Traceback" not in told
+    assert "accounts.slack.bot_token: " in output or "no account" in output
+    assert "Traceback" not in output
 
 
 async def test_a_reload_that_misses_a_secret_changes_nothing_and_says_so(
@@ -341,7 +341,7 @@ async def test_a_reload_that_misses_a_secret_changes_nothing_and_says_so(
             await reloader.reload()
 
         assert list(bridge.agents) == ["echo"]
-        assert any("NOWHERE_TO_BE_FOUND" in one for one in bridge.problems)
+        assert any("NOWHERE_TO_BE_FOUND" in problem for problem in bridge.problems)
     finally:
         await bridge.close()
 
@@ -382,8 +382,8 @@ class TurnedClock(SystemClock):
     async def turn(self, seconds: float) -> None:
         """So many seconds pass; until everybody sleeps again."""
         self.now += seconds
-        due = [one for one in self.sleeping if one[0] <= self.now]
-        self.sleeping = [one for one in self.sleeping if one[0] > self.now]
+        due = [sleeper for sleeper in self.sleeping if sleeper[0] <= self.now]
+        self.sleeping = [sleeper for sleeper in self.sleeping if sleeper[0] > self.now]
         for _, woken in due:
             woken.set_result(None)
         wanted = len(self.sleeping) + len(due)
@@ -449,10 +449,10 @@ async def test_without_a_network_nothing_is_said_of_tokens(
     settings["accounts"]["discord"]["api_url"] = f"{dead}/discord/api/v10"
     settings["accounts"]["teams"]["login_url"] = f"{dead}/login"
 
-    told = " ".join(await errors_of_check(settings, tmp_path))
+    errors = " ".join(await errors_of_check(settings, tmp_path))
 
-    assert "The identity provider cannot be asked" in told
-    assert "No token for the bot" not in told
-    assert "Slack cannot be asked" in told
-    assert "token does not work" not in told
-    assert "refuses the bot token" not in told
+    assert "The identity provider cannot be asked" in errors
+    assert "No token for the bot" not in errors
+    assert "Slack cannot be asked" in errors
+    assert "token does not work" not in errors
+    assert "refuses the bot token" not in errors

@@ -148,9 +148,9 @@ async def test_a_pattern_that_means_nothing_yet_is_told_and_one_for_all_accounts
     code, findings = await check(settings, tmp_path)
 
     assert code == 0
-    told = [f["what"] for f in findings if f["level"] == "warning"]
-    assert "slack: genral means no channel yet" in told
-    assert not [one for one in told if "is in no room" in one]
+    warnings = [f["what"] for f in findings if f["level"] == "warning"]
+    assert "slack: genral means no channel yet" in warnings
+    assert not [warning for warning in warnings if "is in no room" in warning]
     assert any("discord: rand* means #random" in f["what"] for f in findings)
 
 
@@ -171,8 +171,8 @@ async def test_groups_that_are_not_there_and_scopes_to_know_them_are_told(
     code, findings = await check(settings, tmp_path)
 
     assert code == 1
-    told = [f["what"] for f in findings if f["level"] == "error"]
-    assert told == [
+    texts = [f["what"] for f in findings if f["level"] == "error"]
+    assert texts == [
         "people.groups.helpers: there is no group 'S0NOPE'",
         "people.groups.helpers: there is no group '123'",
         f"group:discord:{guild}:45: there is no group '45'",
@@ -184,9 +184,11 @@ async def test_groups_that_are_not_there_and_scopes_to_know_them_are_told(
         app.scopes -= {"usergroups:read", "users:read.email"}
     _, findings = await check(settings, tmp_path)
 
-    told = [f["what"] for f in findings if f["about"].startswith("Account slack")]
-    assert "scope usergroups:read is missing: needed to know user groups and who is in them" in told
-    assert any("scope users:read.email is missing" in one for one in told)
+    texts = [f["what"] for f in findings if f["about"].startswith("Account slack")]
+    assert (
+        "scope usergroups:read is missing: needed to know user groups and who is in them" in texts
+    )
+    assert any("scope users:read.email is missing" in text for text in texts)
 
 
 async def test_a_refused_token_is_found_without_showing_it(
@@ -215,10 +217,10 @@ async def test_a_taken_port_is_found(settings: dict[str, Any], tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("used", "told"), [(False, "a file of another program"), (True, " is damaged (")]
+    ("used", "expected"), [(False, "a file of another program"), (True, " is damaged (")]
 )
 async def test_a_store_that_is_none_is_found(
-    settings: dict[str, Any], tmp_path: Path, used: bool, told: str
+    settings: dict[str, Any], tmp_path: Path, used: bool, expected: str
 ) -> None:
     (tmp_path / "bridge.sqlite3").write_bytes(b"not a store" * 1000)
     if used:
@@ -227,7 +229,7 @@ async def test_a_store_that_is_none_is_found(
     code, findings = await check(settings, tmp_path)
 
     assert code == 1
-    assert any(f["about"] == "Store" and told in f["what"] for f in findings)
+    assert any(f["about"] == "Store" and expected in f["what"] for f in findings)
 
 
 async def test_beside_a_running_bridge_its_own_port_is_no_error(

@@ -16,7 +16,7 @@ from tests.app.running import cli, write
 ANN = ActorId("slack:T1:U1")
 
 
-def asked(own_id: str, call: str) -> Approval:
+def approval(own_id: str, call: str) -> Approval:
     return Approval(
         id=own_id, turn=TurnId("t1"), room=RoomId("lobby"), agent="helper",
         tool="calendar__remove", call=call, arguments='{"title": "Lunch"}', reason="",
@@ -31,8 +31,8 @@ def test_requests_and_decisions_are_listed(tmp_path: Path) -> None:
 
     async def fill() -> None:
         store = await open_store(settings_of(settings), SystemClock())
-        await store.ask_approval(asked("a1", "c1"))
-        await store.ask_approval(asked("a2", "c2"))
+        await store.ask_approval(approval("a1", "c1"))
+        await store.ask_approval(approval("a2", "c2"))
         await store.decide("a1", Decision(ANN, True, 1.7e9 + 5, "slack:T1:C1"), [ANN])
         await store.close()
 
@@ -44,5 +44,9 @@ def test_requests_and_decisions_are_listed(tmp_path: Path) -> None:
     assert table.exit_code == 0, table.output
     assert "calendar__remove" in table.output
     assert "allowed by slack:T1:U1" in table.output
-    (one,) = json.loads(still_open.stdout)
-    assert (one["id"], one["state"], one["arguments"]) == ("a2", "open", '{"title": "Lunch"}')
+    (listed,) = json.loads(still_open.stdout)
+    assert (listed["id"], listed["state"], listed["arguments"]) == (
+        "a2",
+        "open",
+        '{"title": "Lunch"}',
+    )

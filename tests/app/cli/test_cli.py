@@ -20,7 +20,7 @@ from tests.app.running import cli, write
 def _all(command: click.Command, name: str) -> list[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
         return [(name, command)]
-    inner = [_all(one, f"{name} {key}") for key, one in command.commands.items()]
+    inner = [_all(subcommand, f"{name} {key}") for key, subcommand in command.commands.items()]
     return [(name, command), *(pair for pairs in inner for pair in pairs)]
 
 

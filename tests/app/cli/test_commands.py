@@ -35,7 +35,7 @@ class CliRig:
     bridge: Bridge
     url: str
     config: Path
-    said: str
+    message_ts: str
 
     async def cli(self, *args: str, stdin: str | None = None) -> Result:
         return await asyncio.to_thread(cli, *args, "-c", str(self.config), stdin=stdin)
@@ -52,10 +52,10 @@ async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
         config = write(tmp_path / "bridge.yaml", json.dumps(settings))
         async with running(local, settings) as (bridge, url):
-            said = await local.say("slack", "general", "hello there")
+            message_ts = await local.say("slack", "general", "hello there")
             await local.until(lambda: len(local.standing("discord", "general")) == 1)
             await bridge.router.settled()
-            yield CliRig(local, bridge, url, config, said)
+            yield CliRig(local, bridge, url, config, message_ts)
 
 
 async def test_status_tells_accounts_queues_and_counts(rig: CliRig) -> None:
@@ -92,32 +92,33 @@ async def test_explain_finds_a_message_by_whatever_people_paste(rig: CliRig) -> 
     workspace, channel = rig.local.place("slack", "general")
     copy = rig.local.standing("discord", "general")[0].id
     guild, there = rig.local.place("discord", "general")
-    message = f"slack:{workspace}:{channel}:{rig.said}"
+    message = f"slack:{workspace}:{channel}:{rig.message_ts}"
+    in_link = rig.message_ts.replace(".", "")
 
     for pasted in (
         message,
-        rig.said,
-        f"{channel}:{rig.said}",
-        f"https://acme.slack.com/archives/{channel}/p{rig.said.replace('.', '')}?thread_ts=1.2",
+        rig.message_ts,
+        f"{channel}:{rig.message_ts}",
+        f"https://acme.slack.com/archives/{channel}/p{in_link}?thread_ts=1.2",
         f"https://discord.com/channels/{guild}/{there}/{copy}",
         f"<https://discord.com/channels/{guild}/{there}/{copy}>",
         f"{there}-{copy}",  # what Discord copies with Shift held
-        rig.said.replace(".", ""),
+        in_link,
     ):
         assert (await rig.json("explain", pasted, "--json"))["message"]["id"] == message, pasted
 
 
 async def test_explain_tells_every_step(rig: CliRig) -> None:
-    way = await rig.json("explain", rig.said, "--json")
+    way = await rig.json("explain", rig.message_ts, "--json")
 
     assert list(way) == ["message", "receive", "inbox", "decode", "stages", "outbox", "lane",
                          "encode", "send", "receipt"]  # fmt: skip
-    assert way["inbox"]["payload"]["event"]["ts"] == rig.said
+    assert way["inbox"]["payload"]["event"]["ts"] == rig.message_ts
     assert [event["type"] for event in way["decode"]] == ["message_posted"]
     assert way["stages"]["outcome"] == "routed"
     assert [t["sequence"] for t in way["stages"]["timelines"]] == [1, 1]
     assert way["receipt"][0]["native_ids"] == [rig.local.standing("discord", "general")[0].id]
-    text = (await rig.cli("explain", rig.said)).stdout
+    text = (await rig.cli("explain", rig.message_ts)).stdout
     words = [line for line in text.splitlines() if line[:1].isdigit()]
     assert [line.split()[1] for line in words] == [
         "receive", "inbox", "decode", "stages", "outbox", "lane", "encode", "send", "receipt"
@@ -136,7 +137,7 @@ async def test_explain_draws_who_sent_what_to_whom(rig: CliRig) -> None:
 
 
 async def test_explain_wants_a_message_or_a_room_that_there_is(rig: CliRig) -> None:
-    both = await rig.cli("explain", rig.said, "--sequence", "general")
+    both = await rig.cli("explain", rig.message_ts, "--sequence", "general")
     assert "either a MESSAGE, or a room" in both.output
     for more in (["--json"], ["--newest", "0"]):
         assert (await rig.cli("explain", "--sequence", "general", *more)).exit_code == 2
@@ -158,7 +159,9 @@ async def test_archive_show_prints_a_valid_conversation(rig: CliRig) -> None:
     by_id = await rig.cli("archive", "show", room.conversation_id, "--newest", "1")
     own = await rig.cli("archive", "show", "--channel", f"slack:{workspace}:{channel}")
 
-    assert [m.message_id for m in room.messages] == [f"slack:{workspace}:{channel}:{rig.said}"]
+    assert [m.message_id for m in room.messages] == [
+        f"slack:{workspace}:{channel}:{rig.message_ts}"
+    ]
     assert read_conversation(by_id.stdout.encode()) == room
     assert read_conversation(own.stdout.encode()).messages == room.messages
 
@@ -172,7 +175,7 @@ async def test_archive_show_prints_what_a_member_may_know(rig: CliRig) -> None:
 
 
 async def test_archive_show_of_what_is_not_there_is_told(rig: CliRig) -> None:
-    for args, code, told in (
+    for args, code, expected in (
         (["nowhere"], 1, "known are: general"),
         (["--channel", "slack:T0:C9"], 1, "no conversation"),
         (["--channel", "general"], 2, "platform:workspace:channel"),
@@ -181,7 +184,7 @@ async def test_archive_show_of_what_is_not_there_is_told(rig: CliRig) -> None:
         (["general", "--newest", "0"], 2, "newest"),
     ):
         result = await rig.cli("archive", "show", *args)
-        assert (result.exit_code, told in result.stderr) == (code, True), args
+        assert (result.exit_code, expected in result.stderr) == (code, True), args
 
 
 async def _dead_letter(rig: CliRig) -> str:
@@ -266,60 +269,63 @@ async def test_what_waits_can_be_tried_now(rig: CliRig) -> None:
 
 async def test_people_are_blocked_while_the_bridge_runs(rig: CliRig) -> None:
     workspace, _ = rig.local.place("slack", "general")
-    said = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
+    actor_id = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
     standing = len(rig.local.standing("discord", "general"))
 
-    told = await rig.cli("people", "ban", said)
-    assert told.stdout == f"{said} is banned from all rooms\n"
+    result = await rig.cli("people", "ban", actor_id)
+    assert result.stdout == f"{actor_id} is banned from all rooms\n"
     (barred,) = rig.bridge.router.parts.rooms.bans.bans()
-    assert (barred.actor, barred.why, barred.room) == (said, "banned", None)
+    assert (barred.actor, barred.why, barred.room) == (actor_id, "banned", None)
     await rig.local.say("slack", "general", "unheard")
     await rig.local.say("slack", "general", "of another", person=1)
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 1)
-    assert "were not before" in (await rig.cli("people", "unban", said, "--room", "general")).stdout
-    told = await rig.cli("people", "unban", said)
-    assert told.stdout == f"{said} is not banned from all rooms\n"
+    assert (
+        "were not before"
+        in (await rig.cli("people", "unban", actor_id, "--room", "general")).stdout
+    )
+    result = await rig.cli("people", "unban", actor_id)
+    assert result.stdout == f"{actor_id} is not banned from all rooms\n"
     await rig.local.say("slack", "general", "heard")
     await rig.local.until(lambda: len(rig.local.standing("discord", "general")) == standing + 2)
-    found = [one.text for one in rig.local.standing("discord", "general")[standing:]]
+    found = [entry.text for entry in rig.local.standing("discord", "general")[standing:]]
     assert found == ["of another", "heard"]
 
-    await rig.cli("people", "ban", said, "--room", "general")
-    assert [one.room for one in rig.bridge.router.parts.rooms.bans.bans()] == ["general"]
-    await rig.cli("people", "unban", said, "--room", "general")
-    wrong = await rig.cli("people", "ban", said, "--room", "nowhere")
+    await rig.cli("people", "ban", actor_id, "--room", "general")
+    assert [entry.room for entry in rig.bridge.router.parts.rooms.bans.bans()] == ["general"]
+    await rig.cli("people", "unban", actor_id, "--room", "general")
+    wrong = await rig.cli("people", "ban", actor_id, "--room", "nowhere")
     assert (wrong.exit_code, "There is no room 'nowhere'" in wrong.stderr) == (2, True)
 
 
 async def test_people_are_linked_while_the_bridge_runs(rig: CliRig) -> None:
     workspace, _ = rig.local.place("slack", "general")
     guild, _ = rig.local.place("discord", "general")
-    said = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
+    actor_id = f"slack:{workspace}:{rig.local.person('slack', workspace)}"
     other = f"discord:{guild}:{rig.local.person('discord', guild)}"
-    author = (await rig.bridge.store.person(ActorId(said)) or pytest.fail("nobody")).name
+    author = (await rig.bridge.store.person(ActorId(actor_id)) or pytest.fail("nobody")).name
 
     assert (await rig.json("people", "list", "--json")) == []
     linked = await rig.cli("people", "link", f"slack:{author}", other)
-    assert linked.stdout == f"{said} and {other} are one person\n"
+    assert linked.stdout == f"{actor_id} and {other} are one person\n"
     shown = await rig.json("people", "show", author, "--json")
-    assert [(one["account"], one["how"]) for one in shown] == [
-        (other, "command"), (said, "command"),
+    assert [(linked_account["account"], linked_account["how"]) for linked_account in shown] == [
+        (other, "command"), (actor_id, "command"),
     ]  # fmt: skip
     assert (
         await rig.bridge.router.parts.rooms.linking.person_of(ActorId(other)) == shown[0]["person"]
     )
-    assert said in (await rig.cli("people", "list")).stdout
+    assert actor_id in (await rig.cli("people", "list")).stdout
 
-    assert "no other account\n" in (await rig.cli("people", "unlink", said)).stdout
-    assert "it was not before" in (await rig.cli("people", "unlink", said)).stdout
+    assert "no other account\n" in (await rig.cli("people", "unlink", actor_id)).stdout
+    assert "it was not before" in (await rig.cli("people", "unlink", actor_id)).stdout
     assert await rig.bridge.router.parts.rooms.linking.person_of(ActorId(other)) is None
-    for args, told in (
-        (("link", said, said), "are one account"),
+    for args, expected in (
+        (("link", actor_id, actor_id), "are one account"),
         (("link", "Nobody", other), "Nobody called 'Nobody' is known"),
         (("show", "teams:x"), "Nobody called 'teams:x' is known"),
     ):
         result = await rig.cli("people", *args)
-        assert (result.exit_code, told in result.stderr) == (1, True)
+        assert (result.exit_code, expected in result.stderr) == (1, True)
 
 
 async def test_a_dead_letter_that_is_not_there_is_told(rig: CliRig) -> None:
@@ -395,8 +401,8 @@ async def test_what_is_held_up_is_skipped_and_retried_while_nothing_runs(alone: 
     path = alone.with_name("bridge.sqlite3")
     store = await open_sqlite(path, clock=SystemClock(), key=None)
     for number in (1, 2):
-        said, own_id = store_contract.new_message(f"m{number}"), OperationId(f"p{number}")
-        await store_contract.admit(store, said, store_contract.post(own_id, said))
+        message, own_id = store_contract.said(f"m{number}"), OperationId(f"p{number}")
+        await store_contract.admit(store, message, store_contract.post(own_id, message))
         await store.begin(own_id)
         await store.postpone(own_id, time.time() + 3600, "HTTP 503")
     await store.close()
@@ -452,10 +458,12 @@ def test_a_store_that_is_gone_is_begun_anew_when_somebody_says_so(tmp_path: Path
     path.unlink()
     key_for(path)
 
-    told = [cli(*one, "-c", str(config)) for one in (("status",), ("secrets", "list"), ("check",))]
+    results = [
+        cli(*entry, "-c", str(config)) for entry in (("status",), ("secrets", "list"), ("check",))
+    ]
     anew = cli("db", "new", "-c", str(config))
 
     assert (made.exit_code, again.exit_code, anew.exit_code) == (0, 1, 0)
     assert "nothing was changed" in again.stderr
-    assert all("is gone, but" in one.stderr + one.stdout for one in told)
+    assert all("is gone, but" in entry.stderr + entry.stdout for entry in results)
     assert path.exists()

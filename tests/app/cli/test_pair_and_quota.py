@@ -30,10 +30,10 @@ async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
         room["quota"] = {"hour": {"messages": 1}}
         config = write(tmp_path / "bridge.yaml", json.dumps(settings))
         async with running(local, settings) as (bridge, url):
-            said = await local.say("slack", "general", "hello there")
+            message_ts = await local.say("slack", "general", "hello there")
             await local.until(lambda: len(local.standing("slack", "general")) == 2)
             await bridge.router.settled()
-            yield CliRig(local, bridge, url, config, said)
+            yield CliRig(local, bridge, url, config, message_ts)
 
 
 async def test_a_code_of_a_running_bridge_is_good_at_once(rig: CliRig) -> None:
@@ -58,19 +58,19 @@ async def test_a_code_of_a_running_bridge_is_good_at_once(rig: CliRig) -> None:
 
 async def test_quotas_are_shown_and_reset_while_the_bridge_runs(rig: CliRig) -> None:
     shown = await rig.json("quota", "show", "--json")
-    assert {one["quota"]: one["messages"] for one in shown}["room:general"] == 1
+    assert {entry["quota"]: entry["messages"] for entry in shown}["room:general"] == 1
     assert "room:general" in (await rig.cli("quota", "show", "--hours", "1")).stdout
 
     await rig.local.say("slack", "general", "and again")
     await rig.local.until(lambda: any(
-        "⏳" in one.text for one in rig.local.standing("slack", "general")
+        "⏳" in entry.text for entry in rig.local.standing("slack", "general")
     ))  # fmt: skip
     reset = await rig.cli("quota", "reset", "room:general")
     assert (reset.exit_code, reset.stdout) == (0, "room:general is reset\n")
     await rig.local.say("slack", "general", "and now?")
     await rig.local.until(lambda: any(
-        "and now?" in one.text and one.author == "echo"
-        for one in rig.local.standing("slack", "general")
+        "and now?" in entry.text and entry.author == "echo"
+        for entry in rig.local.standing("slack", "general")
     ))  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def test_codes_and_quotas_of_a_bridge_that_does_not_run(stopped: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "expected"),
     [
         (("pair", "new", "nobody"), "There is no agent 'nobody'; there are: echo"),
         (("pair", "new", "--minutes", "0"), "A code is good for 1 to 1440 minutes, not 0"),
@@ -110,10 +110,10 @@ def test_codes_and_quotas_of_a_bridge_that_does_not_run(stopped: Path) -> None:
         (("quota", "reset", "echo"), "'echo' is no quota; its name has the form room:NAME"),
     ],
 )
-def test_what_cannot_be_done_is_said(stopped: Path, args: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_done_is_said(stopped: Path, args: tuple[str, ...], expected: str) -> None:
     cli("pair", "new", "-c", str(stopped))  # makes the store
 
     result = cli(*args, "-c", str(stopped))
 
     assert result.exit_code != 0
-    assert said in result.output
+    assert expected in result.output

@@ -10,17 +10,17 @@ FACTS = {"channels": 120, "unread": 40, "uncompared": 111, "since": 0.0, "waitin
 
 
 @pytest.mark.parametrize(
-    ("seconds_left", "told"),
+    ("seconds_left", "expected"),
     [(252.0, "about 4 m 12 s left"), (None, "time left not known yet")],
 )
 def test_status_tells_what_is_read_and_compared_and_how_long_it_will_take(
-    seconds_left: float | None, told: str
+    seconds_left: float | None, expected: str
 ) -> None:
     lines = list(progress_lines("slack", {**FACTS, "seconds_left": seconds_left}))
 
     assert lines == [
         "  slack looks for what it missed: messages read in 80 of 120 channels; edits, deletions, "
-        f"reactions and pins compared in 9; {told}",
+        f"reactions and pins compared in 9; {expected}",
         "    next: c1, c2 and 38 more",
     ]
 

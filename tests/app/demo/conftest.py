@@ -49,7 +49,7 @@ def watched(chromium: Browser, address: str) -> Generator[Page]:
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.set_default_timeout(PATIENCE)
     page.add_init_script(_WATCH)
-    page.on("console", lambda said: complaints.extend(_troubles(said)))
+    page.on("console", lambda message: complaints.extend(_troubles(message)))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
     page.goto(address)
@@ -60,9 +60,9 @@ def watched(chromium: Browser, address: str) -> Generator[Page]:
     page.close()
 
 
-def _troubles(said: ConsoleMessage) -> list[str]:
+def _troubles(message: ConsoleMessage) -> list[str]:
     """Browsers note every refused request, and some tests have requests refused."""
     refused = ("status of 400", "status of 403")
-    if said.type == "log" or any(status in said.text for status in refused):
+    if message.type == "log" or any(status in message.text for status in refused):
         return []
-    return [f"{said.text} {said.location}"]
+    return [f"{message.text} {message.location}"]

@@ -235,10 +235,10 @@ def test_small_screens_show_a_whole_pane_and_everything_can_be_reached(
 
 def _serious(page: Page) -> list[str]:
     return [
-        f"{one['id']}: {node['target']} {node['failureSummary']}"
-        for one in Axe().run(page).response["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in Axe().run(page).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
     ]
 
 
@@ -266,12 +266,15 @@ def _build(page: Page, name: str) -> None:
 
 
 def _show_card(page: Page) -> None:
-    before = {one: pane(page, one).locator(".post", has_text="Book a room").count() for one in RICH}
+    before = {
+        platform: pane(page, platform).locator(".post", has_text="Book a room").count()
+        for platform in RICH
+    }
     page.wait_for_function("!document.getElementById('card').disabled")
     page.locator("#card").click()
-    for one in RICH:
-        cards = pane(page, one).locator(".post", has_text="Book a room")
-        expect(cards.nth(before[one])).to_be_visible()
+    for platform in RICH:
+        cards = pane(page, platform).locator(".post", has_text="Book a room")
+        expect(cards.nth(before[platform])).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -321,13 +324,17 @@ _BAR = """(text) => {
 
 def test_what_was_said_without_this_page_has_the_milliseconds_of_the_bridge(page: Page) -> None:
     answers: list[Any] = []
-    page.on("response", lambda one: answers.append(one) if "/explain" in one.url else None)
+    page.on("response", lambda entry: answers.append(entry) if "/explain" in entry.url else None)
 
     _show_card(page)
 
     expect(page.locator("#crossing")).to_contain_text("Slack → ")
-    posted = [one for one in answers[-1].json()["operations"] if one["type"] == "post_message"]
-    took = " · ".join(f"{one['label']} {max(1, _rounded(one['whole_ms']))} ms" for one in posted)
+    posted = [
+        entry for entry in answers[-1].json()["operations"] if entry["type"] == "post_message"
+    ]
+    took = " · ".join(
+        f"{entry['label']} {max(1, _rounded(entry['whole_ms']))} ms" for entry in posted
+    )
     expect(page.locator("#crossing")).to_have_text(f"Slack → {took}")
 
 
@@ -340,7 +347,8 @@ def test_inputs_are_marked_as_each_platform_marks_them(page: Page) -> None:
     _show_card(page)
 
     slack, teams = (
-        pane(page, one).locator(".post", has_text="Book a room").last for one in ("slack", "teams")
+        pane(page, platform).locator(".post", has_text="Book a room").last
+        for platform in ("slack", "teams")
     )
     expect(slack.locator(".needed")).to_have_count(0)
     labels = slack.locator(".field .label").all_inner_texts()

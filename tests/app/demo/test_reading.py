@@ -57,9 +57,9 @@ _RICH = {
     ],
 )  # fmt: skip
 def test_markup_is_not_read(message: Shown, author: str, text: str) -> None:
-    one = read(message)
+    read_message = read(message)
 
-    assert (one.author, one.text) == (author, text)
+    assert (read_message.author, read_message.text) == (author, text)
 
 
 def test_spaces_and_signs_of_lists_make_no_difference() -> None:
@@ -76,4 +76,4 @@ def test_answers_stand_below_what_they_answer() -> None:
         )
     ]  # fmt: skip
 
-    assert [one.id for one in in_order(messages)] == ["1", "3", "2", "4"]
+    assert [read_message.id for read_message in in_order(messages)] == ["1", "3", "2", "4"]

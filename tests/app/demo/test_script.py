@@ -65,9 +65,9 @@ async def test_what_is_missing_on_a_side_is_told_and_fails(
 
         code = await play_script(demo, json_only=True, patience=0.3)
 
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     assert code == 1
-    assert '"conversation_id"' in told.out
-    assert ARCHIVE_MARK not in told.out
-    assert "discord: what Ada Park said on slack did not come within 0.3 s" in told.err
-    assert "Teams does not show what it should" in told.err
+    assert '"conversation_id"' in output.out
+    assert ARCHIVE_MARK not in output.out
+    assert "discord: what Ada Park said on slack did not come within 0.3 s" in output.err
+    assert "Teams does not show what it should" in output.err

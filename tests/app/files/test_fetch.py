@@ -107,7 +107,7 @@ async def test_a_file_is_kept_with_its_type(fetcher: GuardedFetcher, blobs: Memo
 
 
 @pytest.mark.parametrize(
-    ("content", "header", "said", "media_type"),
+    ("content", "header", "declared", "media_type"),
     [
         (PNG, "image/png", "", "image/png"),
         (PNG, "text/html", "", "image/png"),
@@ -123,23 +123,24 @@ async def test_a_file_is_kept_with_its_type(fetcher: GuardedFetcher, blobs: Memo
     ],
 )
 async def test_the_type_is_the_declared_one_unless_the_bytes_contradict(
-    fetcher: GuardedFetcher, content: bytes, header: str, said: str, media_type: str
+    fetcher: GuardedFetcher, content: bytes, header: str, declared: str, media_type: str
 ) -> None:
     async with serving(answers(content, header)) as port:
-        fetched = await fetcher.fetch(f"http://127.0.0.1:{port}/", media_type=said)
+        fetched = await fetcher.fetch(f"http://127.0.0.1:{port}/", media_type=declared)
 
     assert fetched.media_type == media_type
 
 
 @pytest.mark.parametrize(
-    ("said", "header"), [("image/png", "text/html"), ("image/png", ""), ("text/plain", "text/html")]
+    ("declared", "header"),
+    [("image/png", "text/html"), ("image/png", ""), ("text/plain", "text/html")],
 )
 async def test_a_sign_in_page_is_not_taken_for_the_file(
-    fetcher: GuardedFetcher, said: str, header: str
+    fetcher: GuardedFetcher, declared: str, header: str
 ) -> None:
     async with serving(answers(b"<!DOCTYPE html><title>Sign in", header)) as port:
         with pytest.raises(FileGone, match="web page instead"):
-            await fetcher.fetch(f"http://127.0.0.1:{port}/", media_type=said)
+            await fetcher.fetch(f"http://127.0.0.1:{port}/", media_type=declared)
 
 
 async def test_a_page_that_is_meant_is_taken(fetcher: GuardedFetcher) -> None:
@@ -160,7 +161,7 @@ async def test_many_files_are_fetched_at_once(blobs: MemoryBlobs) -> None:
         wanted = [fetcher.fetch(f"http://127.0.0.1:{port}/{n}") for n in range(20)]
         fetched = await asyncio.gather(*wanted)
 
-    assert len({one.blob.file_id for one in fetched}) == 20
+    assert len({file.blob.file_id for file in fetched}) == 20
 
 
 # --- where to -----------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ async def test_only_addresses_of_the_web_are_asked(blobs: MemoryBlobs, url: str)
         with pytest.raises((FileRefused, FileUnavailable)) as caught:
             await fetcher.fetch(url)
 
-    assert names.asked == ([] if caught.type is FileRefused else ["a b\x00"])
+    assert names.hosts_asked == ([] if caught.type is FileRefused else ["a b\x00"])
     assert "secret" not in str(caught.value)
 
 
@@ -252,7 +253,7 @@ async def test_a_name_that_stands_for_a_private_address_is_refused(
         with pytest.raises(FileRefused, match=r"evil\.test is no host of the open internet"):
             await fetcher.fetch("http://evil.test/a.png")
 
-    assert names.asked == ["evil.test"]
+    assert names.hosts_asked == ["evil.test"]
 
 
 async def test_a_name_is_looked_up_once_and_its_second_answer_changes_nothing(
@@ -265,7 +266,7 @@ async def test_a_name_is_looked_up_once_and_its_second_answer_changes_nothing(
         with pytest.raises(FileRefused):
             await fetcher.fetch(f"http://EVIL.test:{port + 1}/")
 
-    assert names.asked == ["evil.test", "evil.test"]
+    assert names.hosts_asked == ["evil.test", "evil.test"]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "::1", "169.254.169.254"])
@@ -280,12 +281,12 @@ def test_no_socket_is_made_for_an_address_that_is_not_open(address: str) -> None
 
 async def test_the_host_is_told_its_name_and_proves_it(blobs: MemoryBlobs, tmp_path: Path) -> None:
     """Though the connection goes to an address: Host, SNI and the certificate are of the name."""
-    asked: list[str] = []
+    names_seen: list[str] = []
     server, client = certificate_for("files.test", tmp_path)
-    server.sni_callback = lambda _socket, name, _context: asked.append(str(name))
+    server.sni_callback = lambda _socket, name, _context: names_seen.append(str(name))
 
     async def handle(request: web.Request) -> web.Response:
-        asked.append(request.host)
+        names_seen.append(request.host)
         return web.Response(body=PNG)
 
     names = Names(files_test=[["127.0.0.1"]], other_test=[["127.0.0.1"]])
@@ -297,7 +298,7 @@ async def test_the_host_is_told_its_name_and_proves_it(blobs: MemoryBlobs, tmp_p
         with pytest.raises(FileUnavailable, match="Certificate"):
             await fetcher.fetch(f"https://other.test:{port}/")
 
-    assert asked == ["files.test", f"files.test:{port}", "other.test"]
+    assert names_seen == ["files.test", f"files.test:{port}", "other.test"]
 
 
 # --- redirects ----------------------------------------------------------------------------------
@@ -344,14 +345,14 @@ async def test_a_redirect_from_an_open_host_to_this_machine_is_refused(
     blobs: MemoryBlobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The open host is played by this machine: only its first address is taken for an open one."""
-    asked: list[str] = []
+    paths: list[str] = []
     is_open = Addresses.is_open
 
     def pretended(self: Addresses, address: str) -> bool:
         return address == "127.0.0.9" or is_open(self, address)
 
     async def handle(request: web.Request) -> web.Response:
-        asked.append(request.path)
+        paths.append(request.path)
         port = request.url.port
         return web.Response(status=302, headers={"Location": f"http://127.0.0.1:{port}/inside"})
 
@@ -364,20 +365,20 @@ async def test_a_redirect_from_an_open_host_to_this_machine_is_refused(
         with pytest.raises(FileRefused, match=r"127\.0\.0\.1 is no host"):
             await fetcher.fetch(f"http://open.test:{port}/")
 
-    assert asked == ["/"]
+    assert paths == ["/"]
 
 
 async def test_a_hundred_redirects_are_left_after_five(fetcher: GuardedFetcher) -> None:
-    asked = itertools.count()
+    request_numbers = itertools.count()
 
     def next_one(_request: web.Request) -> str:
-        return f"/{next(asked)}"
+        return f"/{next(request_numbers)}"
 
     async with serving(leads_to(next_one)) as port:
         with pytest.raises(FileRefused, match="more than 5 times"):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
-    assert next(asked) == 6
+    assert next(request_numbers) == 6
 
 
 @pytest.mark.parametrize("target", ["", "http://[", "http://:0:0/"])
@@ -431,8 +432,8 @@ async def test_the_token_stays_within_its_host_and_goes_to_no_other(
 ) -> None:
     seen: list[str | None] = []
     bearer = Bearer(TOKEN, ("127.0.0.1", "localhost"))
-    async with serving(shows_token(seen)) as one, serving(shows_token(seen)) as other:
-        back = f"http://127.0.0.1:{one}/"
+    async with serving(shows_token(seen)) as port, serving(shows_token(seen)) as other:
+        back = f"http://127.0.0.1:{port}/"
         for target in (
             "/same",
             f"http://127.0.0.1:{other}/",
@@ -470,17 +471,19 @@ async def test_the_token_goes_to_no_other_port_of_its_host(
 
 
 async def test_nothing_else_is_told_to_a_host(fetcher: GuardedFetcher) -> None:
-    told: list[dict[str, str]] = []
+    headers_seen: list[dict[str, str]] = []
 
     async def handle(request: web.Request) -> web.Response:
-        told.append({name: value for name, value in request.headers.items() if name != "Host"})
+        headers_seen.append(
+            {name: value for name, value in request.headers.items() if name != "Host"}
+        )
         return web.Response(body=PNG, headers={"Set-Cookie": "a=b"})
 
     async with serving(handle) as port:
         await fetcher.fetch(f"http://127.0.0.1:{port}/")
         await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
-    assert told == 2 * [
+    assert headers_seen == 2 * [
         {"User-Agent": "uacs-bridge", "Accept-Encoding": "identity", "Accept": "*/*"}
     ]
 

@@ -125,9 +125,9 @@ async def test_what_is_no_link_of_ours_is_none(
 
     tokens = ["", "A", "A" * 80, "A" * 100_000, "é" * 80, token[:-1], f"{token}A", f"{token}=",
               token + "/" + token, foreign, "\x00" * 80, "=" * 80]  # fmt: skip
-    assert [one for one in tokens if links.read(one, name) is not None] == []
+    assert [text for text in tokens if links.read(text, name) is not None] == []
     names = ["", "b.png", name.upper(), f"{name} ", f"{name}\x00", "\ud800"]
-    assert [one for one in names if links.read(token, one) is not None] == []
+    assert [text for text in names if links.read(token, text) is not None] == []
 
 
 @pytest.mark.parametrize("file_id", NO_IDS)
@@ -273,12 +273,12 @@ async def test_wrong_expired_and_removed_links_are_all_alike(
     await blobs.remove(removed.file_id)
     wrong = (gone, f"{link}x", link.replace("/files/", "/files/A"), f"{BASE}/files/x/y")
 
-    answers = [await http.get(one) for one in wrong]
+    answers = [await http.get(url) for url in wrong]
     clock.now += 40 * DAY
     answers.append(await http.get(link))
 
-    assert {(one.status_code, one.content) for one in answers} == {(404, b"")}
-    assert {frozenset(one.headers.items()) for one in answers} == {
+    assert {(answer.status_code, answer.content) for answer in answers} == {(404, b"")}
+    assert {frozenset(answer.headers.items()) for answer in answers} == {
         frozenset({("cache-control", "no-store"), ("content-length", "0")})
     }
 
@@ -454,14 +454,14 @@ async def test_disk_and_memory_serve_the_same(tmp_path: Path, links: FileLinks) 
 
 
 @pytest.mark.parametrize(
-    ("settings", "said", "level"),
+    ("settings", "expected", "level"),
     [
         ({}, "public_url is not set: a file that a platform does not take", "ok"),
         ({"files": {"allow_loopback": True}}, "files.allow_loopback is on", "warning"),
     ],
 )
 async def test_check_says_what_becomes_of_files(
-    tmp_path: Path, settings: dict[str, object], said: str, level: str
+    tmp_path: Path, settings: dict[str, object], expected: str, level: str
 ) -> None:
     store = {"path": str(tmp_path / "b.sqlite3")}
     config = write(
@@ -470,7 +470,7 @@ async def test_check_says_what_becomes_of_files(
 
     chapters = dict(await examine(config, read_settings(config)))
 
-    assert [found.level for found in chapters["Web server"] if said in found.what] == [level]
+    assert [found.level for found in chapters["Web server"] if expected in found.what] == [level]
 
 
 def test_no_account_takes_the_place_of_the_files() -> None:

@@ -121,20 +121,20 @@ def test_without_an_address_of_ours_people_and_agents_have_colours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         (None, "cannot be read"), (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "svg"),
         (b"hello", "text/plain"), (PNG + b"0" * 1_000_000, "larger than"),
     ],
 )  # fmt: skip
 def test_a_picture_that_no_platform_takes_is_refused(
-    tmp_path: Path, content: bytes | None, said: str
+    tmp_path: Path, content: bytes | None, expected: str
 ) -> None:
     file = tmp_path / "picture"
     if content is not None:
         file.write_bytes(content)
 
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=expected):
         agent_picture(str(file))
     with pytest.raises(ConfigError, match="no https address"):
         agent_picture("http://x.example/a.png")
@@ -156,7 +156,7 @@ def test_check_says_what_is_wrong_with_a_picture(tmp_path: Path) -> None:
     file.write_bytes(PNG)
     there, unreachable = picture_findings(str(file), BASE), picture_findings(str(file), None)
 
-    assert [one.level for one in (*missing, *far, *there, *unreachable)] == [
+    assert [finding.level for finding in (*missing, *far, *there, *unreachable)] == [
         "error", "ok", "ok", "warning",
     ]  # fmt: skip
     assert missing[0].todo == "give an https address or a PNG file"

@@ -40,7 +40,7 @@ class Log:
         self.logger: Any = structlog.get_logger()
 
     def names(self) -> list[tuple[str, int | None]]:
-        return [(one["event"], one.get("repeated")) for one in self.lines]
+        return [(line["event"], line.get("repeated")) for line in self.lines]
 
     def _keep(self, _logger: object, _name: str, event: Any) -> Any:
         self.lines.append(dict(event))
@@ -109,18 +109,18 @@ def test_after_a_quiet_minute_the_same_is_told_in_full_again(log: Log) -> None:
 
 
 def test_other_accounts_other_causes_and_other_levels_are_not_merged(log: Log) -> None:
-    told = [
+    events = [
         {"account": "a", "error": "invalid_auth"}, {"account": "b", "error": "invalid_auth"},
         {"account": "a", "error": "token_revoked"}, {"account": "a", "reason": "invalid_auth"},
         {"channel": "slack:T:C1"}, {"channel": "slack:T:C2"}, {"status": 500}, {"status": 401},
         {"error": "it answered HTTP 500"}, {"error": "it answered HTTP 401"}, {},
     ]  # fmt: skip
     for _ in range(3):
-        for one in told:
-            log.logger.warning("refused", **one)
+        for event in events:
+            log.logger.warning("refused", **event)
         log.logger.error("refused")
 
-    assert len(log.lines) == len(told) + 1
+    assert len(log.lines) == len(events) + 1
 
 
 def test_what_differs_each_time_is_the_same(log: Log) -> None:
@@ -219,8 +219,8 @@ def test_strangers_who_make_each_line_another_fill_neither_log_nor_memory(log: L
     log.repeats.tell(everything=True)
 
     assert shown <= (MOST_CAUSES + 1) + (MOST_EVENTS + 1)
-    told = sum(line.get("repeated", 1) for line in log.lines)
-    assert told == 10_000
+    counted = sum(line.get("repeated", 1) for line in log.lines)
+    assert counted == 10_000
     log.now += WINDOW
     log.repeats.tell()
     log.repeats.tell(everything=True)
@@ -257,7 +257,7 @@ def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
                     ),
                     args=[ast.Constant(value=str(event))],
                 ):
-                    keys = {one.arg for one in node.keywords if one.arg}
+                    keys = {keyword.arg for keyword in node.keywords if keyword.arg}
                     keys |= {"exc_info"} if level == "exception" else set()
                     found.append((f"{path.relative_to(ROOT)}:{node.lineno}", event, keys))
                 case _:

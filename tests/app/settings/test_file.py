@@ -64,11 +64,11 @@ def test_the_example_can_be_read() -> None:
 
 
 def test_every_key_of_every_model_stands_in_the_example() -> None:
-    said = set(re.findall(r"[{\s-]([a-z_]+):", EXAMPLE.read_text()))
+    example_keys = set(re.findall(r"[{\s-]([a-z_]+):", EXAMPLE.read_text()))
     keys = {key for _, model in models() for key in model.model_fields}
 
     # `options` is how an account's own keys are held once they are read; nobody writes it.
-    assert keys - said - {"options"} == set()
+    assert keys - example_keys - {"options"} == set()
 
 
 def test_the_example_shows_the_defaults() -> None:
@@ -162,7 +162,7 @@ def test_what_is_wrong_is_said_with_its_place(data: Any, found: list[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("key", "written", "said"),
+    ("key", "written", "expected"),
     [
         ("deny", "guests:*", "'guests:*' is nobody; did you mean 'guest:*'?"),
         (
@@ -178,7 +178,9 @@ def test_what_is_wrong_is_said_with_its_place(data: Any, found: list[str]) -> No
         ("operators", "guest:*", "'guest:*' is nobody; it begins with one of discord:"),
     ],
 )
-def test_a_list_of_people_that_can_mean_nobody_is_told(key: str, written: str, said: str) -> None:
+def test_a_list_of_people_that_can_mean_nobody_is_told(
+    key: str, written: str, expected: str
+) -> None:
     membership = {"agent": "echo", key: ["slack:T01:*", written]}
     members = [{"account": "*", "channel": "a"}]
     data = {
@@ -190,7 +192,7 @@ def test_a_list_of_people_that_can_mean_nobody_is_told(key: str, written: str, s
     (found,) = problems(data)
 
     assert found.startswith(f"rooms.r.agents[0].{key}[1]: ")
-    assert said in found
+    assert expected in found
 
 
 def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
@@ -198,12 +200,15 @@ def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
 
     found = problems({"admins": ["*", "api:*", "bob"], "tools": {"t": tool}})
 
-    assert [one.partition(": ")[0] for one in found] == ["admins[2]", "tools.t.approvers[1]"]
+    assert [problem.partition(": ")[0] for problem in found] == [
+        "admins[2]",
+        "tools.t.approvers[1]",
+    ]
     assert "did you mean 'admins'?" in found[1]
 
 
 @pytest.mark.parametrize(
-    ("room", "said"),
+    ("room", "expected"),
     [
         ({"announce": "topics"}, "announce: this is a list: put it in brackets"),
         ({"agents": ["echo"]}, "agents[0]: this is a mapping: write its keys"),
@@ -216,13 +221,13 @@ def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
         ({"members": [{"account": "s", "channel": None}]}, "text that begins with # is a comment"),
     ],
 )
-def test_what_is_wrong_is_told_in_plain_words(room: dict[str, Any], said: str) -> None:
+def test_what_is_wrong_is_told_in_plain_words(room: dict[str, Any], expected: str) -> None:
     accounts = {"s": {"platform": "discord", "bot_token": {"env": "B"}}}
     members = [{"account": "s", "channel": "a"}]
 
     (found,) = problems({"accounts": accounts, "rooms": {"r": {"members": members, **room}}})
 
-    assert said in found
+    assert expected in found
 
 
 def test_ids_and_names_that_yaml_reads_as_numbers_are_what_they_look_like() -> None:
@@ -259,7 +264,7 @@ def test_a_token_at_a_wrong_key_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("accounts: {}\nrooms: {}\naccounts: {}\n", "line 3 is not valid YAML: the key"),
         ("log: {level: info, level: error}\n", "the key 'level' appears twice"),
@@ -274,11 +279,11 @@ def test_a_token_at_a_wrong_key_is_not_repeated() -> None:
         ("\x00", "is not valid YAML"),
     ],
 )
-def test_a_broken_file_is_told_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+def test_a_broken_file_is_told_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_text(text)
 
-    with pytest.raises(ConfigError, match=re.escape(said)):
+    with pytest.raises(ConfigError, match=re.escape(expected)):
         read_settings(path)
 
 
@@ -328,8 +333,14 @@ def test_a_membership_has_its_agents_limit_of_history_unless_it_has_its_own() ->
     settings = settings_of({"agents": {"a": agent, "plain": {"kind": "echo"}}})
     own = MembershipSettings(agent="a", history_tokens=900, history_seconds=3600)
 
-    memberships = [membership_with(one, settings) for one in (MembershipSettings(agent="a"), own)]
+    memberships = [
+        membership_with(membership_settings, settings)
+        for membership_settings in (MembershipSettings(agent="a"), own)
+    ]
     plain = membership_with(MembershipSettings(agent="plain"), settings)
 
-    assert [(one.history_tokens, one.before) for one in memberships] == [(7000, None), (900, 3600)]
+    assert [(membership.history_tokens, membership.before) for membership in memberships] == [
+        (7000, None),
+        (900, 3600),
+    ]
     assert plain.history_tokens == 20_000

@@ -104,7 +104,7 @@ def test_an_old_key_works_and_warns(path: str) -> None:
 
 def as_json(settings: Settings) -> str:
     options = [agent.options for agent in settings.agents.values()]
-    own = [one.model_dump_json() for one in options if isinstance(one, BaseModel)]
+    own = [option.model_dump_json() for option in options if isinstance(option, BaseModel)]
     return settings.model_dump_json(serialize_as_any=True) + "".join(own)
 
 
@@ -147,7 +147,7 @@ def test_check_warns_of_an_old_key(config: Path) -> None:
 
     what = f"{config}: catch_up.deaf_after is now called stalled_after"
     todo = "write stalled_after; the old key works until the next version"
-    (warning,) = [one for one in found if one["what"] == what]
+    (warning,) = [finding for finding in found if finding["what"] == what]
     assert (warning["level"], warning["todo"]) == ("warning", todo)
 
 

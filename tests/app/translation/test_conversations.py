@@ -29,7 +29,7 @@ WHEN = "2026-11-21T12:00:00Z"
 
 def _message(actor_id: str, role: str, *texts: str, name: str = "") -> Any:
     actor = {"id": actor_id, "role": role, **({"name": name} if name else {})}
-    content = [{"type": "text", "text": one, "format": "markdown"} for one in texts]
+    content = [{"type": "text", "text": text, "format": "markdown"} for text in texts]
     return {"message_id": f"m {actor_id} {texts}", "timestamp": WHEN, "actor": actor,
             "content": content}  # fmt: skip
 
@@ -80,9 +80,11 @@ def test_calls_without_an_id_get_one_and_their_results_have_it(
 ) -> None:
     (body,), _ = _written(UNNAMED_CALLS, api)
 
-    items = body.get("input") or [one for said in body["messages"] for one in said["content"]]
-    calls = [one[call] for one in items if one.get("type") == kind]
-    results = [one[result] for one in items if one.get("type") in _RESULTS]
+    items = body.get("input") or [
+        item for message in body["messages"] for item in message["content"]
+    ]
+    calls = [item[call] for item in items if item.get("type") == kind]
+    results = [item[result] for item in items if item.get("type") in _RESULTS]
     assert calls == results
     assert len({*calls} - {""}) == 2
 
@@ -101,12 +103,12 @@ def test_a_request_is_the_same_after_uacs(api: str) -> None:
     assert as_read(api, back.messages[0]) == as_read(api, REQUESTS[api])
 
 
-@pytest.mark.parametrize("one", of("request", answered=False))
-def test_a_recorded_request_is_the_same_after_uacs(one: Any) -> None:
-    (conversation,) = translate(one.body, source=one.api, target="uacs").messages
-    (back,) = translate(conversation, source="uacs", target=one.api).messages
+@pytest.mark.parametrize("recording", of("request", answered=False))
+def test_a_recorded_request_is_the_same_after_uacs(recording: Any) -> None:
+    (conversation,) = translate(recording.body, source=recording.api, target="uacs").messages
+    (back,) = translate(conversation, source="uacs", target=recording.api).messages
 
-    assert as_read(one.api, back) == as_read(one.api, one.body)
+    assert as_read(recording.api, back) == as_read(recording.api, recording.body)
 
 
 @pytest.mark.parametrize("api", REQUESTS)
@@ -125,7 +127,7 @@ def test_a_request_becomes_another_apis_and_what_it_lacks_is_named(api: str, oth
     assert "state_of_another" in kinds
     (kept,) = translate(REQUESTS[api], source=api, target="uacs").messages
     rest = _any(kept)["metadata"]["agents"]["assistant"]["request"]
-    named = [one.what for one in done.losses if one.kind == "settings_of_another"]
+    named = [loss.what for loss in done.losses if loss.kind == "settings_of_another"]
     assert named == ([f"{api}: {', '.join(rest)}"] if rest else [])
     assert "Be kind." in text or "instructions" in kinds
     again = translate(done.messages[0], source=other, target=other, through_tree=True)
@@ -137,8 +139,8 @@ def test_a_programs_messages_keep_their_roles_and_a_lost_name_is_a_loss(api: str
     (body,), losses = _written(PROGRAM, api)
 
     again = _any(translate(body, source=api, target="uacs").messages[0])
-    told = [(m["actor"]["role"], m["content"][0]["text"]) for m in again["messages"]]
-    assert told == [
+    roles_and_texts = [(m["actor"]["role"], m["content"][0]["text"]) for m in again["messages"]]
+    assert roles_and_texts == [
         ("system", "Be kind."), ("human", "Hello?"), ("assistant", "A plan."), ("human", "And?"),
         ("assistant", "A text."), ("human", "Thanks."),
     ]  # fmt: skip
@@ -153,7 +155,7 @@ def test_instructions_that_an_api_has_no_place_for_are_named() -> None:
 
     assert "Be kind." not in json.dumps(body)
     assert any(loss.kind == "instructions" for loss in losses)
-    assert [one["role"] for one in body["input"]] == ["user", "agent/assistant"] * 2 + ["user"]
+    assert [item["role"] for item in body["input"]] == ["user", "agent/assistant"] * 2 + ["user"]
 
 
 def _written(conversation: Any, api: str) -> tuple[Any, Any]:
@@ -183,13 +185,13 @@ def test_any_conversation_becomes_a_request_that_is_read_back(api: str, conversa
     (again,) = translate(body, source=api, target="uacs").messages
     (stable,), _ = _written(again, api)
     assert as_read(api, stable) == as_read(api, body)
-    said = json.dumps(body, ensure_ascii=False)
+    written = json.dumps(body, ensure_ascii=False)
     dropped = {loss.path.split("/content")[0] for loss in losses}
     for number, message in enumerate(conversation["messages"]):
         for part in message["content"]:
             text = part.get("text") if part.get("type") == "text" else ""
             if isinstance(text, str) and text.isalnum() and f"/messages/{number}" not in dropped:
-                assert text in said
+                assert text in written
 
 
 @apis
@@ -259,7 +261,9 @@ def test_instructions_that_are_posted_on_a_platform_are_a_loss() -> None:
     shown = translate(PROGRAM, source="uacs", target="discord")
 
     assert [
-        (one.path, one.what, one.shown_as) for one in shown.losses if one.kind == "role_demoted"
+        (loss.path, loss.what, loss.shown_as)
+        for loss in shown.losses
+        if loss.kind == "role_demoted"
     ] == [("/messages/0/actor", "system p:rules", "an ordinary message")]
     assert not translate(PROGRAM, source="uacs", target="card").losses
 
@@ -294,18 +298,18 @@ def test_the_name_of_an_assistant_that_another_api_does_not_tell_is_a_loss(
 ) -> None:
     done = translate(request_, source=source, target=target)
 
-    named = [(one.path, one.what) for one in done.losses if one.kind == "speaker_as_role"]
+    named = [(loss.path, loss.what) for loss in done.losses if loss.kind == "speaker_as_role"]
     assert named == [("/messages/1/actor", "planner")]
     home = translate(request_, source=source, target=source, through_tree=True)
-    assert [one.kind for one in home.losses] == []
+    assert [loss.kind for loss in home.losses] == []
 
 
 def test_equal_states_of_another_api_are_one_loss() -> None:
-    said: Any = [{"role": "user", "content": "Hi", "own": n} for n in range(3)]
+    messages: Any = [{"role": "user", "content": "Hi", "own": n} for n in range(3)]
 
-    done = translate({"messages": said}, source="openai-chat", target="gemini")
+    done = translate({"messages": messages}, source="openai-chat", target="gemini")
 
-    assert [one.what for one in done.losses if one.kind == "state_of_another"] == [
+    assert [loss.what for loss in done.losses if loss.kind == "state_of_another"] == [
         "what the API 'openai-chat' keeps for itself (3 times)"
     ]
 
@@ -316,15 +320,17 @@ def test_a_batch_takes_agent_apis_both_ways() -> None:
         {"id": 2, "from": "anthropic", "to": "uacs", "payload": REQUESTS["anthropic"]},
         {"id": 3, "from": "gemini", "to": "openai-chat", "payload": {"contents": 7}},
     ]
-    source = io.BytesIO(b"\n".join(json.dumps(one).encode() for one in lines))
+    source = io.BytesIO(b"\n".join(json.dumps(line).encode() for line in lines))
 
-    first, second, third = (json.loads(one) for one in translate_lines(source))
+    first, second, third = (
+        json.loads(translate_line) for translate_line in translate_lines(source)
+    )
 
-    assert [one["role"] for one in first["messages"][0]["messages"]] == [
+    assert [entry["role"] for entry in first["messages"][0]["messages"]] == [
         "user",
         "assistant",
     ] * 2 + ["user"]
-    assert {one["kind"] for one in first["losses"]} == {"speaker_as_role"}
+    assert {entry["kind"] for entry in first["losses"]} == {"speaker_as_role"}
     assert second["messages"][0]["messages"]
     assert third["error"]["pointer"] == "/contents"
 

@@ -32,7 +32,7 @@ def nested(levels: int) -> Any:
 
 def batch(*lines: bytes) -> list[Any]:
     found = translate_lines(io.BytesIO(b"\n".join(lines)))
-    return [json.loads(one) for one in found]
+    return [json.loads(line) for line in found]
 
 
 def job(payload: JsonValue, source: str = "card", target: str = "card", name: str = "1") -> bytes:
@@ -193,7 +193,9 @@ def test_the_total_of_a_flight_itinerary_is_one_line_on_discord() -> None:
         "type": "TextBlock", "horizontalAlignment": "right", "text": "$4,032.54",
         "size": "medium", "weight": "bolder",
     }  # fmt: skip
-    columns = [{"type": "Column", "width": 1, "items": [one]} for one in (label, value)]
+    columns = [
+        {"type": "Column", "width": 1, "items": [text_block]} for text_block in (label, value)
+    ]
     body: Any = [{"type": "ColumnSet", "spacing": "medium", "columns": columns}]
     card: Any = {"type": "AdaptiveCard", "version": "1.0", "body": body}
 
@@ -306,7 +308,7 @@ def test_what_json_cannot_hold_is_refused_with_its_place(
 def test_every_line_is_answered_in_order() -> None:
     answers = batch(job(CARD, name="1"), b"", job(["no card"], name="2"), job(CARD, name="3"))
 
-    assert [one["id"] for one in answers] == ["1", "2", "3"]
+    assert [answer["id"] for answer in answers] == ["1", "2", "3"]
     assert answers[0] == {"id": "1", "messages": [CARD], "losses": []}
     assert answers[1]["error"]["type"] == "CodecError"
 
@@ -406,7 +408,7 @@ def test_the_batch_reads_lines_and_writes_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "expected"),
     [
         (("--from", "card"), 2, "Say --from and --to, or --batch"),
         (
@@ -417,7 +419,7 @@ def test_the_batch_reads_lines_and_writes_lines() -> None:
         (("--from", "card", "--to", "card"), 1, "is not JSON"),
     ],
 )
-def test_what_is_wrong_is_said(arguments: tuple[str, ...], code: int, told: str) -> None:
+def test_what_is_wrong_is_said(arguments: tuple[str, ...], code: int, expected: str) -> None:
     result = cli("translate", *arguments, stdin="nonsense")
 
-    assert (result.exit_code, told in result.stderr) == (code, True)
+    assert (result.exit_code, expected in result.stderr) == (code, True)

@@ -34,10 +34,10 @@ class Takes:
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.held: asyncio.Event | None = None
-        self.asked = 0
+        self.proofs = 0
 
     async def prove_writable(self) -> None:
-        self.asked += 1
+        self.proofs += 1
         if self.held is not None:
             await self.held.wait()
         if self.error is not None:
@@ -103,20 +103,20 @@ async def test_trouble_is_said_at_once_and_then_once_a_minute() -> None:
     watch = watch_of(takes, clock)
     takes.error = StoreFull("No room left for '/srv/b'")
 
-    with capture_logs() as told:
+    with capture_logs() as logged:
         for _ in range(int(3 * SAY_AGAIN / EVERY)):
             await watch.look()
             clock.now += EVERY
         takes.error = None
         await watch.look()
 
-    assert [(one["event"], one.get("seconds")) for one in told] == [
+    assert [(event["event"], event.get("seconds")) for event in logged] == [
         ("store_write_failed", 0),
         ("store_write_failed", 60),
         ("store_write_failed", 120),
         ("store_write_recovered", None),
     ]
-    assert told[0]["error"] == "No room left for '/srv/b'"
+    assert logged[0]["error"] == "No room left for '/srv/b'"
 
 
 async def test_a_proof_that_hangs_is_trouble_and_nothing_is_put_behind_it(
@@ -129,12 +129,12 @@ async def test_a_proof_that_hangs_is_trouble_and_nothing_is_put_behind_it(
 
     for _ in range(3):
         await watch.look()
-    assert (takes.asked, bool(watch.trouble)) == (1, True)
+    assert (takes.proofs, bool(watch.trouble)) == (1, True)
     takes.held.set()
     await asyncio.sleep(0)
     await watch.look()
 
-    assert (takes.asked, watch.trouble) == (1, "")
+    assert (takes.proofs, watch.trouble) == (1, "")
 
 
 async def test_the_watch_ends_in_the_middle_of_a_proof() -> None:
@@ -208,14 +208,14 @@ async def test_a_full_disk_is_noticed_though_a_small_write_would_pass(bridge: Br
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "expected"),
     [
         ("read-only", "cannot be written (attempt to write a readonly database)"),
         ("disk", "The disk of the store"),
     ],
 )
 async def test_a_disk_that_fails_while_the_bridge_runs_is_noticed(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, failure: str, told: str
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, failure: str, expected: str
 ) -> None:
     """A disk that is mounted read-only, and one that gives an error, while the store is open."""
     store = bridge.store
@@ -229,10 +229,10 @@ async def test_a_disk_that_fails_while_the_bridge_runs_is_noticed(
 
     await bridge.watch.look()
     broken = [await ask(bridge, path) for path in ("/healthz", "/readyz")]
-    with pytest.raises(StoreError, match=re.escape(told)):
+    with pytest.raises(StoreError, match=re.escape(expected)):
         await store.accept(raw(1), advance=False)
 
-    assert told in bridge.watch.trouble
+    assert expected in bridge.watch.trouble
     assert [status for status, _ in broken] == [503, 503]
     monkeypatch.undo()
     db.execute("PRAGMA query_only = OFF")

@@ -103,9 +103,9 @@ async def test_what_the_server_refuses_by_itself_is_said_in_json(
         method = await http.post("/healthz")
 
     answers = [large, slow, nothing, method]
-    assert [one.status_code for one in answers] == [413, 408, 404, 405]
-    assert {one.headers["content-type"] for one in answers} == {"application/problem+json"}
-    assert all(one.json()["status"] == one.status_code for one in answers)
+    assert [answer.status_code for answer in answers] == [413, 408, 404, 405]
+    assert {answer.headers["content-type"] for answer in answers} == {"application/problem+json"}
+    assert all(answer.json()["status"] == answer.status_code for answer in answers)
     assert (large.json()["detail"], large.json()["todo"]) == (
         "The body is larger than 100 bytes", "send less at once; give files by their addresses"
     )  # fmt: skip
@@ -168,7 +168,7 @@ def _names_files(bridge: Bridge) -> dict[str, str]:
 
 
 async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridge) -> None:
-    control, told = ControlAccess.new(), _names_files(idle)
+    control, file_answers = ControlAccess.new(), _names_files(idle)
 
     async with _client(web_app(idle, control)) as http:
         strangers = (await http.get("/healthz")).json()["problems"]
@@ -185,11 +185,11 @@ async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridg
         )
     ]  # fmt: skip
     assert "/" not in "".join(strangers)
-    assert set(told.values()) <= set(commands)
+    assert set(file_answers.values()) <= set(commands)
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("text", "shown"),
     [
         ("Cannot read the secret in '/run/secrets/slack key': [Errno 13] Permission denied",
          "Cannot read the secret in (a file): [Errno 13] Permission denied"),
@@ -201,8 +201,8 @@ async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridg
          "it isn't in #general; say /invite @bridge, it doesn't hear"),
     ],
 )  # fmt: skip
-def test_the_names_of_files_are_hidden_in_what_an_account_says(said: str, shown: str) -> None:
-    assert hide_paths(said) == shown
+def test_the_names_of_files_are_hidden_in_what_an_account_says(text: str, shown: str) -> None:
+    assert hide_paths(text) == shown
 
 
 async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -> None:
@@ -227,7 +227,7 @@ async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -
                 found.append(str((await http.get("/healthz", headers=headers)).json()["accounts"]))
     idle.connectors.clear()
 
-    assert ["/" in one for one in found] == [False, True, False, True]
+    assert ["/" in text for text in found] == [False, True, False, True]
 
 
 async def test_health_is_503_when_the_store_does_not_answer(idle: Bridge) -> None:

@@ -43,8 +43,8 @@ async def _resume(config: Path, name: str) -> bool:
     from bridge.router.recovery.other_bridges import resume_sending
 
     if name not in settings.accounts:
-        known = ", ".join(settings.accounts) or "none"
-        raise InvalidData(f"There is no account {name!r}; the configuration has: {known}")
+        names = ", ".join(settings.accounts) or "none"
+        raise InvalidData(f"There is no account {name!r}; the configuration has: {names}")
     if running := running_bridge(settings.store.path):
         return bool(running.ask("/admin/account", {"resume": name})["resumed"])
     async with writing(settings) as store:

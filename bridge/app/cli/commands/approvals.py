@@ -36,14 +36,14 @@ def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
       uacs-bridge approvals -c bridge.yaml
       uacs-bridge approvals --open --json
     """
-    found = asyncio.run(_approvals(config, open_only, limit))
+    approvals = asyncio.run(_approvals(config, open_only, limit))
     if as_json:
-        print_json([_facts(one) for one in found])
+        print_json([_facts(approval) for approval in approvals])
         return
     rows = [
-        (one.id[:12], one.state, when(one.created), one.room, one.agent, printable(one.tool),
-         one.asker, _decided(one))
-        for one in found
+        (approval.id[:12], approval.state, when(approval.created), approval.room, approval.agent,
+         printable(approval.tool), approval.asker, _decided(approval))
+        for approval in approvals
     ]  # fmt: skip
     heads = ("approval", "state", "asked", "room", "agent", "tool", "for", "decided")
     what = "approvals are open" if open_only else "approvals yet"
@@ -52,11 +52,11 @@ def command(open_only: bool, limit: int, config: Path, as_json: bool) -> None:
 
 
 def _decided(approval: Approval) -> str:
-    said = [
+    texts = [
         f"{'allowed' if by.allowed else 'refused'} by {by.actor} {when(by.at)}"
         for by in approval.decisions
     ]
-    return ", ".join(said) or "-"
+    return ", ".join(texts) or "-"
 
 
 def _facts(approval: Approval) -> dict[str, Any]:

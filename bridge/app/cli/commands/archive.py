@@ -86,9 +86,9 @@ async def _conversation(
     from bridge.model.archive_records import View
 
     async with reading(settings_from(config)) as store:
-        wanted = await _room(store, room) if channel is None else _channel(channel)
+        conversation_id = await _room(store, room) if channel is None else _channel(channel)
         readers = () if reader is None else await _accounts(store, reader)
-        return await _printed(store, wanted, newest, View(member=member, readers=readers))
+        return await _printed(store, conversation_id, newest, View(member=member, readers=readers))
 
 
 async def _between(config: Path, two: tuple[str, str], newest: int | None) -> str:
@@ -98,16 +98,18 @@ async def _between(config: Path, two: tuple[str, str], newest: int | None) -> st
     from bridge.router.rooms.direct_messages import conversation_between
 
     async with reading(settings_from(config)) as store:
-        one, other = [await found_person(store, who) for who in two]
-        wanted = conversation_between(one, other)
-        return await _printed(store, wanted, newest, View(readers=(one, other)))
+        first, second = [await found_person(store, who) for who in two]
+        conversation_id = conversation_between(first, second)
+        return await _printed(store, conversation_id, newest, View(readers=(first, second)))
 
 
-async def _printed(store: Store, wanted: UUID, newest: int | None, view: View) -> str:
+async def _printed(store: Store, conversation_id: UUID, newest: int | None, view: View) -> str:
     from bridge.uacs import write
 
-    found = json.loads(write(await store.conversation(wanted, newest=newest, view=view)))
-    return json.dumps(found, indent=2, ensure_ascii=False)
+    conversation = json.loads(
+        write(await store.conversation(conversation_id, newest=newest, view=view))
+    )
+    return json.dumps(conversation, indent=2, ensure_ascii=False)
 
 
 async def _accounts(store: Store, who: str) -> tuple[ActorId, ...]:
@@ -128,8 +130,8 @@ async def _room(store: Store, name: str) -> UUID:
     try:
         return UUID(name)
     except ValueError:
-        known = ", ".join(sorted(rooms)) or "none"
-        raise StoreError(f"Nothing was said in a room {name!r} yet; known are: {known}") from None
+        names = ", ".join(sorted(rooms)) or "none"
+        raise StoreError(f"Nothing was said in a room {name!r} yet; known are: {names}") from None
 
 
 def _channel(key: str) -> UUID:

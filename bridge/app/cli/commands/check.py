@@ -47,7 +47,7 @@ def command(config: Path, env_file: Path | None, offline: bool, as_json: bool) -
       uacs-bridge check --json
     """
     chapters = _chapters(config, env_file, offline=offline)
-    failed = any(finding.level == "error" for _, found in chapters for finding in found)
+    failed = any(finding.level == "error" for _, findings in chapters for finding in findings)
     if as_json:
         print_json({"ok": not failed, "findings": list(_facts(chapters))})
     else:

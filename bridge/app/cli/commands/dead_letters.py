@@ -70,7 +70,7 @@ def show(operation: str, config: Path, as_json: bool) -> None:
     Examples:
       uacs-bridge dead-letters show 3f2a
     """
-    letter = _one(asyncio.run(_letters(config)), operation)
+    letter = _dead_letter(asyncio.run(_letters(config)), operation)
     if as_json:
         print_json(_facts(letter))
         return
@@ -97,12 +97,12 @@ def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
     if bool(operations) == everything:
         raise click.UsageError("name operations, or say --all")
     letters = asyncio.run(_letters(config))
-    wanted = [_one(letters, operation) for operation in operations]
+    chosen = [_dead_letter(letters, operation) for operation in operations]
     if everything:
-        wanted = [letter for letter in letters if letter.state == "dead"]
-    ids = list(dict.fromkeys(letter.operation.id for letter in wanted))
-    told = "and sent now" if ids and asyncio.run(_replay(config, ids)) else "for the next start"
-    click.echo(f"{len(ids)} set waiting again, {told}" if ids else "There is nothing to replay")
+        chosen = [letter for letter in letters if letter.state == "dead"]
+    ids = list(dict.fromkeys(letter.operation.id for letter in chosen))
+    when = "and sent now" if ids and asyncio.run(_replay(config, ids)) else "for the next start"
+    click.echo(f"{len(ids)} set waiting again, {when}" if ids else "There is nothing to replay")
 
 
 @command.command("retry")
@@ -117,7 +117,7 @@ def retry(operations: tuple[str, ...], config: Path) -> None:
     Examples:
       uacs-bridge dead-letters retry 3f2a
     """
-    letters = [_one(asyncio.run(_letters(config)), operation) for operation in operations]
+    letters = [_dead_letter(asyncio.run(_letters(config)), operation) for operation in operations]
     held_up = _ids(letter for letter in letters if letter.state in HELD_UP)
     given_up = _ids(letter for letter in letters if letter.state not in HELD_UP)
     now = asyncio.run(_do(config, "/admin/retry", held_up, _hasten))
@@ -138,7 +138,7 @@ def skip(operations: tuple[str, ...], config: Path) -> None:
     Examples:
       uacs-bridge dead-letters skip 3f2a
     """
-    letters = [_one(asyncio.run(_letters(config)), operation) for operation in operations]
+    letters = [_dead_letter(asyncio.run(_letters(config)), operation) for operation in operations]
     for letter in letters:
         if letter.state not in HELD_UP:
             raise StoreError(
@@ -181,14 +181,16 @@ async def _letters(config: Path) -> Sequence[DeadLetter]:
         return [*await store.held_up(), *await store.dead_letters()]
 
 
-def _one(letters: Sequence[DeadLetter], wanted: str) -> DeadLetter:
-    found = [letter for letter in letters if letter.operation.id.startswith(wanted)]
-    exact = [letter for letter in found if letter.operation.id == wanted]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if found:
-        raise StoreError(f"{wanted!r} begins the ids of {len(found)} operations; write more of it")
-    raise StoreError(f"There is no operation {wanted!r} here; see `uacs-bridge dead-letters list`")
+def _dead_letter(letters: Sequence[DeadLetter], prefix: str) -> DeadLetter:
+    matching = [letter for letter in letters if letter.operation.id.startswith(prefix)]
+    exact = [letter for letter in matching if letter.operation.id == prefix]
+    if len(exact or matching) == 1:
+        return (exact or matching)[0]
+    if matching:
+        raise StoreError(
+            f"{prefix!r} begins the ids of {len(matching)} operations; write more of it"
+        )
+    raise StoreError(f"There is no operation {prefix!r} here; see `uacs-bridge dead-letters list`")
 
 
 async def _replay(config: Path, operations: Sequence[str]) -> bool:

@@ -71,19 +71,19 @@ def _explain(config: Path, message: str, *, as_json: bool, markdown: bool) -> No
         click.echo(as_markdown(way) if markdown else as_text(way))
 
 
-async def _way(settings: Settings, wanted: str) -> dict[str, object]:
+async def _way(settings: Settings, reference: str) -> dict[str, object]:
     from bridge.app.cli.commands.find_message import find_messages
     from bridge.app.cli.commands.stores import reading
     from bridge.app.cli.commands.way import way_of
 
     async with reading(settings) as store:
-        found = await find_messages(store, settings, wanted)
-        if len(found) > 1:
-            raise StoreError(f"{wanted!r} could be any of: {', '.join(found)}")
-        explanation = await store.explain(found[0]) if found else None
+        message_ids = await find_messages(store, settings, reference)
+        if len(message_ids) > 1:
+            raise StoreError(f"{reference!r} could be any of: {', '.join(message_ids)}")
+        explanation = await store.explain(message_ids[0]) if message_ids else None
         if explanation is None:
             raise StoreError(
-                f"No message {wanted!r} is archived; give its id or its link, and see "
+                f"No message {reference!r} is archived; give its id or its link, and see "
                 "`uacs-bridge status` for events that nobody understood"
             )
         return await way_of(explanation, settings, store)

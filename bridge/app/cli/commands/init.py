@@ -104,8 +104,8 @@ class _Asking:
         def check(value: str) -> str:
             return value_problem(model, key, value)
 
-        if found := self.given.pop(f"{name}.{key}", None):
-            return _checked(f"--set {name}.{key}: ", found[-1], check)
+        if values := self.given.pop(f"{name}.{key}", None):
+            return _checked(f"--set {name}.{key}: ", values[-1], check)
         question = f"{name}: {key} ({model.model_fields[key].description or key})"
         return self.value(f"--set {name}.{key}=VALUE", question, check)
 
@@ -163,7 +163,7 @@ class _Draft:
             return [
                 f"  {name}:",
                 "    members:",
-                *(f"      - {one}" for one in members),
+                *(f"      - {line}" for line in members),
                 *memberships,
             ]
         lines: list[str] = []
@@ -194,10 +194,10 @@ def _draft(
         called = called or starter.called
         usual = "*" if use == "archive" and starter.lists else starter.channel
         question = f"{name}: a channel's name or id"
-        wanted = channels.get(name) or [
+        account_channels = channels.get(name) or [
             asking.value(f"--channel {name}=CHANNEL", question, _channel_problem, usual)
         ]
-        members += [(name, one) for one in wanted]
+        members += [(name, channel) for channel in account_channels]
     if use == "mirror":
         members += _second_channel(asking, members)
     agent = None if use == "archive" else _agent(asking, kind, variables, needed=use == "agent")
@@ -205,8 +205,8 @@ def _draft(
         question = "the address by which platforms reach the bridge, https://..."
         public_url = asking.value("--public-url", question, _url_problem)
     if asking.given:
-        known = f"NAME is one of {', '.join(accounts)}" + (" or agent" if agent else "")
-        raise ConfigError(f"--set {next(iter(asking.given))}: nothing is called so; {known}")
+        names = f"NAME is one of {', '.join(accounts)}" + (" or agent" if agent else "")
+        raise ConfigError(f"--set {next(iter(asking.given))}: nothing is called so; {names}")
     return _Draft(use, accounts, agent, members, public_url or "", variables)
 
 
@@ -219,9 +219,9 @@ def _check_flags(
         _known_platform(name)
     if stray := [name for name in channels if platforms and name not in platforms]:
         raise ConfigError(f"--channel: {', '.join(stray)} is not among the platforms")
-    for name, wanted in channels.items():
-        for one in wanted:
-            _checked(f"--channel {name}={one}: ", one, _channel_problem)
+    for name, account_channels in channels.items():
+        for channel in account_channels:
+            _checked(f"--channel {name}={channel}: ", channel, _channel_problem)
     if kind is not None:
         _checked("--agent: ", kind, _kind_problem)
     if public_url:
@@ -247,13 +247,13 @@ def _asked_platforms(asking: _Asking) -> Sequence[str]:
         problems = filter(None, map(_platform_problem, names))
         return next(problems, "") if names else "name at least one"
 
-    known = ", ".join(names_of(CONNECTORS))
-    question = f"Which platforms, with commas between them ({known})"
+    installed = ", ".join(names_of(CONNECTORS))
+    question = f"Which platforms, with commas between them ({installed})"
     return _names_in(asking.value("--platform", question, check))
 
 
 def _names_in(answer: str) -> list[str]:
-    return [one for one in re.split(r"[,\s]+", answer.lower()) if one]
+    return [name for name in re.split(r"[,\s]+", answer.lower()) if name]
 
 
 def _second_channel(
@@ -263,7 +263,7 @@ def _second_channel(
     from bridge.content.text.globs import is_glob
 
     name, first = members[0]
-    taken = {(one, channel.removeprefix("#").casefold()) for one, channel in members}
+    taken = {(account, channel.removeprefix("#").casefold()) for account, channel in members}
     if len(taken) > 1 or is_glob(first):
         return ()
 
@@ -335,8 +335,8 @@ def _agent(
 
     if kind is None:
         usual = "" if needed else "none"
-        known = ", ".join([*names_of(AGENTS), *([] if needed else ["none"])])
-        kind = asking.value("--agent", f"Which kind of agent ({known})", check, usual)
+        kinds = ", ".join([*names_of(AGENTS), *([] if needed else ["none"])])
+        kind = asking.value("--agent", f"Which kind of agent ({kinds})", check, usual)
     if _checked("--agent none: ", kind, check) == "none":
         return None
     model = agent_type(kind).settings
@@ -347,8 +347,8 @@ def _agent(
     if "api_key" in model.model_fields and not model.model_fields["base_url"].is_required():
         vendor = kind.partition("-")[0].upper()
         keys["api_key"] = _secret(f"{vendor}_API_KEY", variables)
-    for wanted in [one for one in asking.given if one.startswith("agent.")]:
-        keys[wanted.partition(".")[2]] = _quoted(asking.given.pop(wanted)[-1])
+    for key in [key for key in asking.given if key.startswith("agent.")]:
+        keys[key.partition(".")[2]] = _quoted(asking.given.pop(key)[-1])
     return "helper", _flow(keys)
 
 
@@ -369,12 +369,12 @@ def _secret(variable: str, variables: list[str]) -> str:
 
 
 def _pairs(given: Sequence[str], flag: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in given:
-        if (parts := _GIVEN.fullmatch(one)) is None:
-            raise ConfigError(f"{flag} {one!r} is not NAME=VALUE")
-        found.setdefault(parts[1], []).append(parts[2])
-    return found
+    values: dict[str, list[str]] = {}
+    for pair in given:
+        if (parts := _GIVEN.fullmatch(pair)) is None:
+            raise ConfigError(f"{flag} {pair!r} is not NAME=VALUE")
+        values.setdefault(parts[1], []).append(parts[2])
+    return values
 
 
 def _flow(keys: Mapping[str, str]) -> str:
@@ -395,11 +395,11 @@ def _slug(channel: str) -> str:
 
 
 def _unique(name: str, taken: list[str]) -> str:
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}-{number}", number + 1
-    taken.append(found)
-    return found
+    unique, number = name, 2
+    while unique in taken:
+        unique, number = f"{name}-{number}", number + 1
+    taken.append(unique)
+    return unique
 
 
 def _check(text: str) -> None:

@@ -73,7 +73,7 @@ def quiet_settings_from(config: Path, env_file: Path | None = None) -> Settings:
 def read_environment(path: Path, set_before: Collection[str] | None = None) -> None:
     """Set the NAME=value lines of a file in os.environ; variables in `set_before` keep their
     values. Raises ConfigError."""
-    kept = frozenset(os.environ) if set_before is None else set_before
+    preset = frozenset(os.environ) if set_before is None else set_before
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
@@ -86,10 +86,10 @@ def read_environment(path: Path, set_before: Collection[str] | None = None) -> N
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        if (found := _LINE.fullmatch(text)) is None:
+        if (match := _LINE.fullmatch(text)) is None:
             raise ConfigError(f"{path} line {number} is not NAME=value")  # the line may be a secret
-        name, value = found.groups()
-        if name not in kept:
+        name, value = match.groups()
+        if name not in preset:
             os.environ[name] = _unquoted(value.strip())
 
 

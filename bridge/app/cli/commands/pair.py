@@ -49,11 +49,13 @@ def list_(config: Path, as_json: bool) -> None:
     Examples:
       uacs-bridge pair list
     """
-    found, codes = asyncio.run(_listed(config))
+    pairings, codes = asyncio.run(_listed(config))
     if as_json:
-        print_json({"paired": found, "codes": codes})
+        print_json({"paired": pairings, "codes": codes})
         return
-    rows = [(one["actor"], one["name"], one["agent"], one["at"]) for one in found]
+    rows = [
+        (pairing["actor"], pairing["name"], pairing["agent"], pairing["at"]) for pairing in pairings
+    ]
     empty = nothing("pairings yet", "`uacs-bridge pair new` makes a code.")
     click.echo(table(("account", "name", "agent", "since"), rows, indent="", empty=empty))
     click.echo(f"open codes: {codes}")
@@ -85,8 +87,8 @@ async def _new(config: Path, agent: str | None, minutes: float) -> str:
     from bridge.runtime.clock import SystemClock
 
     if agent is not None and agent not in settings.agents:
-        known = ", ".join(settings.agents) or "none"
-        raise ConfigError(f"There is no agent {agent!r}; there are: {known}")
+        names = ", ".join(settings.agents) or "none"
+        raise ConfigError(f"There is no agent {agent!r}; there are: {names}")
     name = agent or ALL
     if running := running_bridge(settings.store.path):
         return str(running.ask("/admin/pair", {"new": name, "minutes": minutes})["code"])
@@ -98,11 +100,11 @@ async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
     from bridge.app.cli.commands.stores import reading
 
     async with reading(settings_from(config)) as store:
-        found: list[dict[str, Any]] = []
+        pairings: list[dict[str, Any]] = []
         for pairing in await store.pairings():
-            known = await store.person(pairing.actor)
-            name = known.name if known else ""
-            found.append(
+            person = await store.person(pairing.actor)
+            name = person.name if person else ""
+            pairings.append(
                 {
                     "actor": pairing.actor,
                     "name": name,
@@ -110,7 +112,7 @@ async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
                     "at": when(pairing.at),
                 }
             )
-        return found, len(await store.pairing_codes())
+        return pairings, len(await store.pairing_codes())
 
 
 async def _revoke(config: Path, who: str, agent: str | None) -> tuple[str, bool]:

@@ -41,12 +41,12 @@ def list_(config: Path, as_json: bool) -> None:
     Examples:
       uacs-bridge people list -c bridge.yaml
     """
-    found = asyncio.run(_linked(config, None))
+    linked_accounts = asyncio.run(_linked(config, None))
     if as_json:
-        print_json(found)
+        print_json(linked_accounts)
         return
-    empty = nothing("linked accounts yet", "`uacs-bridge people link ONE OTHER` links two.")
-    click.echo(table(_HEADS, [_row(one) for one in found], indent="", empty=empty))
+    empty = nothing("linked accounts yet", "`uacs-bridge people link WHO OTHER` links two.")
+    click.echo(table(_HEADS, [_row(linked) for linked in linked_accounts], indent="", empty=empty))
 
 
 @command.command("show")
@@ -61,20 +61,22 @@ def show(who: str, config: Path, as_json: bool) -> None:
       uacs-bridge people show Ann
       uacs-bridge people show slack:T01:U01
     """
-    found = asyncio.run(_linked(config, who))
+    linked_accounts = asyncio.run(_linked(config, who))
     if as_json:
-        print_json(found)
+        print_json(linked_accounts)
     else:
         todo = f"`uacs-bridge people link {shlex.quote(who)} OTHER` links one."
         empty = nothing(f"other accounts of {who!r} are known", todo)
-        click.echo(table(_HEADS, [_row(one) for one in found], indent="", empty=empty))
+        click.echo(
+            table(_HEADS, [_row(linked) for linked in linked_accounts], indent="", empty=empty)
+        )
 
 
 @command.command("link")
-@click.argument("one")
+@click.argument("who")
 @click.argument("other")
 @config_option
-def link(one: str, other: str, config: Path) -> None:
+def link(who: str, other: str, config: Path) -> None:
     """Link two accounts of one person.
 
     Works while the bridge runs.
@@ -84,7 +86,7 @@ def link(one: str, other: str, config: Path) -> None:
       uacs-bridge people link slack:T01:U01 discord:1323802873036800000:1323802873036800099
       uacs-bridge people link slack:Ann discord:Ann
     """
-    first, second = asyncio.run(_link(config, one, other))
+    first, second = asyncio.run(_link(config, who, other))
     click.echo(f"{first} and {second} are one person")
 
 
@@ -145,8 +147,8 @@ def _where(room: str | None) -> str:
     return f"from room {room!r}" if room else "from all rooms"
 
 
-def _row(one: dict[str, Any]) -> tuple[str, ...]:
-    return one["person"][:8], one["account"], one["name"], one["how"], one["linked"]
+def _row(linked: dict[str, Any]) -> tuple[str, ...]:
+    return linked["person"][:8], linked["account"], linked["name"], linked["how"], linked["linked"]
 
 
 async def _linked(config: Path, who: str | None) -> list[dict[str, Any]]:
@@ -162,26 +164,29 @@ async def _linked(config: Path, who: str | None) -> list[dict[str, Any]]:
 
 
 async def _facts(store: Store, linked_account: LinkedAccount) -> dict[str, Any]:
-    known = await store.person(linked_account.actor)
+    person = await store.person(linked_account.actor)
     return {
         "person": linked_account.person,
         "account": linked_account.actor,
-        "name": known.name if known else "",
+        "name": person.name if person else "",
         "how": linked_account.how,
         "linked": when(linked_account.linked),
     }
 
 
-async def _link(config: Path, one: str, other: str) -> tuple[ActorId, ActorId]:
+async def _link(config: Path, who: str, other: str) -> tuple[ActorId, ActorId]:
     from bridge.app.cli.commands.find_person import found_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        first, second = await found_person(store, one), await found_person(store, other)
+        first, second = (
+            await found_person(store, who),
+            await found_person(store, other),
+        )
     if first == second:
-        raise StoreError(f"{one!r} and {other!r} are one account, {first}; name two")
+        raise StoreError(f"{who!r} and {other!r} are one account, {first}; name two")
     if running := running_bridge(settings.store.path):
         running.ask("/admin/people", {"link": [first, second]})
     else:

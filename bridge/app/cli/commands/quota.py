@@ -50,11 +50,11 @@ def show(config: Path, as_json: bool, hours: float) -> None:
       uacs-bridge quota show -c bridge.yaml
       uacs-bridge quota show --hours 1 --json
     """
-    found = asyncio.run(_shown(config, hours))
+    usage = asyncio.run(_shown(config, hours))
     if as_json:
-        print_json(found)
+        print_json(usage)
     else:
-        rows = usage_rows(found)
+        rows = usage_rows(usage)
         empty = nothing(f"usage in the last {hours:g} hours", "Ask an agent something in a room.")
         click.echo(table(("quota", "messages", "tokens", "money"), rows, indent="", empty=empty))
 
@@ -120,12 +120,12 @@ async def _reset(config: Path, name: str) -> None:
 async def _check_quota(quota: str, settings: Settings, store: Store) -> None:
     """Raises ConfigError for a quota that does not exist: a typing error would seem to work."""
     kind, _, name = quota.partition(":")
-    used = [known for known, _ in await store.spending(0)]
+    used = [quota for quota, _ in await store.spending(0)]
     if quota in used:
         return
-    known = {"room": list(settings.rooms), "agent": list(settings.agents)}
-    if kind in known and name not in known[kind]:
-        raise ConfigError(f"There is no {kind} {name!r}{nearest(name, known[kind])}")
+    names = {"room": list(settings.rooms), "agent": list(settings.agents)}
+    if kind in names and name not in names[kind]:
+        raise ConfigError(f"There is no {kind} {name!r}{nearest(name, names[kind])}")
     if kind == "person":
         people = [
             used_quota.removeprefix("person:")
@@ -133,6 +133,6 @@ async def _check_quota(quota: str, settings: Settings, store: Store) -> None:
             if used_quota.startswith("person:")
         ]
         raise ConfigError(f"Nothing was spent for {name!r}{nearest(name, people)}")
-    if kind not in known:
+    if kind not in names:
         forms = "room:NAME, agent:NAME or person:ID"
         raise ConfigError(f"{quota!r} is no quota; its name has the form {forms}")

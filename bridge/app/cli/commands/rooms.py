@@ -30,22 +30,22 @@ def command(config: Path, as_json: bool) -> None:
       uacs-bridge rooms -c bridge.yaml
       uacs-bridge rooms --json
     """
-    found = asyncio.run(_facts(config))
+    rooms = asyncio.run(_facts(config))
     if as_json:
-        print_json(found)
+        print_json(rooms)
     else:
-        click.echo("\n".join(_lines(found)))
+        click.echo("\n".join(_lines(rooms)))
 
 
 async def _facts(config: Path) -> dict[str, Any]:
     from bridge.app.cli.commands.stores import reading
 
     settings = settings_from(config)
-    kept: dict[str, tuple[str, int]] = {}
+    conversations: dict[str, tuple[str, int]] = {}
     names: dict[tuple[str, int], str] = {}
     if settings.store.path.exists():
         async with reading(settings) as store:
-            kept = {
+            conversations = {
                 timeline.name: (str(timeline.id), count)
                 for timeline, count in await store.conversations()
                 if timeline.kind == "room"
@@ -57,8 +57,8 @@ async def _facts(config: Path) -> dict[str, Any]:
             }
     return {
         name: {
-            "conversation": kept.get(name, (None, 0))[0],
-            "messages": kept.get(name, (None, 0))[1],
+            "conversation": conversations.get(name, (None, 0))[0],
+            "messages": conversations.get(name, (None, 0))[1],
             "members": [
                 {**member.model_dump(), "name": names.get((name, index), "")}
                 for index, member in enumerate(room.members)
@@ -81,15 +81,15 @@ async def _name(member: MemberSettings, store: Store) -> str:
 
 def _channel(member: Mapping[str, Any]) -> str:
     """The channel as configured; an id with its name."""
-    wanted, name = str(member["channel"]), str(member["name"])
-    plain = wanted.removeprefix("#").casefold()
-    return f"{wanted} (#{name})" if name and plain != name.casefold() else wanted
+    channel, name = str(member["channel"]), str(member["name"])
+    plain = channel.removeprefix("#").casefold()
+    return f"{channel} (#{name})" if name and plain != name.casefold() else channel
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    if not found:
+def _lines(rooms: Mapping[str, Any]) -> Iterator[str]:
+    if not rooms:
         yield nothing("rooms yet", "Write them under `rooms` in the configuration.")
-    for name, room in found.items():
+    for name, room in rooms.items():
         yield heading(name)
         if room["conversation"]:
             yield f"  {many(room['messages'], 'message')}, conversation {room['conversation']}"

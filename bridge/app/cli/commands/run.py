@@ -61,12 +61,12 @@ def command(config: Path, env_file: Path | None) -> None:
 def _leaving_at_once() -> Generator[None]:
     """While the program imports, SIGINT and SIGTERM end it with 0, and SIGHUP does nothing, because
     the file is read later anyway. Afterwards the event loop handles them."""
-    wanted = {signal.SIGINT: _leave, signal.SIGTERM: _leave, signal.SIGHUP: signal.SIG_IGN}
-    before = [signal.signal(number, handler) for number, handler in wanted.items()]
+    handlers = {signal.SIGINT: _leave, signal.SIGTERM: _leave, signal.SIGHUP: signal.SIG_IGN}
+    before = [signal.signal(number, handler) for number, handler in handlers.items()]
     try:
         yield
     finally:
-        for number, handler in zip(wanted, before, strict=True):
+        for number, handler in zip(handlers, before, strict=True):
             signal.signal(number, handler)
 
 

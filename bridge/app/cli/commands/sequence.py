@@ -35,15 +35,19 @@ async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[st
     `accounts` are the configured accounts with their platforms, whose names of channels are shown.
     Raises StoreError if the room has no messages.
     """
-    rooms = {one.name: one for one, _ in await store.conversations() if one.kind == "room"}
+    rooms = {
+        conversation.name: conversation
+        for conversation, _ in await store.conversations()
+        if conversation.kind == "room"
+    }
     if room not in rooms:
-        known = ", ".join(sorted(rooms)) or "none"
-        raise StoreError(f"Nothing was said in a room {room!r} yet; rooms with messages: {known}")
+        names = ", ".join(sorted(rooms)) or "none"
+        raise StoreError(f"Nothing was said in a room {room!r} yet; rooms with messages: {names}")
     conversation = await store.conversation(rooms[room].id, newest=newest)
-    found = [
+    found_explanations = [
         await store.explain(MessageId(message.message_id)) for message in conversation.messages
     ]
-    explanations = [one for one in found if one is not None]
+    explanations = [explanation for explanation in found_explanations if explanation is not None]
     titles: dict[ChannelRef, str] = {}
     for channel in dict.fromkeys(_channels(explanations)):
         mine = [name for name, platform in accounts.items() if platform == channel.platform]

@@ -30,7 +30,7 @@ def _platform_options() -> tuple[click.Option, ...]:
                 options.setdefault(option.key, []).append(option)
     return tuple(
         click.Option(
-            [*dict.fromkeys(flag for one in same for flag in one.flags), key],
+            [*dict.fromkeys(flag for option in same for flag in option.flags), key],
             help="; ".join(option.help for option in same) + ".",
         )
         for key, same in options.items()
@@ -43,7 +43,7 @@ class _Setup(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         own = super().get_params(ctx)
         own[0].metavar = "|".join(names_of(CONNECTORS))
-        at = next(at for at, one in enumerate(own) if one.name == "out")
+        at = next(at for at, option in enumerate(own) if option.name == "out")
         return [*own[:at], *_platform_options(), *own[at:]]
 
 
@@ -59,7 +59,7 @@ class _Setup(click.Command):
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Write files (manifest, app package) into this folder.")  # fmt: skip
-def command(platform: str, out: Path | None, **given: str | None) -> None:
+def command(platform: str, out: Path | None, **flags: str | None) -> None:
     """Print the steps to install the bridge on a platform.
 
     Prints what to paste there, such as an app manifest or an invite link, or writes the files to
@@ -72,18 +72,18 @@ def command(platform: str, out: Path | None, **given: str | None) -> None:
       uacs-bridge setup teams --app-id 00000000-0000-0000-0000-000000000000 \\
           --public-url https://bridge.example.org --out teams-app
     """
-    wanted = {key: value for key, value in given.items() if value}
-    _check(wanted)
-    steps = connector_type(platform).setup(wanted)
+    values = {key: value for key, value in flags.items() if value}
+    _check(values)
+    steps = connector_type(platform).setup(values)
     click.echo("\n".join(_lines(steps, out)))
 
 
-def _check(wanted: Mapping[str, str]) -> None:
+def _check(values: Mapping[str, str]) -> None:
     """Check the options that every platform shares. Raises ConfigError."""
     from bridge.app.settings.file import name_problem
     from bridge.app.settings.needs import wrong_public_url
 
-    account, url = wanted.get("account", ""), wanted.get("public_url", "")
+    account, url = values.get("account", ""), values.get("public_url", "")
     if account and (problem := name_problem("accounts", account)):
         raise ConfigError(f"--account {account!r}: {problem}")
     if url and (problem := wrong_public_url(url)):

@@ -36,32 +36,34 @@ def command(config: Path, as_json: bool) -> None:
       uacs-bridge status -c bridge.yaml
       uacs-bridge status --json
     """
-    found = asyncio.run(_facts(config))
+    facts = asyncio.run(_facts(config))
     if as_json:
-        print_json(found)
+        print_json(facts)
     else:
-        click.echo("\n".join(_lines(found)))
+        click.echo("\n".join(_lines(facts)))
 
 
 async def _facts(config: Path) -> dict[str, Any]:
-    settings, wrong, running, told = await asyncio.to_thread(_of_file, config)
+    settings, wrong, running, health_body = await asyncio.to_thread(_of_file, config)
 
     from bridge.app.cli.commands.quota import quota_usage
     from bridge.app.cli.commands.stores import reading
 
     accounts = {name: entry.platform for name, entry in settings.accounts.items()}
     if wrong:
-        accounts = {name: facts["platform"] for name, facts in told.get("accounts", {}).items()}
+        accounts = {
+            name: facts["platform"] for name, facts in health_body.get("accounts", {}).items()
+        }
     async with reading(settings) as store:
         status = await store.status()
         failed = await store.failed_rows(5)
         spent = await quota_usage(store)
     now = time.time()
-    health = told.get("accounts", {})
+    health = health_body.get("accounts", {})
     stalled = [name for name in accounts if _is_stalled(health.get(name, {}), now)]
     return {
         "running": running,
-        "problems": told.get("problems", []),
+        "problems": health_body.get("problems", []),
         "accounts": {
             name: {"platform": platform, **health.get(name, {"state": "stopped"})}
             for name, platform in accounts.items()
@@ -97,15 +99,15 @@ def _of_file(config: Path) -> tuple[Settings, bool, Facts | None, Facts]:
         settings = settings_from(config)
     except ConfigError:
         store = store_named_in(config)
-        running, told = _running(store)
+        running, health_body = _running(store)
         if running is None:
             raise
 
         from bridge.app.settings.file import Settings, StoreSettings
 
-        return Settings(store=StoreSettings(path=store)), True, running, told
-    running, told = _running(settings.store.path)
-    return settings, False, running, told
+        return Settings(store=StoreSettings(path=store)), True, running, health_body
+    running, health_body = _running(settings.store.path)
+    return settings, False, running, health_body
 
 
 def _running(store: Path) -> tuple[Facts | None, Facts]:
@@ -113,13 +115,13 @@ def _running(store: Path) -> tuple[Facts | None, Facts]:
     from bridge.app.control import running_bridge
     from bridge.errors import BridgeError
 
-    found = running_bridge(store)
-    if found is None:
+    bridge = running_bridge(store)
+    if bridge is None:
         return None, {}
     try:
-        return {"pid": found.pid, "url": found.url}, found.ask("/healthz")
+        return {"pid": bridge.pid, "url": bridge.url}, bridge.ask("/healthz")
     except BridgeError as error:
-        return {"pid": found.pid, "url": found.url}, {"problems": [str(error)]}
+        return {"pid": bridge.pid, "url": bridge.url}, {"problems": [str(error)]}
 
 
 def _is_stalled(health: Mapping[str, Any], now: float) -> bool:
@@ -129,35 +131,35 @@ def _is_stalled(health: Mapping[str, Any], now: float) -> bool:
     return health.get("state") == "connected" and last is not None and now - last > _QUIET
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    running = found["running"]
+def _lines(status: Mapping[str, Any]) -> Iterator[str]:
+    running = status["running"]
     yield heading("Bridge")
     yield f"  running, pid {running['pid']}, {running['url']}" if running else "  not running"
-    yield from (f"  problem: {text}" for text in found["problems"])
+    yield from (f"  problem: {text}" for text in status["problems"])
     yield "\n" + heading("Accounts")
     now = time.time()
     yield table(
         ("account", "platform", "state", "for", "heard", "note"),
-        [_account(name, facts, now) for name, facts in found["accounts"].items()],
+        [_account(name, facts, now) for name, facts in status["accounts"].items()],
     )
-    for name, facts in found["accounts"].items():
+    for name, facts in status["accounts"].items():
         if progress := facts.get("catching_up"):
             yield from progress_lines(name, progress)
-    for name in found["stalled"]:
+    for name in status["stalled"]:
         yield (
             f"  {name} may be stalled: write in one of its channels; if the bridge does not "
             "receive that, restart it and run `uacs-bridge check`"
         )
     yield "\n" + heading("Queues")
-    yield f"  inbox     {counted(found['inbox'])}"
-    yield f"  outbox    {counted(found['outbox'])}"
-    yield f"  turns     {counted(found['turns'])}"
-    yield f"  messages  {found['messages']}"
-    if found["spent"]:
+    yield f"  inbox     {counted(status['inbox'])}"
+    yield f"  outbox    {counted(status['outbox'])}"
+    yield f"  turns     {counted(status['turns'])}"
+    yield f"  messages  {status['messages']}"
+    if status["spent"]:
         yield "\n" + heading("What agents cost in 24 hours")
         from bridge.app.cli.commands.quota import usage_rows
 
-        rows = usage_rows(found["spent"])
+        rows = usage_rows(status["spent"])
         yield table(("quota", "messages", "tokens", "money"), rows)
     yield "\n" + heading("Waiting longest, lane by lane")
     yield table(
@@ -165,15 +167,15 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         [
             (lane["lane"], lane["account"], lane["waiting"], lane["state"], age(lane["age"]),
              lane["error"] or "-")
-            for lane in found["lanes"]
+            for lane in status["lanes"]
         ],
     )  # fmt: skip
-    if found["failed_events"]:
+    if status["failed_events"]:
         yield "\n" + heading("Events that nobody understood (the first few)")
-        rows = [(f["row"], f["account"], f["kind"], f["error"]) for f in found["failed_events"]]
+        rows = [(f["row"], f["account"], f["kind"], f["error"]) for f in status["failed_events"]]
         yield table(("row", "account", "kind", "error"), rows)
         yield "  After an upgrade that knows them: uacs-bridge dead-letters retry-events"
-    if found["outbox"].get("dead") or found["outbox"].get("unproved"):
+    if status["outbox"].get("dead") or status["outbox"].get("unproved"):
         yield "\n  See `uacs-bridge dead-letters list` for what was not delivered."
 
 

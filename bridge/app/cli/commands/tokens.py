@@ -63,13 +63,13 @@ def add(
     from bridge.content.text.globs import matches
     from bridge.runtime.clock import SystemClock
 
-    wanted = Wanted(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
-    kept, token = new_token(wanted, SystemClock().time(), settings.agents)
+    request = Wanted(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
+    record, token = new_token(request, SystemClock().time(), settings.agents)
     for glob in rooms:
         if not any(matches(glob, room) for room in settings.rooms):
-            known = ", ".join(settings.rooms) or "none"
-            raise ConfigError(f"There is no room {glob!r}; there are: {known}")
-    asyncio.run(_keep(settings, kept))
+            names = ", ".join(settings.rooms) or "none"
+            raise ConfigError(f"There is no room {glob!r}; there are: {names}")
+    asyncio.run(_keep(settings, record))
     click.echo(token)
 
 
@@ -91,8 +91,8 @@ def list_(config: Path, as_json: bool) -> None:
     now = SystemClock().time()
     tokens = asyncio.run(_kept(settings_from(config)))
     if as_json:
-        shown = [{k: v for k, v in asdict(token).items() if k != "digest"} for token in tokens]
-        click.echo(json.dumps(shown, indent=2))
+        records = [{k: v for k, v in asdict(token).items() if k != "digest"} for token in tokens]
+        click.echo(json.dumps(records, indent=2))
         return
     rows: list[tuple[str, ...]] = []
     for token in tokens:

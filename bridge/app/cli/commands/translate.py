@@ -100,6 +100,6 @@ def _report(done: Translation) -> str:
     return f"{heading(head)}\n{table(heads, rows)}" if rows else heading(head)
 
 
-def _short(text: str, most: int = 60) -> str:
+def _short(text: str, limit: int = 60) -> str:
     one_line = " ".join(text.split())
-    return one_line if len(one_line) <= most else f"{one_line[: most - 1]}…"
+    return one_line if len(one_line) <= limit else f"{one_line[: limit - 1]}…"

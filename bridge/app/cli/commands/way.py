@@ -90,7 +90,7 @@ def _payload(payload: bytes) -> Any:
 
 
 def _decoded(raw: Raw, connectors: Mapping[AccountId, Connector]) -> Any:
-    decoders = {account: one.decode for account, one in connectors.items()}
+    decoders = {account: connector.decode for account, connector in connectors.items()}
     decode = {**decoders, outside.ACCOUNT: outside.decode}.get(raw.account)
     if decode is None:
         return {"error": f"account {raw.account!r} is no longer configured"}
@@ -264,9 +264,11 @@ _DIGESTS = ("instructions", "history")
 def _feedback_lines(message: Way) -> Iterator[str]:
     """Lines with people's feedback on the message."""
     metadata = message["uacs"].get("metadata") or {}
-    for one in (metadata.get(KEY) or {}).get("feedback", ()):
-        said = f": {one['comment']}" if one.get("comment") else ""
-        yield printable(f"  {one['sense']}, says {one['actor']} at {one['at']}{said}")
+    for feedback in (metadata.get(KEY) or {}).get("feedback", ()):
+        comment = f": {feedback['comment']}" if feedback.get("comment") else ""
+        yield printable(
+            f"  {feedback['sense']}, says {feedback['actor']} at {feedback['at']}{comment}"
+        )
 
 
 def _operation_lines(operation: Way, lane: Way, encoded: Way, sent: Way, receipt: Way) -> list[str]:
