@@ -1,1 +1,1 @@
-"""The program: settings in, a running gateway out; the only layer that knows every part."""
+"""The program: builds a running gateway from its settings. Only this layer knows every part."""

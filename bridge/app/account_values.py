@@ -8,7 +8,7 @@ from bridge.model import AccountId
 
 
 class KeyValueAccess(Protocol):
-    """What access to the values needs of the store."""
+    """The part of the store that keeps the accounts' values."""
 
     async def get_value(self, account: AccountId, key: str) -> str | None: ...
 
@@ -20,7 +20,7 @@ class KeyValueAccess(Protocol):
 
 
 class AccountShelf:
-    """Small durable values of one account."""
+    """The `KeyValues` of one account: small durable texts."""
 
     def __init__(self, store: KeyValueAccess, account: AccountId) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class AccountShelf:
 
 
 class Overlay:
-    """Reads from a store, if there is one, and writes into memory: for those who only look."""
+    """Reads from a store, if there is one, writes to memory; for commands that only read."""
 
     def __init__(self, below: KeyValueAccess | None) -> None:
         self._below = below

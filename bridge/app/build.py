@@ -1,4 +1,4 @@
-"""Settings -> a bridge that is ready to run: the only file that knows every part."""
+"""Builds a bridge that is ready to run from its settings; the only file that knows every part."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ from bridge.tools.toolbox import McpToolbox, open_toolbox
 log = structlog.get_logger()
 
 
-async def nothing_to_reload() -> list[str]:
-    raise ConfigError("This bridge was started without a file; there is nothing to read again")
+async def reload_unavailable() -> list[str]:
+    raise ConfigError(
+        "This bridge was started without a configuration file, so it cannot reload one"
+    )
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Bridge:
 
     - `problems`: parts of the configuration that do not work; the rest runs.
     - `unready`: parts that depend on other services that are not ready, and what is wrong.
-    - `running`: it routes, and is not about to stop.
+    - `running`: the bridge routes messages and does not stop yet.
     """
 
     settings: Settings
@@ -81,7 +83,7 @@ class Bridge:
     pictures: AuthorPictures
 
     unready: dict[str, str] = field(default_factory=dict[str, str])
-    reload: Callable[[], Awaitable[list[str]]] = nothing_to_reload
+    reload: Callable[[], Awaitable[list[str]]] = reload_unavailable
     running: bool = False
     watch: StoreWatch = field(init=False)
 
@@ -108,7 +110,12 @@ class _AgentTools:
 
 
 async def build(settings: Settings) -> Bridge:
-    """Open the store, build accounts and agents, and find the channels. Raises ConfigError."""
+    """Open the store, build accounts and agents, and find the channels.
+
+    Raises:
+        ConfigError: A secret is missing, or a part cannot be built.
+        StoreError: The store cannot be opened.
+    """
     check_one_place()
     clock = SystemClock()
     store = await open_store(settings, clock)
@@ -203,9 +210,13 @@ async def known_secrets(settings: Settings, tokens: SecretSource) -> set[str]:
 
 
 async def open_store(settings: Settings, clock: Clock) -> Store:
-    """The store of these settings, with its key. Raises StoreError."""
+    """Open the store of these settings with its key.
+
+    Raises:
+        StoreError: The store cannot be opened.
+    """
     path = settings.store.path
-    await asyncio.to_thread(begin, path)  # before a key is put beside it
+    await asyncio.to_thread(begin, path)  # before a key file is made beside it
     return await open_sqlite(
         path, clock=clock, key=key_for(path), synchronous=settings.store.synchronous
     )

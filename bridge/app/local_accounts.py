@@ -1,4 +1,4 @@
-"""The local platforms' apps -> accounts as they stand in a configuration, and their secrets."""
+"""The local platforms' apps -> accounts for a configuration, and their secrets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bridge.sandbox.platform import CallsBridge, LocalPlatform, World
 def local_accounts(
     worlds: Mapping[str, World], base_url: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """An account for the first app of each local platform, and the environment variables that
-    its secrets are named by."""
+    """An account for the first app of each local platform, and the environment variables with their
+    secrets."""
     accounts: dict[str, Any] = {}
     environment: dict[str, str] = {}
     for name, world in worlds.items():
@@ -26,17 +26,20 @@ def local_accounts(
 
 
 def app_settings(platform: str, app: Mapping[str, Any], base_url: str) -> dict[str, Any]:
-    """The settings of one app of a local platform, with its secrets under `environment`. Raises
-    ConfigError where the platform has no local twin."""
+    """The settings of one app of a local platform; adds its secrets to `environment`.
+
+    Raises:
+        ConfigError: The platform has no local twin.
+    """
     kind = connector_type(platform)
     if not isinstance(kind, HasLocalPlatform):
         raise ConfigError(f"The platform {platform!r} has no local twin")
     return dict(kind.sandbox_settings(app, base_url))
 
 
-def tell_local_platforms(platforms: Mapping[str, LocalPlatform], bridge_url: str) -> None:
-    """What operators enter in a platform's own settings: where the bridge serves its account. The
-    accounts are those of `local_accounts`."""
+def announce_accounts(platforms: Mapping[str, LocalPlatform], bridge_url: str) -> None:
+    """Tell the local platforms the URLs at which the bridge serves the accounts of
+    `local_accounts`, as operators enter them in a platform's settings."""
     for name, platform in platforms.items():
         if isinstance(platform, CallsBridge):
             platform.set_account_url(f"{bridge_url}/{name}")

@@ -12,8 +12,8 @@ from bridge.runtime.discovery import CONNECTORS, connector_type, names_of
 
 HIDDEN = "[hidden]"
 
-# Shapes of secrets that no platform owns. This guards against mistakes: nothing logs a secret on
-# purpose. Those of platforms come from their connectors.
+# Shapes of secrets of no platform; connectors have the shapes of their platforms. They guard
+# against mistakes: no code logs a secret on purpose.
 _OWN_SECRETS = r"""
       \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*        # a JSON web token
     | \buacs\.[a-z0-9_-]{1,63}\.[A-Za-z0-9_-]{16,}     # a program's token of our own
@@ -29,7 +29,12 @@ _OWN_SIGNS = ("eyJ", "uacs.", "/files/")
 _SIGNS_IN_ANY_CASE = ("token=", "sig=", "hm=", "client_secret=", "password=", "ticket=")
 _SCHEMES = ("bearer", "bot", "basic")
 _SCHEME = re.compile(r"(?:bearer|bot|basic)\s[a-z0-9._~+/=-]{16}")
-_LIKE_ASCII = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}  # to `re` they are these letters
+_LIKE_ASCII = {
+    0x130: "i",
+    0x131: "i",
+    0x17F: "s",
+    0x212A: "k",
+}  # `re` matches them as these letters when case is ignored
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ def _shapes_of(platform: str) -> Sequence[SecretShape]:
         return ()
 
 
-# pydantic shows the value that it refused: often it is what somebody said.
+# pydantic's errors contain the invalid value, which is often text that a person wrote.
 _INPUTS = re.compile(r"input_value=.*?(?=, input_type=)", re.DOTALL)
 
 

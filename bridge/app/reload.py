@@ -33,7 +33,7 @@ from bridge.tools.mcp_server import McpServer
 log = structlog.get_logger()
 
 KEPT = "the configuration file is wrong, the last good one holds"
-# Read when the bridge starts.
+# Sections that are read only when the bridge starts.
 _AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
 _AT_ONCE = ("admins", "direct", "people", "policies")
 
@@ -47,8 +47,11 @@ class Reloader:
         self._one_at_a_time = asyncio.Lock()
 
     async def reload(self) -> list[str]:
-        """Apply the file; returns what changed, a text for each part. Raises ConfigError, and then
-        nothing changed."""
+        """Apply the file; returns a text for each changed part.
+
+        Raises:
+            ConfigError: The file is not valid, and nothing changed.
+        """
         async with self._one_at_a_time:
             try:
                 new = await asyncio.to_thread(self._source)
@@ -117,8 +120,8 @@ class Reloader:
         fresh: Mapping[AccountId, Connector],
         tool_servers: Sequence[McpServer],
     ) -> None:
-        """Close what is gone or changed, then receive through the new connectors. An error at the
-        end of an old connection is logged: the new configuration holds already."""
+        """Close removed and changed parts, then receive through the new connectors. Errors of
+        closing are only logged, because the new configuration is in effect already."""
         reconfigure = self._bridge.router.reconfigure
         try:
             for account, connector in ended.items():
@@ -138,7 +141,7 @@ class Reloader:
 
 
 def _changes_between(old: Settings, new: Settings) -> list[str]:
-    """What differs, a text for each account, room, agent and section."""
+    """A text for each account, room, agent, tool server and section that differs."""
     changes: list[str] = []
     for section in ("accounts", "rooms", "agents", "tools"):
         before, after = getattr(old, section), getattr(new, section)

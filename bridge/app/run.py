@@ -1,4 +1,4 @@
-"""Run a bridge until it is told to stop: signals, web server, router, and a clean end."""
+"""Runs a bridge until a signal stops it: web server, router, background tasks, and shutdown."""
 
 from __future__ import annotations
 
@@ -39,13 +39,18 @@ async def run(
     source: Callable[[], Settings] | None = None,
     ask_agents: bool = True,
 ) -> None:
-    """Until SIGINT, SIGTERM or cancellation; `ready` is told the bridge and its web address.
-    `source` reads the settings again, when somebody asks for it or at SIGHUP. `ask_agents`: whether
-    their APIs are asked now whether they are ready. Raises ConfigError for a configuration with
-    which nothing could be done."""
+    """Run a bridge until SIGINT, SIGTERM or cancellation.
+
+    `ready` is called with the bridge and the URL of its web server. `source` reads the settings
+    again, for a reload by command or SIGHUP. `ask_agents`: whether agents' APIs are checked at the
+    start.
+
+    Raises:
+        ConfigError: The configuration has no accounts or rooms, or a part cannot be built.
+    """
     check_purpose(settings)
     with stop_signals() as stop, hangups() as hung_up:
-        bridge = await _unless(stop, build(settings))
+        bridge = await _result_unless_stopped(stop, build(settings))
         if bridge is None:
             return
         bridge.router.reconfigure.use_linker(AppLinker(bridge))
@@ -58,43 +63,47 @@ async def run(
             await server.start()
             control.open(settings.store.path, server.url)
             log.info("bridge_started", accounts=list(bridge.connectors), web=server.url)
-            routing = asyncio.create_task(bridge.router.run(partial(_begun, bridge, server, ready)))
-            telling = asyncio.create_task(tell_repeats())
+            routing = asyncio.create_task(
+                bridge.router.run(partial(_mark_running, bridge, server, ready))
+            )
+            repeating = asyncio.create_task(tell_repeats())
             watching = asyncio.create_task(bridge.watch.run())
             sweeping = asyncio.create_task(_sweep(bridge))
             following = asyncio.create_task(follow_patterns(bridge))
             asking = asyncio.create_task(watch_readiness(bridge, ask=ask_agents))
             reloading = asyncio.create_task(_reload_at(hung_up, bridge))
             try:
-                await _first(routing, stop)
+                await _wait_for_either(routing, stop)
             finally:
                 bridge.running = False
                 await server.stop()
-                for task in (routing, watching, sweeping, following, asking, reloading, telling):
-                    await _ended(task)
+                for task in (routing, watching, sweeping, following, asking, reloading, repeating):
+                    await _cancel_and_wait(task)
         finally:
             control.close()
             await bridge.close()
             log.info("bridge_stopped")
 
 
-def _begun(bridge: Bridge, server: WebServer, ready: Callable[[Bridge, str], None] | None) -> None:
+def _mark_running(
+    bridge: Bridge, server: WebServer, ready: Callable[[Bridge, str], None] | None
+) -> None:
     bridge.running = True
     if ready is not None:
         ready(bridge, server.url)
 
 
 def warn_of_renamed_keys(path: Path, settings: Settings) -> None:
-    """Log the keys of the version before that a configuration file still has."""
+    """Log a warning with the configuration file's keys that were renamed in this version."""
     if settings.renamed_keys:
         keys = [f"{key.path} -> {key.new_key}" for key in settings.renamed_keys]
         log.warning("settings_renamed", path=str(path), keys=keys, works="until the next version")
 
 
 def settle_memory() -> None:
-    """What is there when everything has started stays: garbage collections look at what came later
-    alone. Else each full one stops the event loop for 0.1 s and more (CPython 3.11: 600,000 objects
-    of the SDKs and models). For a process that is one bridge."""
+    """Exclude all objects of the start from garbage collections: otherwise each full collection
+    stops the event loop for more than 0.1 s (CPython 3.11: 600,000 objects of SDKs and models). For
+    a process that runs one bridge."""
     gc.collect()
     gc.freeze()
 
@@ -106,7 +115,7 @@ async def _sweep(bridge: Bridge) -> None:
 
 
 async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:
-    """What is wrong with the file is logged there."""
+    """Reload the configuration at each SIGHUP; `Bridge.reload` logs the errors of the file."""
     while True:
         await hung_up.wait()
         hung_up.clear()
@@ -116,7 +125,7 @@ async def _reload_at(hung_up: asyncio.Event, bridge: Bridge) -> None:
 
 @contextlib.contextmanager
 def hangups() -> Generator[asyncio.Event]:
-    """An event that SIGHUP sets: the configuration is to be read again, once everything runs."""
+    """An event that SIGHUP sets, for a reload of the configuration once everything runs."""
     hung_up = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGHUP, hung_up.set)
@@ -147,32 +156,27 @@ def stop_signals() -> Generator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
 
-async def stop_wanted() -> None:
-    """Returns at SIGINT or SIGTERM."""
-    with stop_signals() as stop:
-        await stop.wait()
-
-
-async def _unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The work's result; None, and the work cancelled, when the stop comes first."""
+async def _result_unless_stopped(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """The work's result; None if the stop came first, which cancels the work."""
     working = asyncio.ensure_future(work)
     try:
-        await _first(working, stop)
+        await _wait_for_either(working, stop)
     finally:
         if not working.done():
-            await _ended(working)
+            await _cancel_and_wait(working)
     return None if working.cancelled() else working.result()
 
 
-async def _ended(task: asyncio.Future[T]) -> None:
-    """Cancelled once: whoever is cancelled again while it ends leaves things behind."""
+async def _cancel_and_wait(task: asyncio.Future[T]) -> None:
+    """Cancel the task once and wait for its end: a second cancellation would interrupt its
+    cleanup."""
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task
 
 
-async def _first(working: asyncio.Future[T], stop: asyncio.Event) -> None:
-    """Returns when one of them is there; raises what the work raised."""
+async def _wait_for_either(working: asyncio.Future[T], stop: asyncio.Event) -> None:
+    """Wait until the work is done or `stop` is set; raises the work's exception."""
     stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -29,7 +29,7 @@ from bridge.app.rooms.find import find_rooms
 from bridge.app.run import settle_memory
 from bridge.app.settings import file as settings_module
 from bridge.app.settings.file import Settings, read_settings, settings_of
-from bridge.app.settings.unmatched_people import nobody_meant
+from bridge.app.settings.unmatched_people import unmatched_globs
 from bridge.model import AccountId, ChannelRef, RoomId
 from bridge.ports.abilities import Abilities
 from bridge.ports.abilities.channels import ChannelInfo
@@ -121,9 +121,9 @@ def test_twice_the_rooms_cost_twice_the_calls(work: str) -> None:
 
 def test_a_glob_of_people_is_looked_at_once() -> None:
     globs = ["slack:T01:*", "guest:slack:*"] * 50
-    list(nobody_meant(globs, groups=True))
+    list(unmatched_globs(globs, groups=True))
 
-    assert calls_in(lambda: list(nobody_meant(globs, groups=True))) < 2 * len(globs)
+    assert calls_in(lambda: list(unmatched_globs(globs, groups=True))) < 2 * len(globs)
 
 
 def test_rooms_that_are_added_are_found_as_if_they_had_been_there() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 
 from bridge.app.reload import Reloader
-from bridge.app.room_changes.patterns import look_again
+from bridge.app.room_changes.patterns import update_rooms
 from bridge.app.settings.file import settings_of
 from bridge.sandbox.faults import Fault
 from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, running
@@ -94,14 +94,14 @@ async def test_channels_stay_though_an_account_has_none_one_is_renamed_and_platf
                 http.patch(address, json={"name": "chance"}) as answer,
             ):
                 assert answer.status == 200, await answer.text()
-            await look_again(bridge)
+            await update_rooms(bridge)
             assert bridge.problems == []
 
             bridge.reload = Reloader(bridge, lambda: settings_of(settings)).reload
             local.context.faults.add(Fault(kind="status", times=None))
 
             await bridge.reload()
-            await look_again(bridge)
+            await update_rooms(bridge)
 
             assert bridge.problems == []
             assert {member.channel.key for member in bridge.rooms.all[0].members} == before

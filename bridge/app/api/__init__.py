@@ -1,1 +1,1 @@
-"""The bridge serves UACS itself: rooms, their events and messages, to programs with a token."""
+"""The HTTP API and the MCP server: programs with a token read and write rooms as UACS."""

@@ -1,6 +1,7 @@
-"""Tokens of programs: made and shown once, known by a digest, good for some rooms and some time.
+"""Tokens of programs: created, parsed and checked.
 
-A token reads `uacs.NAME.SECRET`; the name says under whom the program speaks.
+A token has the form `uacs.NAME.SECRET`. The program posts under NAME. The store keeps only a digest
+of the secret. A token is valid for some rooms, scopes and a limited time.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from bridge.router.rooms.programs import outside_actor
 PREFIX = "uacs"
 SCOPES: tuple[Scope, ...] = ("read", "post", "interact")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-_LONGEST = 400  # characters of a header that is looked at
-_NOBODY = hashlib.sha256(b"").hexdigest()
+_LONGEST = 400  # characters of a header that are read
+_DIGEST_OF_NOTHING = hashlib.sha256(b"").hexdigest()
 _DAY = 86_400.0
 _UNITS = {"m": 60.0, "h": 3600.0, "d": _DAY, "w": 7 * _DAY}
-_MAKE_ONE = "make one: uacs-bridge tokens add NAME --room ROOM --scope read,post"
+_CREATE_ONE = "make one: uacs-bridge tokens add NAME --room ROOM --scope read,post"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A token as somebody asks for it; `seconds` None: for ever."""
+class TokenRequest:
+    """The properties of a token to create; `seconds` None: it never expires."""
 
     name: str
     rooms: tuple[str, ...]
@@ -47,8 +48,16 @@ class Wanted:
     per_minute: int = 120
 
 
-def new_token(request: Wanted, now: float, taken: Collection[str] = ()) -> tuple[ApiToken, str]:
-    """What is kept, and the token itself, which nobody can see again. Raises InvalidData."""
+def new_token(
+    request: TokenRequest, now: float, taken: Collection[str] = ()
+) -> tuple[ApiToken, str]:
+    """Create a token.
+
+    Returns the record for the store, and the token itself, which cannot be shown again.
+
+    Raises:
+        InvalidData: A property is not valid; `taken` are names that a token may not have.
+    """
     if not _NAME.fullmatch(request.name):
         raise InvalidData(
             f"{request.name!r} is no name for a token; use lower-case letters, digits, - and _"
@@ -77,7 +86,11 @@ _TOKEN: TypeAdapter[ApiToken] = TypeAdapter(ApiToken)
 
 
 def token_from_json(fields: Mapping[str, Any]) -> ApiToken:
-    """The inverse of `dataclasses.asdict`. Raises InvalidData."""
+    """The token in the JSON form of `dataclasses.asdict`.
+
+    Raises:
+        InvalidData: The fields are not those of a token.
+    """
     try:
         return _TOKEN.validate_python(fields)
     except ValidationError as error:
@@ -85,7 +98,11 @@ def token_from_json(fields: Mapping[str, Any]) -> ApiToken:
 
 
 def scopes_of(text: str) -> tuple[Scope, ...]:
-    """`read,post` -> scopes. Raises InvalidData, which names those that there are."""
+    """The scopes in a list such as `read,post`.
+
+    Raises:
+        InvalidData: A scope does not exist, or the list is empty.
+    """
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in SCOPES]
     if unknown or not names:
@@ -95,7 +112,11 @@ def scopes_of(text: str) -> tuple[Scope, ...]:
 
 
 def seconds_of(text: str) -> float | None:
-    """`30d`, `12h`, `never` -> seconds. Raises InvalidData."""
+    """The seconds in a duration such as `30d` or `12h`; None for `never`.
+
+    Raises:
+        InvalidData: The text is no duration.
+    """
     if text.strip() == "never":
         return None
     match = re.fullmatch(r"\s*(\d{1,6})\s*([mhdw])\s*", text)
@@ -106,7 +127,7 @@ def seconds_of(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Caller:
-    """A program whose token is good just now."""
+    """A program whose token is valid."""
 
     token: ApiToken
 
@@ -125,8 +146,12 @@ class Caller:
     def sees(self, room: str) -> bool:
         return any(matches(glob, room) for glob in self.token.rooms)
 
-    def must(self, scope: Scope) -> None:
-        """Raises Problem unless the token has the scope."""
+    def require_scope(self, scope: Scope) -> None:
+        """Check that the token has the scope.
+
+        Raises:
+            Problem: 403; the token does not have it.
+        """
         if scope not in self.token.scopes:
             raise Problem(
                 403,
@@ -138,14 +163,14 @@ class Caller:
 
 @dataclass
 class _Bucket:
-    """Requests that a token may still make, as of `at` (monotonic seconds)."""
+    """A token bucket: the requests `left` at the time `at` (monotonic seconds)."""
 
     left: float
     at: float
 
 
-class Doorkeeper:
-    """Who a request is from. Raises Problem for everybody else."""
+class Authenticator:
+    """Authenticates requests by their token and limits the requests of each token."""
 
     def __init__(self, store: ReadingStore, clock: Clock) -> None:
         self._store = store
@@ -153,32 +178,38 @@ class Doorkeeper:
         self._buckets: dict[str, _Bucket] = {}
 
     async def caller(self, authorization: str) -> Caller:
-        """Of an `Authorization: Bearer ...` header. Counts against the token's limit."""
+        """The program that sent this `Authorization: Bearer ...` header; counts one request.
+
+        Raises:
+            Problem: 401 without a valid token; 429 if the token has made too many requests.
+        """
         scheme, _, credentials = authorization[:_LONGEST].strip().partition(" ")
         if scheme.lower() != "bearer" or not credentials.strip():
-            raise _refused("There is no token", f"send Authorization: Bearer TOKEN; {_MAKE_ONE}")
+            raise _refused(
+                "The request has no token", f"send Authorization: Bearer TOKEN; {_CREATE_ONE}"
+            )
         caller = await self._caller_of(credentials.strip())
         self._count(caller.token)
         return caller
 
-    async def still(self, caller: Caller) -> bool:
-        """Whether the token of an open stream is still the same, and good."""
+    async def is_valid(self, caller: Caller) -> bool:
+        """Whether the token of an open stream is unchanged and has not expired."""
         record = await self._store.token(caller.name)
-        return record == caller.token and not self._is_over(caller.token)
+        return record == caller.token and not self._has_expired(caller.token)
 
     async def _caller_of(self, api_key: str) -> Caller:
         prefix, _, name_and_secret = api_key.partition(".")
         name, _, secret = name_and_secret.partition(".")
         record = await self._store.token(name) if prefix == PREFIX else None
-        digest = _NOBODY if record is None else record.digest
+        digest = _DIGEST_OF_NOTHING if record is None else record.digest
         same = hmac.compare_digest(digest, _digest(secret))
         if record is None or not same:
-            raise _refused("The token is not known", f"it may have been revoked; {_MAKE_ONE}")
-        if self._is_over(record):
-            raise _refused(f"The token {name!r} has expired", _MAKE_ONE)
+            raise _refused("The token is unknown", f"it may have been revoked; {_CREATE_ONE}")
+        if self._has_expired(record):
+            raise _refused(f"The token {name!r} has expired", _CREATE_ONE)
         return Caller(record)
 
-    def _is_over(self, token: ApiToken) -> bool:
+    def _has_expired(self, token: ApiToken) -> bool:
         return token.expires is not None and token.expires <= self._clock.time()
 
     def _count(self, token: ApiToken) -> None:

@@ -1,5 +1,4 @@
-"""What the API answers, as a table: the web server's routes and the OpenAPI document are made of
-it."""
+"""The endpoints of the API as a table, from which the routes and the OpenAPI document are made."""
 
 from __future__ import annotations
 
@@ -15,13 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from bridge.app.api import messages as saying
-from bridge.app.api import reading
+from bridge.app.api import messages, queries
 from bridge.app.api.api_keys import Caller
 from bridge.app.api.events import Streams
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem, store_trouble
-from bridge.app.api.shapes import Changed, Hits, Post, Posted, Press, Pressed, RoomList, Said
+from bridge.app.api.shapes import Changed, Hits, MessageView, Post, Posted, Press, Pressed, RoomList
 from bridge.app.files.file_links import FileResponse, Linked, safe_headers
 from bridge.errors import StoreError
 from bridge.model.api_records import Scope
@@ -29,12 +27,12 @@ from bridge.uacs import Conversation, write
 
 log = structlog.get_logger()
 
-_DIGITS = len(str(reading.LARGEST_NUMBER))
+_DIGITS = len(str(queries.LARGEST_NUMBER))
 
 
 @dataclass(frozen=True)
 class ApiCall:
-    """One request: who asks whom for what, in which room (where the address names one)."""
+    """One request with its caller, and its room if the path has one."""
 
     request: Request
     gateway: Gateway
@@ -45,7 +43,7 @@ class ApiCall:
     @property
     def where(self) -> RoomView:
         if self.room is None:
-            raise TypeError("only addresses with {room} have one")
+            raise TypeError("only paths with {room} have a room")
         return self.room
 
     @property
@@ -58,8 +56,8 @@ class ApiCall:
 
     def text(self, name: str) -> str | None:
         value = self.request.query_params.get(name)
-        if value is not None and len(value) > reading.LONGEST_QUERY:
-            raise Problem(422, f"{name}: at most {reading.LONGEST_QUERY} characters", value=value)
+        if value is not None and len(value) > queries.LONGEST_QUERY:
+            raise Problem(422, f"{name}: at most {queries.LONGEST_QUERY} characters", value=value)
         return value
 
     def number(self, name: str, usual: int | None, most: int) -> int | None:
@@ -80,7 +78,7 @@ Answer = Callable[[ApiCall], Awaitable[ASGIApp]]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of an endpoint's parameters, as the document tells it."""
+    """A parameter of an endpoint, as the OpenAPI document describes it."""
 
     name: str
     about: str
@@ -91,7 +89,8 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`takes` and `gives` are the shapes of the bodies; `media` what else it gives."""
+    """One method of one path. `takes` and `gives` are the models of the bodies; `media` is the
+    media type of the answer, `status` its code, and `problems` further codes of refusals."""
 
     method: str
     path: str
@@ -118,14 +117,14 @@ def _bytes(content: bytes, status: int = 200) -> Response:
 
 
 async def _rooms(call: ApiCall) -> ASGIApp:
-    return _json(await reading.room_list(call.gateway, call.caller))
+    return _json(await queries.room_list(call.gateway, call.caller))
 
 
 async def _conversation(call: ApiCall) -> ASGIApp:
-    limit = call.number("limit", 50, reading.MOST_MESSAGES) or 50
-    before = call.number("before", None, reading.LARGEST_NUMBER)
+    limit = call.number("limit", 50, queries.MOST_MESSAGES) or 50
+    before = call.number("before", None, queries.LARGEST_NUMBER)
     return _bytes(
-        write(await reading.conversation(call.gateway, call.caller, call.where, limit, before))
+        write(await queries.conversation(call.gateway, call.caller, call.where, limit, before))
     )
 
 
@@ -139,44 +138,44 @@ async def _events(call: ApiCall) -> ASGIApp:
 
 async def _post(call: ApiCall) -> ASGIApp:
     body = await call.request.body()
-    posted = await saying.post(call.gateway, call.caller, call.where, body, call.key)
+    posted = await messages.post(call.gateway, call.caller, call.where, body, call.key)
     return _json(posted, 200 if posted.repeat else 201)
 
 
 async def _message(call: ApiCall) -> ASGIApp:
-    stored = await reading.visible(call.gateway, call.caller, call.where, call.message)
-    return _json(reading.message_view(call.caller, call.where, stored))
+    stored = await queries.visible_message(call.gateway, call.caller, call.where, call.message)
+    return _json(queries.message_view(call.caller, call.where, stored))
 
 
 async def _edit(call: ApiCall) -> ASGIApp:
     body = await call.request.body()
-    return _json(await saying.edit(call.gateway, call.caller, call.where, call.message, body))
+    return _json(await messages.edit(call.gateway, call.caller, call.where, call.message, body))
 
 
 async def _delete(call: ApiCall) -> ASGIApp:
-    return _json(await saying.delete(call.gateway, call.caller, call.where, call.message))
+    return _json(await messages.delete(call.gateway, call.caller, call.where, call.message))
 
 
 async def _press(call: ApiCall) -> ASGIApp:
     body = await call.request.body()
-    return _json(await saying.press(call.gateway, call.caller, call.where, body, call.key))
+    return _json(await messages.press(call.gateway, call.caller, call.where, body, call.key))
 
 
 async def _search(call: ApiCall) -> ASGIApp:
     query = call.text("q")
     if query is None:
         raise Problem(422, "q: the words that are looked for", todo="write q=deploy")
-    limit = call.number("limit", 20, reading.MOST_FOUND) or 20
+    limit = call.number("limit", 20, queries.MOST_FOUND) or 20
     room_name = call.text("room")
     if room_name is None:
         rooms = [room for room in call.gateway.rooms() if call.caller.sees(room.id)]
     else:
-        rooms = [reading.room_of(call.gateway, call.caller, room_name)]
-    return _json(await reading.search(call.gateway, call.caller, rooms, query, limit))
+        rooms = [queries.room_of(call.gateway, call.caller, room_name)]
+    return _json(await queries.search(call.gateway, call.caller, rooms, query, limit))
 
 
 async def _blob(call: ApiCall) -> ASGIApp:
-    """A file, to whoever may see a message that holds it."""
+    """The bytes of a file, if the caller may see the message that shows it."""
     file_id, room = str(call.request.path_params["blob"]), call.text("room")
     message = call.text("message")
     if room is None or message is None:
@@ -184,9 +183,9 @@ async def _blob(call: ApiCall) -> ASGIApp:
             422, "A file is given to whoever may see a message that holds it",
             todo="write room=ROOM&message=MESSAGE_ID",
         )  # fmt: skip
-    view = reading.room_of(call.gateway, call.caller, room)
-    stored = await reading.visible(call.gateway, call.caller, view, message)
-    media_type = reading.holds(stored.message, file_id)
+    view = queries.room_of(call.gateway, call.caller, room)
+    stored = await queries.visible_message(call.gateway, call.caller, view, message)
+    media_type = queries.media_type_of(stored.message, file_id)
     blob = None if media_type is None else await call.gateway.blobs.stat(file_id)
     if media_type is None or blob is None:
         raise Problem(404, "The message holds no such file", value=file_id)
@@ -196,19 +195,19 @@ async def _blob(call: ApiCall) -> ASGIApp:
 
 
 _WHOLE = {"type": "integer", "minimum": 1}
-_NUMBER = {**_WHOLE, "maximum": reading.LARGEST_NUMBER}
-_TEXT = {"type": "string", "maxLength": reading.LONGEST_QUERY}
+_NUMBER = {**_WHOLE, "maximum": queries.LARGEST_NUMBER}
+_TEXT = {"type": "string", "maxLength": queries.LONGEST_QUERY}
 _KEY = Parameter(
-    "Idempotency-Key", "The same key is taken once: ask again without fear.",
+    "Idempotency-Key", "Makes the request idempotent: the same key is processed once.",
     {"type": "string", "maxLength": 200}, "header",
 )  # fmt: skip
-_LIMIT = {**_WHOLE, "maximum": reading.MOST_MESSAGES, "default": 50}
-_FOUND = {**_WHOLE, "maximum": reading.MOST_FOUND, "default": 20}
+_LIMIT = {**_WHOLE, "maximum": queries.MOST_MESSAGES, "default": 50}
+_FOUND = {**_WHOLE, "maximum": queries.MOST_FOUND, "default": 20}
 _POSITION = {"type": "string", "pattern": r"^\d{1,15}\.\d{1,15}$"}
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
-        "GET", "/v1/rooms", "list_rooms", "Who the token is, and the rooms that it may see.",
+        "GET", "/v1/rooms", "list_rooms", "The token's identity, and the rooms that it may see.",
         None, _rooms, gives=RoomList,
     ),
     Endpoint(
@@ -218,66 +217,66 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "read", _conversation,
         (
             Parameter("limit", "How many messages.", _LIMIT),
-            Parameter("before", "Only what stands before this number.", _NUMBER),
+            Parameter("before", "Only messages before this number.", _NUMBER),
         ),
         gives=Conversation,
     ),
     Endpoint(
         "GET", "/v1/rooms/{room}/events", "follow_room",
-        "What happens in the room, as Server-Sent Events: hello, message_posted, message_changed, "
-        "message_deleted, reactions_changed, feedback_changed, delta (a UACS delta of an answer "
-        "that grows), end.",
+        "The events of the room, as Server-Sent Events: hello, message_posted, message_changed, "
+        "message_deleted, reactions_changed, feedback_changed, delta (a UACS delta of a "
+        "growing answer), end.",
         "read", _events,
         (
-            Parameter("after", "Go on behind this position; from now on where absent.", _POSITION),
+            Parameter("after", "Continue after this position; absent: only new events.", _POSITION),
             Parameter("Last-Event-ID", "The same, as browsers send it.", _POSITION, "header"),
-            Parameter("deltas", "0: without answers while they grow.", {"enum": ["0", "1"]}),
+            Parameter("deltas", "0: no deltas of growing answers.", {"enum": ["0", "1"]}),
         ),
         media="text/event-stream",
     ),
     Endpoint(
         "POST", "/v1/rooms/{room}/messages", "post_message",
-        "Say something in the room, as the token's actor. 200: it was said before.",
+        "Post a message to the room as the token's actor. 200: it was posted before.",
         "post", _post, (_KEY,), takes=Post, gives=Posted, status=201, problems=(409, 503),
     ),
     Endpoint(
         "GET", "/v1/rooms/{room}/messages/{message}", "read_message",
-        "One message as it stands now.", "read", _message, gives=Said,
+        "The current version of one message.", "read", _message, gives=MessageView,
     ),
     Endpoint(
         "PUT", "/v1/rooms/{room}/messages/{message}", "edit_message",
-        "Other words for what the token said.", "post", _edit, takes=Post, gives=Changed,
+        "Replace the content of the token's message.", "post", _edit, takes=Post, gives=Changed,
         problems=(409, 503),
     ),
     Endpoint(
         "DELETE", "/v1/rooms/{room}/messages/{message}", "delete_message",
-        "Take back what the token said, wherever it is shown.", "post", _delete, gives=Changed,
+        "Delete the token's message with all its copies.", "post", _delete, gives=Changed,
         problems=(409, 503),
     ),
     Endpoint(
         "POST", "/v1/rooms/{room}/interactions", "press",
-        "Press a button, choose or submit on the card of a message.",
+        "Press a button, choose an option or submit a form on the card of a message.",
         "interact", _press, (_KEY,), takes=Press, gives=Pressed, problems=(409, 503),
     ),
     Endpoint(
         "GET", "/v1/search", "search",
-        f"Messages that hold all these words; the newest {reading.LOOKED_AT} of each room are "
-        "looked at.",
+        f"Messages that contain all words of the query, among the newest {queries.LOOKED_AT} of "
+        "each room.",
         "read", _search,
         (
             Parameter("q", "The words.", _TEXT, required=True),
-            Parameter("room", "One room only.", _TEXT),
+            Parameter("room", "Search only this room.", _TEXT),
             Parameter("limit", "How many messages.", _FOUND),
         ),
         gives=Hits,
     ),
     Endpoint(
         "GET", "/v1/blobs/{blob}", "read_file",
-        "The bytes of a file, to whoever may see a message that holds it (`source.file_id`).",
+        "The bytes of a file (`source.file_id`) of a message that the token may see.",
         "read", _blob,
         (
             Parameter("room", "The room of the message.", _TEXT, required=True),
-            Parameter("message", "A message that holds the file.", _TEXT, required=True),
+            Parameter("message", "A message that shows the file.", _TEXT, required=True),
         ),
         media="application/octet-stream",
     ),
@@ -285,9 +284,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 
 async def answer(endpoint: Endpoint, call: ApiCall) -> ASGIApp:
-    """Raises Problem, which says what is wrong."""
+    """Call the endpoint.
+
+    Raises:
+        Problem: The request is refused, or the store failed.
+    """
     if endpoint.scope is not None:
-        call.caller.must(endpoint.scope)
+        call.caller.require_scope(endpoint.scope)
     try:
         return await endpoint.answer(call)
     except StoreError as error:

@@ -1,7 +1,7 @@
-"""A room's events as Server-Sent Events: what is durable, numbered, and answers while they grow.
+"""A room's events as Server-Sent Events: durable changes with a position, and growing answers.
 
-A stream keeps no queue: what is durable is read from the store at the reader's pace, and of an
-answer that grows the next delta leads from what the reader has to what it says now.
+A stream has no queue. It reads durable changes from the store as fast as its reader takes them. For
+a growing answer it sends the deltas between the version that the reader has and the current one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import orjson
 import structlog
 from starlette.types import Receive, Scope, Send
 
-from bridge.app.api.api_keys import Caller, Doorkeeper
+from bridge.app.api.api_keys import Authenticator, Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
-from bridge.app.api.reading import message_view, position_of, position_text, you_are
+from bridge.app.api.queries import message_view, position_of, position_text, you_of
 from bridge.app.api.view import outside_view
 from bridge.content.messages.metadata import read_bridge_metadata
 from bridge.errors import StoreError
@@ -35,17 +35,17 @@ from bridge.uacs import (
 
 log = structlog.get_logger()
 
-HEARTBEAT = 15.0  # seconds after which a quiet stream says that it lives
-LOOK_AGAIN = 1.0  # seconds after which the store is asked, for what another process did
-SLOW = 10.0  # seconds that taking one event may take; then the stream ends, and says so
-STUCK = 30.0  # ... and after which it is broken off
-_GATHERED = 0.03  # seconds in which what grows is gathered
-_AT_ONCE = 100  # durable events that are read at once
-MOST_STREAMS = 10  # of one token
+HEARTBEAT = 15.0  # seconds without events after which a comment is sent
+LOOK_AGAIN = 1.0  # seconds between polls of the store, for changes by other processes
+SLOW = 10.0  # seconds to send one event; a slower reader gets an `end` event
+STUCK = 30.0  # seconds to send one event, after which the connection is dropped
+_GATHERED = 0.03  # seconds in which changes are gathered before they are sent
+_AT_ONCE = 100  # durable changes per read
+MOST_STREAMS = 10  # open at the same time, for each token
 
 
-class _Ended(Exception):
-    """The stream ends; the reader is told why, and what to do."""
+class _StreamEnd(Exception):
+    """The stream ends; the reader gets the reason and what to do."""
 
     def __init__(self, reason: str, todo: str) -> None:
         self.reason = reason
@@ -54,33 +54,37 @@ class _Ended(Exception):
 
 
 class Streams:
-    """All streams that are open."""
+    """The open streams of all tokens."""
 
-    def __init__(self, gateway: Gateway, doorkeeper: Doorkeeper) -> None:
+    def __init__(self, gateway: Gateway, authenticator: Authenticator) -> None:
         self.gateway = gateway
-        self.doorkeeper = doorkeeper
+        self.authenticator = authenticator
         self.closing = False
         self._open: Counter[str] = Counter()
         self._wakes: set[asyncio.Event] = set()
 
     def close(self) -> None:
-        """The bridge stops: readers are told, and come back."""
+        """End all streams with the reason `stopping`; readers can connect again later."""
         self.closing = True
         for wake in self._wakes:
             wake.set()
 
     async def follow(
         self, caller: Caller, room: RoomView, after: str | None, *, deltas: bool
-    ) -> Following:
-        """From behind this position on; None: what is new from now on. Raises Problem."""
+    ) -> EventStream:
+        """A stream of the events after the position `after`; None: of new events only.
+
+        Raises:
+            Problem: 422 for a position that the room has not reached; 429 for too many streams.
+        """
         newest = await self.gateway.store.position(room.conversation)
         at = newest if after is None else position_of(after)
         if at.posted > newest.posted or at.changed > newest.changed:
             raise Problem(
                 422,
-                "Nothing has happened there yet",
+                "The room has not reached this position",
                 value=after,
-                todo=f"the room stands at {position_text(newest)}",
+                todo=f"the newest position is {position_text(newest)}",
             )
         if self._open[caller.name] >= MOST_STREAMS:
             raise Problem(
@@ -89,7 +93,7 @@ class Streams:
                 todo="close one of them",
                 headers={"Retry-After": "5"},
             )
-        return Following(self, caller, room, at, deltas)
+        return EventStream(self, caller, room, at, deltas)
 
     def begin(self, caller: Caller, wake: asyncio.Event) -> None:
         self._open[caller.name] += 1
@@ -101,16 +105,16 @@ class Streams:
 
 
 @dataclass
-class _Grown:
-    """An answer as the reader has it, and how many deltas it was told in."""
+class _SentAnswer:
+    """The version of an answer that the reader has, and the number of deltas sent for it."""
 
     message: Message
     seq: int
 
 
 @dataclass
-class Following:
-    """One reader of one room, as an ASGI response."""
+class EventStream:
+    """An ASGI response that streams the events of one room to one reader."""
 
     streams: Streams
     caller: Caller
@@ -120,8 +124,8 @@ class Following:
     _send: Send | None = None
     _gone: bool = False
     _quiet_since: float = 0.0
-    _grown: dict[str, _Grown] = field(default_factory=dict[str, _Grown])
-    _whole: set[str] = field(default_factory=set[str])  # told to the end, but not yet ended there
+    _sent_answers: dict[str, _SentAnswer] = field(default_factory=dict[str, _SentAnswer])
+    _completed: set[str] = field(default_factory=set[str])  # sent as finished, still growing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._send = send
@@ -135,7 +139,7 @@ class Following:
             leaving = asyncio.create_task(self._leave(receive, news))
             self.streams.begin(self.caller, news)
             try:
-                await self._tell_until_end(news)
+                await self._send_until_end(news)
             finally:
                 self.streams.end(self.caller, news)
                 leaving.cancel()
@@ -147,43 +151,43 @@ class Following:
         self._gone = True
         news.set()
 
-    async def _tell_until_end(self, news: asyncio.Event) -> None:
+    async def _send_until_end(self, news: asyncio.Event) -> None:
         try:
-            await self._tell("hello", self._hello())
+            await self._send_event("hello", self._hello())
             while not self._gone:
-                await self._must_go_on()
+                await self._check_open()
                 news.clear()
-                if not await self._tell_news() and not news.is_set():
+                if not await self._send_new() and not news.is_set():
                     await self._wait(news)
                 await asyncio.sleep(_GATHERED)
-        except _Ended as end:
-            await self._say_end(end.reason, end.todo)
+        except _StreamEnd as end:
+            await self._send_end(end.reason, end.todo)
         except StoreError as error:
             log.warning("stream_failed", token=self.caller.name, error=str(error))
-            await self._say_end("trouble", "connect again with Last-Event-ID")
+            await self._send_end("trouble", "connect again with Last-Event-ID")
         except TimeoutError:
             log.info("stream_stalled", token=self.caller.name, room=self.room.id)
 
-    async def _say_end(self, reason: str, todo: str) -> None:
+    async def _send_end(self, reason: str, todo: str) -> None:
         try:
             async with asyncio.timeout(STUCK):
-                await self._put(_event("end", {"reason": reason, "todo": todo}, None))
-                await self._put(b"", more=False)
+                await self._write(_event("end", {"reason": reason, "todo": todo}, None))
+                await self._write(b"", more=False)
         except TimeoutError:
             log.info("stream_stalled", token=self.caller.name, room=self.room.id)
 
-    async def _must_go_on(self) -> None:
+    async def _check_open(self) -> None:
         """Raises _Ended when the reader is not to be told any more."""
         if self.streams.closing:
-            raise _Ended("stopping", "the bridge stops; connect again with Last-Event-ID")
-        if not await self.streams.doorkeeper.still(self.caller):
-            raise _Ended("token_over", "the token was changed, revoked or has expired")
+            raise _StreamEnd("stopping", "the bridge stops; connect again with Last-Event-ID")
+        if not await self.streams.authenticator.is_valid(self.caller):
+            raise _StreamEnd("token_over", "the token was changed, revoked or has expired")
         rooms = self.streams.gateway.rooms()
         if all(room.conversation != self.room.conversation for room in rooms):
-            raise _Ended("room_gone", "the room is not configured any more")
+            raise _StreamEnd("room_gone", "the room is not configured any more")
 
     def _hello(self) -> dict[str, Any]:
-        you = you_are(self.caller).model_dump()
+        you = you_of(self.caller).model_dump()
         return {"room": self.room.id, "position": position_text(self.at), "you": you}
 
     async def _wait(self, news: asyncio.Event) -> None:
@@ -195,12 +199,12 @@ class Following:
         except TimeoutError:
             if now() - self._quiet_since >= HEARTBEAT:
                 self._quiet_since = now()
-                await self._put(b"id: %s\n: alive\n\n" % position_text(self.at).encode())
+                await self._write(b"id: %s\n: alive\n\n" % position_text(self.at).encode())
 
-    # --- news ---------------------------------------------------------------------------------
+    # --- changes ------------------------------------------------------------------------------
 
-    async def _tell_news(self) -> bool:
-        """Whether there was any."""
+    async def _send_new(self) -> bool:
+        """Send new changes and deltas; returns whether there were any."""
         sent = 0
         store = self.streams.gateway.store
         if await store.position(self.room.conversation) != self.at:
@@ -208,45 +212,45 @@ class Following:
                 self.room.conversation, self.at, limit=_AT_ONCE, viewer=self.caller.actor
             )
             for event in happened:
-                await self._tell_happened(event)
+                await self._send_change(event)
                 self.at = event.position
             sent = len(happened)
         if self.deltas:
             growing = self.streams.gateway.growing(self.room.id)
-            self._whole &= {message.message_id for message in growing}
+            self._completed &= {message.message_id for message in growing}
             for message in growing:
-                if message.message_id not in self._whole:
+                if message.message_id not in self._completed:
                     shown = outside_view(message, self.room.tools)
-                    sent += await self._tell_grown(shown, done=False)
+                    sent += await self._send_growth(shown, done=False)
         return sent > 0
 
-    async def _tell_happened(self, happened: RoomEvent) -> None:
+    async def _send_change(self, happened: RoomEvent) -> None:
         message, state = happened.stored.message, happened.stored.state
-        if state != "streaming" and message.message_id in self._grown:
+        if state != "streaming" and message.message_id in self._sent_answers:
             if state != "deleted":
-                await self._tell_grown(outside_view(message, self.room.tools), done=True)
-            del self._grown[message.message_id]
-            self._whole.add(message.message_id)
+                await self._send_growth(outside_view(message, self.room.tools), done=True)
+            del self._sent_answers[message.message_id]
+            self._completed.add(message.message_id)
         position = position_text(happened.position)
         about: dict[str, Any] = {"room": self.room.id, "position": position}
         if state == "deleted":
             if happened.what != "said":
                 gone = {**about, "message_id": message.message_id}
-                await self._tell("message_deleted", gone, position)
+                await self._send_event("message_deleted", gone, position)
         elif happened.what in ("reacted", "rated"):
             name = "reactions" if happened.what == "reacted" else "feedback"
             marks = getattr(read_bridge_metadata(message)[0], name)
             reactions = [mark.model_dump(mode="json", exclude_unset=True) for mark in marks]
             about |= {"message_id": message.message_id, name: reactions}
-            await self._tell(f"{name}_changed", about, position)
+            await self._send_event(f"{name}_changed", about, position)
         else:
             kind = "message_posted" if happened.what == "said" else "message_changed"
             whole = {**message_view(self.caller, self.room, happened.stored), "position": position}
-            await self._tell(kind, whole, position)
+            await self._send_event(kind, whole, position)
 
-    async def _tell_grown(self, message: Message, *, done: bool) -> int:
-        """How many deltas lead from what the reader has to this."""
-        growing = self._grown.get(message.message_id)
+    async def _send_growth(self, message: Message, *, done: bool) -> int:
+        """Send the deltas from the reader's version to this one; returns their number."""
+        growing = self._sent_answers.get(message.message_id)
         if growing is None:
             deltas = list(message_to_deltas(message, chunk=1_000_000))
         else:
@@ -254,35 +258,35 @@ class Following:
         if not done:
             deltas = [delta for delta in deltas if not isinstance(delta, MessageFinished)]
         for delta in deltas:
-            await self._tell_delta(MessageId(message.message_id), delta)
+            await self._send_delta(MessageId(message.message_id), delta)
         seq = growing.seq if growing else 0
-        self._grown[message.message_id] = _Grown(message, seq + len(deltas))
+        self._sent_answers[message.message_id] = _SentAnswer(message, seq + len(deltas))
         return len(deltas)
 
-    async def _tell_delta(self, message: MessageId, delta: Delta) -> None:
+    async def _send_delta(self, message: MessageId, delta: Delta) -> None:
         body = {"room": self.room.id, "message_id": message, "delta": orjson.Fragment(write(delta))}
-        await self._tell("delta", body, None)
+        await self._send_event("delta", body, None)
 
-    # --- out ----------------------------------------------------------------------------------
+    # --- sending ------------------------------------------------------------------------------
 
-    async def _tell(self, kind: str, body: dict[str, Any], position: str | None = "") -> None:
-        """`position` None: it has none, and is not told again; empty: where the reader stands."""
+    async def _send_event(self, kind: str, body: dict[str, Any], position: str | None = "") -> None:
+        """Send one event. Its id is `position`; empty: the current position; None: no id."""
         where = position_text(self.at) if position == "" else position
         loop = asyncio.get_running_loop()
         began = loop.time()
         async with asyncio.timeout(STUCK):
-            await self._put(_event(kind, body, where))
+            await self._write(_event(kind, body, where))
         self._quiet_since = 0.0
         if loop.time() - began > SLOW:
             if where is not None:
                 self.at = position_of(where)
-            raise _Ended(
+            raise _StreamEnd(
                 "too_slow",
                 f"an event took more than {SLOW:g} s to be taken; connect again with "
                 "Last-Event-ID, and read faster",
             )
 
-    async def _put(self, content: bytes, *, more: bool = True) -> None:
+    async def _write(self, content: bytes, *, more: bool = True) -> None:
         if self._send is not None and not self._gone:
             await self._send({"type": "http.response.body", "body": content, "more_body": more})
 

@@ -1,4 +1,4 @@
-"""What the API needs of a running bridge, and nothing more of it."""
+"""The part of a running bridge that the API uses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from bridge.uacs import ContentPart, Message
 
 @dataclass(frozen=True)
 class RoomView:
-    """A room as programs know it: its Conversation, who is in it, and what is seen there of the
-    tools that agents call."""
+    """A room as programs see it: its conversation, channels and agents, and how much of agents'
+    tool calls it shows."""
 
     id: RoomId
     conversation: UUID
@@ -32,7 +32,7 @@ class RoomView:
 
 
 class Gateway(Protocol):
-    """A bridge that runs."""
+    """A running bridge."""
 
     @property
     def store(self) -> Store: ...
@@ -46,32 +46,35 @@ class Gateway(Protocol):
     def rooms(self) -> Sequence[RoomView]: ...
 
     def name_of(self, channel: ChannelRef) -> str:
-        """What people call it."""
+        """The channel's name with its platform."""
         ...
 
     async def hear(self, event: Event, key: str) -> str | None:
-        """Through the gate and all stages, durably; the outcome. None: the key was heard before."""
+        """Process the event durably, like an event of a platform.
+
+        Returns its outcome; None if an event with this key was processed before.
+        """
         ...
 
     def growing(self, room: RoomId) -> Sequence[Message]:
-        """Answers that agents are writing there, as they stand now."""
+        """The answers that agents are writing in the room, in their current version."""
         ...
 
     def reading(self) -> AbstractContextManager[asyncio.Event]:
-        """An event that is set whenever there may be news of any room."""
+        """An asyncio event that is set when any room may have changed."""
         ...
 
     def complete(self, message: Message) -> Message:
-        """With the parts that say the same as its cards do; their author need not write them."""
+        """The message with the fallback parts of its cards, which its author may omit."""
         ...
 
     def card_faults(self, parts: Sequence[ContentPart]) -> list[CodecError]:
-        """The mistakes of cards that cannot be shown, each with its place in the message."""
+        """The errors in cards that cannot be shown, each with its place in the message."""
         ...
 
 
 class BridgeGateway:
-    """The Gateway of this process."""
+    """The Gateway of the bridge in this process."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge

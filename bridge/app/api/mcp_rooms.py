@@ -1,7 +1,7 @@
-"""What the MCP tools call: functions of the bridge in its own process, or /v1 of a running one.
+"""The rooms that MCP tools work on: in this process, or through /v1 of a running bridge.
 
-Every call has a deadline and is cancelled with its caller. A room is a name to look up, never a
-piece of an address. Raises `Problem` for whatever is refused.
+Every call has a deadline and is cancelled with its caller. A room's name is looked up; it is never
+used as part of a path unescaped. All calls raise `Problem` if they are refused.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from bridge.app.api import messages as saying
-from bridge.app.api import reading
-from bridge.app.api.api_keys import Caller, Doorkeeper
+from bridge.app.api import messages, queries
+from bridge.app.api.api_keys import Authenticator, Caller
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.problems import Problem, store_trouble
 from bridge.errors import StoreError
@@ -26,13 +25,14 @@ from bridge.uacs import write
 
 Json = dict[str, Any]
 
-DEADLINE = 30.0  # seconds of one call
-MOST_BYTES = 64 * 1024 * 1024  # of an answer of /v1 that is read
+DEADLINE = 30.0  # seconds for one call
+MOST_BYTES = 64 * 1024 * 1024  # read from an answer of /v1
 _NO_ROOM_OF_AN_ADDRESS = re.compile(r"[/\\\x00-\x1f\x7f]|^\.{0,2}$")
 
 
 class Rooms(Protocol):
-    """`authorization` is the header of whoever calls the tool."""
+    """Access to rooms for the caller with this `authorization` header; answers have the JSON of
+    /v1."""
 
     async def list_rooms(self, authorization: str) -> Json: ...
 
@@ -46,7 +46,7 @@ class Rooms(Protocol):
 
 
 @asynccontextmanager
-async def _bounded() -> AsyncGenerator[None]:
+async def _within_deadline() -> AsyncGenerator[None]:
     try:
         async with asyncio.timeout(DEADLINE):
             yield
@@ -58,82 +58,82 @@ async def _bounded() -> AsyncGenerator[None]:
         raise store_trouble(error) from error
 
 
-class RoomsHere:
-    """Of the bridge in this process."""
+class LocalRooms:
+    """The rooms of the bridge in this process."""
 
-    def __init__(self, gateway: Gateway, doorkeeper: Doorkeeper) -> None:
+    def __init__(self, gateway: Gateway, authenticator: Authenticator) -> None:
         self._gateway = gateway
-        self._doorkeeper = doorkeeper
+        self._authenticator = authenticator
 
     async def list_rooms(self, authorization: str) -> Json:
-        async with _bounded():
-            caller = await self._doorkeeper.caller(authorization)
-            rooms = await reading.room_list(self._gateway, caller)
+        async with _within_deadline():
+            caller = await self._authenticator.caller(authorization)
+            rooms = await queries.room_list(self._gateway, caller)
             return rooms.model_dump(mode="json")
 
     async def page(self, authorization: str, room: str, limit: int, before: int | None) -> Json:
-        async with _bounded():
-            caller = await self._reader(authorization)
-            if before is not None and not 1 <= before <= reading.LARGEST_NUMBER:
+        async with _within_deadline():
+            caller = await self._caller_who_reads(authorization)
+            if before is not None and not 1 <= before <= queries.LARGEST_NUMBER:
                 raise Problem(
-                    422, f"before: a whole number from 1 to {reading.LARGEST_NUMBER}",
+                    422, f"before: a whole number from 1 to {queries.LARGEST_NUMBER}",
                     value=before, todo="give `next_before` of the last result",
                 )  # fmt: skip
-            view = reading.room_of(self._gateway, caller, room)
-            conversation = await reading.conversation(self._gateway, caller, view, limit, before)
+            view = queries.room_of(self._gateway, caller, room)
+            conversation = await queries.conversation(self._gateway, caller, view, limit, before)
             return orjson.loads(write(conversation))
 
     async def post(self, authorization: str, room: str, body: Json) -> Json:
-        async with _bounded():
-            caller = await self._doorkeeper.caller(authorization)
-            caller.must("post")
-            view = reading.room_of(self._gateway, caller, room)
-            posted = await saying.post(self._gateway, caller, view, _json(body), None)
+        async with _within_deadline():
+            caller = await self._authenticator.caller(authorization)
+            caller.require_scope("post")
+            view = queries.room_of(self._gateway, caller, room)
+            posted = await messages.post(self._gateway, caller, view, _json(body), None)
             return posted.model_dump(mode="json")
 
     async def search(self, authorization: str, query: str, room: str | None, limit: int) -> Json:
-        async with _bounded():
-            caller = await self._reader(authorization)
-            if len(query) > reading.LONGEST_QUERY:
+        async with _within_deadline():
+            caller = await self._caller_who_reads(authorization)
+            if len(query) > queries.LONGEST_QUERY:
                 raise Problem(
-                    422, f"query: at most {reading.LONGEST_QUERY} characters", value=query
+                    422, f"query: at most {queries.LONGEST_QUERY} characters", value=query
                 )
             rooms = (
                 [view for view in self._gateway.rooms() if caller.sees(view.id)]
                 if room is None
-                else [reading.room_of(self._gateway, caller, room)]
+                else [queries.room_of(self._gateway, caller, room)]
             )
-            hits = await reading.search(self._gateway, caller, rooms, query, limit)
+            hits = await queries.search(self._gateway, caller, rooms, query, limit)
             return orjson.loads(orjson.dumps(hits))
 
-    async def _reader(self, authorization: str) -> Caller:
-        caller = await self._doorkeeper.caller(authorization)
-        caller.must("read")
+    async def _caller_who_reads(self, authorization: str) -> Caller:
+        caller = await self._authenticator.caller(authorization)
+        caller.require_scope("read")
         return caller
 
 
-class RoomsElsewhere:
-    """Of a bridge that runs in another process."""
+class RemoteRooms:
+    """The rooms of a bridge that runs in another process."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
     async def list_rooms(self, authorization: str) -> Json:
-        return await self._ask(authorization, "GET", "/v1/rooms")
+        return await self._request(authorization, "GET", "/v1/rooms")
 
     async def page(self, authorization: str, room: str, limit: int, before: int | None) -> Json:
         params = {"limit": str(limit)} | ({} if before is None else {"before": str(before)})
-        return await self._ask(authorization, "GET", _room_path(room), params)
+        return await self._request(authorization, "GET", _room_path(room), params)
 
     async def post(self, authorization: str, room: str, body: Json) -> Json:
         path = f"{_room_path(room)}/messages"
-        return await self._ask(authorization, "POST", path, body=_json(body))
+        return await self._request(authorization, "POST", path, body=_json(body))
 
     async def search(self, authorization: str, query: str, room: str | None, limit: int) -> Json:
         params = {"q": query, "limit": str(limit)} | ({} if room is None else {"room": room})
-        return await self._ask(authorization, "GET", "/v1/search", params)
+        return await self._request(authorization, "GET", "/v1/search", params)
 
-    async def _ask(
+    async def _request(
         self,
         authorization: str,
         method: str,
@@ -144,7 +144,7 @@ class RoomsElsewhere:
         headers = {"Authorization": authorization, "Content-Type": "application/json"}
         try:
             async with (
-                _bounded(),
+                _within_deadline(),
                 self._http.stream(
                     method, path, params=params, content=body, headers=headers
                 ) as answer,
@@ -153,14 +153,14 @@ class RoomsElsewhere:
         except (httpx.HTTPError, UnicodeError) as error:
             raise Problem(503, f"The bridge does not answer: {type(error).__name__}") from None
         if not answer.is_success:
-            raise _refused(answer.status_code, content)
+            raise _problem_of(answer.status_code, content)
         if not isinstance(content, dict):
-            raise Problem(503, "The bridge answered with something else than a JSON object")
+            raise Problem(503, "The answer of the bridge is not a JSON object")
         return content
 
 
 async def _read_json(answer: httpx.Response) -> object:
-    """None where it is no JSON; nothing of a stream of events is read."""
+    """The JSON body; None for another media type, whose body is not read."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/json", "application/problem+json"):
         return None
@@ -175,8 +175,8 @@ async def _read_json(answer: httpx.Response) -> object:
         return None
 
 
-def _refused(status: int, content: object) -> Problem:
-    """The problem that /v1 told."""
+def _problem_of(status: int, content: object) -> Problem:
+    """The refusal of /v1 as a Problem."""
     match content:
         case {"detail": str(detail), **problem}:
             return Problem(
@@ -187,7 +187,7 @@ def _refused(status: int, content: object) -> Problem:
 
 
 def _room_path(room: str) -> str:
-    """Raises Problem for a name that an address cannot hold: it could lead elsewhere."""
+    """The room's path; raises Problem for a name that could lead to another path."""
     if _NO_ROOM_OF_AN_ADDRESS.search(room):
         raise Problem(
             404, "There is no such room, or the token may not see it", value=room,
@@ -196,11 +196,11 @@ def _room_path(room: str) -> str:
     try:
         return f"/v1/rooms/{quote(room, safe='')}"
     except UnicodeEncodeError:
-        raise Problem(422, "The room's name is no text", value=room) from None
+        raise Problem(422, "The room's name is not valid text", value=room) from None
 
 
 def _json(body: Json) -> bytes:
     try:
         return orjson.dumps(body)
     except (orjson.JSONEncodeError, RecursionError) as error:
-        raise Problem(422, f"This cannot be said: {error}") from None
+        raise Problem(422, f"The message is not valid JSON: {error}") from None

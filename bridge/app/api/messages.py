@@ -1,6 +1,6 @@
-"""What a program says and does -> events, through the same gate as everything; what became of it.
+"""Posts, edits, deletions and presses of programs -> events for the router, and their outcomes.
 
-Nothing here decides who is admitted: the router's stages do.
+The router's stages decide who is admitted, as for events of platforms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from bridge.app.api.api_keys import Caller
 from bridge.app.api.gateway import Gateway, RoomView
 from bridge.app.api.problems import Problem
-from bridge.app.api.reading import visible
+from bridge.app.api.queries import visible_message
 from bridge.app.api.shapes import Changed, Channel, Post, Posted, Press, Pressed
 from bridge.content.cards.interactions import SCHEMA_ID as INTERACTION
 from bridge.content.cards.native_home import at_place
@@ -59,7 +59,7 @@ from bridge.uacs import (
 )
 
 Shape = TypeVar("Shape", bound=BaseModel)
-_PATIENCE = 10.0  # seconds that an answer waits for what became of it
+_PATIENCE = 10.0  # seconds that a request waits for the outcome of its event
 _LONGEST_KEY = 200
 _LABEL = re.compile(r"\[@[^\]]*\]\(")
 
@@ -67,14 +67,18 @@ _LABEL = re.compile(r"\[@[^\]]*\]\(")
 async def post(
     gateway: Gateway, caller: Caller, room: RoomView, body: bytes, key: str | None
 ) -> Posted:
-    """Say it in the room, once for each `message_id` or `key`."""
+    """Post a message to the room, once for each `message_id` or `key`.
+
+    Raises:
+        Problem: The body is not valid, or the router refused the message.
+    """
     post_body = read_body(Post, body)
     own_id = f"{caller.name}/{_key_of(post_body, key)}"
     message_id = message_id_of(outside_channel(room.id), own_id)
     message = await _message(gateway, caller, post_body, message_id)
     if (earlier := await gateway.store.message(message_id)) is not None:
         return await _repeated_post(gateway, room, earlier, message)
-    root, reply_to = await _where(gateway, caller, room, post_body)
+    root, reply_to = await _thread_and_reply(gateway, caller, room, post_body)
     event = MessagePosted(
         account=ACCOUNT,
         place=Place(channel=outside_channel(room.id), thread=root),
@@ -86,7 +90,7 @@ async def post(
     )
     outcome = await _outcome(gateway, event, f"post {uuid4().hex}")
     if outcome not in ("routed", "repeat"):
-        raise _refused(outcome)
+        raise _refusal(outcome)
     goes_to = await _goes_to(gateway, message_id)
     return Posted(message_id=message_id, room=room.id, goes_to=goes_to, repeat=outcome == "repeat")
 
@@ -94,8 +98,12 @@ async def post(
 async def edit(
     gateway: Gateway, caller: Caller, room: RoomView, message: str, body: bytes
 ) -> Changed:
-    """Other words for what this token said."""
-    stored = await _own(gateway, caller, room, message)
+    """Replace the content of a message that this token posted.
+
+    Raises:
+        Problem: The body is not valid, the message is not the token's, or the router refused it.
+    """
+    stored = await _own_message(gateway, caller, room, message)
     replacement = read_body(Post, body)
     if replacement.reply_to is not None or replacement.thread is not None:
         raise Problem(
@@ -110,12 +118,16 @@ async def edit(
         message=await _message(gateway, caller, replacement, MessageId(message)),
         edited_at=datetime_of(max(gateway.clock.time(), stored.changed + 0.001)),
     )
-    return await _change(gateway, event, message, "edited")
+    return await _outcome_of_change(gateway, event, message, "edited")
 
 
 async def delete(gateway: Gateway, caller: Caller, room: RoomView, message: str) -> Changed:
-    """Take back what this token said, wherever it is shown."""
-    stored = await _own(gateway, caller, room, message)
+    """Delete a message that this token posted, with all its copies.
+
+    Raises:
+        Problem: The message is not the token's, or the router refused the deletion.
+    """
+    stored = await _own_message(gateway, caller, room, message)
     event = MessageDeleted(
         account=ACCOUNT,
         place=Place(channel=outside_channel(room.id)),
@@ -123,15 +135,19 @@ async def delete(gateway: Gateway, caller: Caller, room: RoomView, message: str)
         actor=caller.actor,
         target=stored.native_id or "",
     )
-    return await _change(gateway, event, message, "deleted")
+    return await _outcome_of_change(gateway, event, message, "deleted")
 
 
 async def press(
     gateway: Gateway, caller: Caller, room: RoomView, body: bytes, key: str | None
 ) -> Pressed:
-    """A press on a card that stands in the room, with the checks that any press has."""
+    """Press a button or submit a form on a card in the room, with the checks of any press.
+
+    Raises:
+        Problem: The body is not valid, or the router refused the press.
+    """
     press_body = read_body(Press, body)
-    await visible(gateway, caller, room, press_body.message_id)
+    await visible_message(gateway, caller, room, press_body.message_id)
     key = f"{caller.name}/{_checked_key(key) if key is not None else uuid4().hex}"
     channel = outside_channel(room.id)
     event = ActionPressed(
@@ -152,15 +168,19 @@ async def press(
     if outcome == "routed":
         return Pressed(message_id=stands_as, outcome="told to its author")
     if not outcome.startswith(("press: asked again", "press: tried again")):
-        raise _refused(outcome, press_body.action)
+        raise _refusal(outcome, press_body.action)
     return Pressed(message_id=None, outcome=outcome.removeprefix("press: "))
 
 
-# --- what comes in ------------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------------
 
 
 def read_body(shape: type[Shape], body: bytes) -> Shape:
-    """Raises Problem: what, where, and what it must be."""
+    """The validated body.
+
+    Raises:
+        Problem: The body is not JSON, or a field is not valid; names the field.
+    """
     try:
         return shape.model_validate_json(body, strict=True)
     except ValidationError as error:
@@ -181,7 +201,7 @@ def read_body(shape: type[Shape], body: bytes) -> Shape:
 async def _message(
     gateway: Gateway, caller: Caller, post_body: Post, message_id: MessageId
 ) -> Message:
-    """As it is kept: under the token's actor, at our own time."""
+    """The UACS message of a post, by the token's actor, with the bridge's time."""
     _check_actor(caller, post_body)
     fields: dict[str, Any] = {
         **(post_body.model_extra or {}),
@@ -199,7 +219,7 @@ async def _message(
             422, str(error), todo="docs/uacs.schema.json says what a UACS Message is"
         ) from None
     except (orjson.JSONEncodeError, RecursionError) as error:
-        raise Problem(422, f"The message cannot be kept: {error}") from None
+        raise Problem(422, f"The message cannot be stored: {error}") from None
     for fault in gateway.card_faults(message.content):
         raise Problem(
             422,
@@ -208,7 +228,7 @@ async def _message(
             todo="docs/card.schema.json says what a card of the bridge is; the schema of another "
             "platform's card is that platform's own",
         )
-    return gateway.complete(await _with_kept_files(gateway, message))
+    return gateway.complete(await _with_stored_files(gateway, message))
 
 
 def _check_actor(caller: Caller, post_body: Post) -> None:
@@ -234,12 +254,15 @@ def _content(post_body: Post) -> list[dict[str, Any]]:
             raise Problem(422, "`format` belongs to `text`; in `content` each part has its own")
         return post_body.content
     if not (post_body.text or "").strip():
-        raise Problem(422, "`text` is empty", value=post_body.text, todo="say something")
+        raise Problem(
+            422, "`text` is empty", value=post_body.text, todo="give a text that is not blank"
+        )
     return [{"type": "text", "text": post_body.text, "format": post_body.format or "markdown"}]
 
 
 def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The bridge's own additions are its own; names and descriptions of files may be given."""
+    """The program's metadata without the keys that only the bridge sets; file names and
+    descriptions stay."""
     own_metadata = {name: value for name, value in metadata.items() if name not in (KEY, "agents")}
     ours = metadata.get(KEY)
     parts = ours.get("parts") if isinstance(ours, dict) else None
@@ -254,13 +277,13 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return own_metadata
 
 
-async def _with_kept_files(gateway: Gateway, message: Message) -> Message:
-    """Each part as it may be said; of files that were sent along the size is noted."""
+async def _with_stored_files(gateway: Gateway, message: Message) -> Message:
+    """The message with its inline files stored; their sizes are in the metadata."""
     additions, _ = read_bridge_metadata(message)
     details = dict(additions.parts)
     parts: list[ContentPart] = []
     for index, part in enumerate(message.content):
-        kept, size = await _kept(gateway, index, part)
+        kept, size = await _stored_part(gateway, index, part)
         parts.append(kept)
         if size:
             part_details = details.get(str(index)) or PartDetails()
@@ -271,13 +294,13 @@ async def _with_kept_files(gateway: Gateway, message: Message) -> Message:
     return with_bridge_metadata(with_files, additions.model_copy(update={"parts": details}))
 
 
-async def _kept(gateway: Gateway, index: int, part: ContentPart) -> tuple[ContentPart, int]:
-    """The part as it may be said, and the size of a file in it that is kept now. What only the
-    bridge and its agents say to one another is refused."""
+async def _stored_part(gateway: Gateway, index: int, part: ContentPart) -> tuple[ContentPart, int]:
+    """The part with its inline file stored, and the file's size. Raises Problem for parts that only
+    the bridge and its agents may write."""
     if is_hidden(part) or (isinstance(part, StructuredDataPart) and part.schema_id == INTERACTION):
         raise Problem(
             422,
-            f"content.{index}: this is said by the bridge and its agents alone",
+            f"content.{index}: only the bridge and its agents may write this part",
             value=getattr(part, "schema_id", part.type),
             todo="press buttons with POST /v1/rooms/{room}/interactions",
         )
@@ -287,13 +310,15 @@ async def _kept(gateway: Gateway, index: int, part: ContentPart) -> tuple[Conten
     if source.file_id is not None:
         raise Problem(
             422,
-            f"content.{index}.source: ids of files are the bridge's own",
+            f"content.{index}.source: file ids are set by the bridge",
             value=source.file_id,
             todo="send the bytes as `base64`, or an https `url`",
         )
     if source.url is not None:
         if not source.url.lower().startswith("https://"):
-            raise Problem(422, f"content.{index}.source.url: only https is taken", value=source.url)
+            raise Problem(
+                422, f"content.{index}.source.url: only https is accepted", value=source.url
+            )
         return part, 0
     return await _with_bytes(gateway, index, part, source.base64 or "")
 
@@ -316,14 +341,14 @@ async def _with_bytes(
     source = MediaSource(file_id=blob.file_id)
     if part.type == "file" or media_type.startswith(f"{part.type}/"):
         return part.model_copy(update={"source": source, "media_type": media_type}), blob.size
-    # It is not what it was said to be.
+    # Its bytes are not of the part's type.
     return FilePart(source=source, media_type=media_type), blob.size
 
 
 def _key_of(post_body: Post, key: str | None) -> str:
     if post_body.message_id is not None and key is not None and post_body.message_id != key:
         raise Problem(
-            422, "message_id and Idempotency-Key say two things", value=key, todo="give one of them"
+            422, "message_id and Idempotency-Key differ", value=key, todo="give one of them"
         )
     message_key = post_body.message_id if post_body.message_id is not None else key
     return uuid4().hex if message_key is None else _checked_key(message_key)
@@ -340,33 +365,35 @@ def _checked_key(key: str) -> str:
     return key
 
 
-async def _where(
+async def _thread_and_reply(
     gateway: Gateway, caller: Caller, room: RoomView, post_body: Post
 ) -> tuple[str | None, str | None]:
-    """The root of its thread, and what it answers, as canonical ids."""
+    """The ids of the thread's root and of the message that it replies to."""
     root = None
     if post_body.reply_to is not None:
-        root = (await visible(gateway, caller, room, post_body.reply_to)).root
+        root = (await visible_message(gateway, caller, room, post_body.reply_to)).root
     if post_body.thread is not None:
-        stored = await visible(gateway, caller, room, post_body.thread)
+        stored = await visible_message(gateway, caller, room, post_body.thread)
         root = stored.root or MessageId(post_body.thread)
     return root, post_body.reply_to
 
 
-async def _own(gateway: Gateway, caller: Caller, room: RoomView, message: str) -> StoredMessage:
-    stored = await visible(gateway, caller, room, message)
+async def _own_message(
+    gateway: Gateway, caller: Caller, room: RoomView, message: str
+) -> StoredMessage:
+    stored = await visible_message(gateway, caller, room, message)
     in_this_room = stored.place is not None and stored.place.channel == outside_channel(room.id)
     if stored.author.id != caller.actor or not in_this_room or stored.native_id is None:
         raise Problem(
             403,
-            "The token did not say this message",
+            "The token did not post this message",
             value=message,
             todo="only your own messages can be changed",
         )
     return stored
 
 
-# --- what became of it --------------------------------------------------------------------------
+# --- outcomes -----------------------------------------------------------------------------------
 
 
 async def _outcome(gateway: Gateway, event: Event, key: str) -> str | None:
@@ -382,14 +409,14 @@ async def _outcome(gateway: Gateway, event: Event, key: str) -> str | None:
         ) from None
 
 
-async def _change(gateway: Gateway, event: Event, message: str, done: str) -> Changed:
+async def _outcome_of_change(gateway: Gateway, event: Event, message: str, done: str) -> Changed:
     outcome = await _outcome(gateway, event, f"change {uuid4().hex}")
     if outcome is None or not outcome.startswith((done, "kept: ")):
-        raise _refused(outcome)
+        raise _refusal(outcome)
     return Changed(message_id=message, outcome=outcome)
 
 
-def _refused(outcome: str | None, value: str | None = None) -> BridgeError:
+def _refusal(outcome: str | None, value: str | None = None) -> BridgeError:
     text = outcome or "heard before"
     if text.startswith("not admitted: "):
         return Problem(
@@ -419,8 +446,8 @@ def _refused(outcome: str | None, value: str | None = None) -> BridgeError:
 async def _repeated_post(
     gateway: Gateway, room: RoomView, earlier: StoredMessage, message: Message
 ) -> Posted:
-    """What was said before under this id; other words under it are an error."""
-    if earlier.state == "complete" and _words(earlier.message) != _words(message):
+    """The answer for a message that was posted before. Raises Problem if its content differs."""
+    if earlier.state == "complete" and _texts(earlier.message) != _texts(message):
         raise Problem(
             409,
             "Something else was said under this id",
@@ -431,14 +458,14 @@ async def _repeated_post(
     return Posted(message_id=earlier.message.message_id, room=room.id, goes_to=goes_to, repeat=True)
 
 
-def _words(message: Message) -> list[str]:
-    """Its texts; a mention may have been given the name by which people know its actor."""
+def _texts(message: Message) -> list[str]:
+    """The message's texts without the labels of mentions, which the router may have changed."""
     texts = (part.text for part in message.content if isinstance(part, TextPart))
     return [_LABEL.sub("[@](", text) for text in texts]
 
 
 async def _goes_to(gateway: Gateway, message: MessageId) -> list[Channel]:
-    """The channels that show it, or will."""
+    """The channels that the message is or will be posted in."""
     explanation = await gateway.store.explain(message)
     records = () if explanation is None else explanation.operations
     channels = dict.fromkeys(

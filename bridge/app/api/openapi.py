@@ -18,11 +18,11 @@ from bridge.app.api.endpoints import ENDPOINTS, Endpoint, Parameter
 from bridge.app.api.shapes import ProblemBody
 
 Json = dict[str, Any]
-_ALWAYS = (401, 429, 500)  # what any address may answer
+_ALWAYS = (401, 429, 500)  # of every endpoint
 
 
 def document() -> Json:
-    """The whole document."""
+    """The OpenAPI document as JSON values."""
     shapes = _shapes()
     paths: dict[str, Json] = {}
     for endpoint in ENDPOINTS:
@@ -45,7 +45,7 @@ def document() -> Json:
 
 @cache
 def document_text() -> bytes:
-    """As the file under `docs/` has it."""
+    """The document as text, equal to `docs/openapi.json`."""
     return orjson.dumps(document(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -95,7 +95,7 @@ def _responses(endpoint: Endpoint) -> Json:
     good: Json = {"description": endpoint.about, "content": {endpoint.media: schema}}
     responses: Json = {str(endpoint.status): good}
     if endpoint.status != 200:
-        responses["200"] = {**good, "description": "It was there before."}
+        responses["200"] = {**good, "description": "It existed before."}
     statuses = {*_ALWAYS, *endpoint.problems}
     statuses |= {403} if endpoint.scope is not None else set()
     statuses |= {404} if "{" in endpoint.path or endpoint.name == "search" else set()

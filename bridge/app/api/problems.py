@@ -1,4 +1,4 @@
-"""What is wrong with a request, as JSON: what, which value, what to do (RFC 9457)."""
+"""Errors of requests as JSON with the detail, the value and what to do (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from bridge.errors import BridgeError, StoreError
 
-_SHOWN = 120  # characters of a value
+_SHOWN = 120  # characters of a value that are shown
 _TITLES = {
     400: "the request cannot be read",
     401: "no valid token",
@@ -28,7 +28,7 @@ _TITLES = {
 
 
 class Problem(BridgeError):
-    """A request that is refused. `value` is what was given; `todo` what would help."""
+    """A refused request. `value` is the invalid value; `todo` says how to correct the request."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Problem(BridgeError):
 
 
 def store_trouble(error: StoreError) -> Problem:
-    """The store does not do what a request needs."""
+    """The refusal (503) of a request for which the store failed."""
     return Problem(503, error.public, todo="try again later")
 
 

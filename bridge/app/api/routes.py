@@ -1,4 +1,4 @@
-"""The API's routes, /v1 and /mcp: every answer is JSON, also that there is nothing."""
+"""The API's routes, /v1 and /mcp; every answer is JSON, also 404."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bridge.app.api.api_keys import Doorkeeper
+from bridge.app.api.api_keys import Authenticator
 from bridge.app.api.endpoints import ENDPOINTS, ApiCall, Endpoint, answer
 from bridge.app.api.events import Streams
 from bridge.app.api.gateway import Gateway
 from bridge.app.api.mcp_mount import McpMount
 from bridge.app.api.openapi import document_text
 from bridge.app.api.problems import Problem
-from bridge.app.api.reading import room_of
+from bridge.app.api.queries import room_of
 
 log = structlog.get_logger()
 
@@ -27,13 +27,13 @@ _CONVERTED = {"{message}": "{message:path}", "{blob}": "{blob:path}"}
 
 
 class Api:
-    """`routes` for the web server, and `close` when it stops."""
+    """The API: `routes` for the web server, and `close` for when it stops."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._doorkeeper = Doorkeeper(gateway.store, gateway.clock)
-        self._streams = Streams(gateway, self._doorkeeper)
-        self._mcp = McpMount(gateway, self._doorkeeper)
+        self._authenticator = Authenticator(gateway.store, gateway.clock)
+        self._streams = Streams(gateway, self._authenticator)
+        self._mcp = McpMount(gateway, self._authenticator)
 
     async def close(self) -> None:
         self._streams.close()
@@ -46,17 +46,17 @@ class Api:
         by_path: dict[str, dict[str, Endpoint]] = {}
         for endpoint in ENDPOINTS:
             by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
-        # The longer first: an id of a message may hold a slash.
+        # Longer paths first, because a message's id may contain a slash.
         paths = sorted(by_path, key=lambda path: (-path.count("/"), path))
         routes: list[BaseRoute] = [Route("/v1/openapi.json", self._openapi)]
-        routes += [Route(_converted(path), _Place(self, by_path[path])) for path in paths]
-        return [*routes, _Rest("/v1", _Place(self, {}))]
+        routes += [Route(_converted(path), _Address(self, by_path[path])) for path in paths]
+        return [*routes, _EverythingBelow("/v1", _Address(self, {}))]
 
     async def _openapi(self, _request: Request) -> Response:
         return Response(document_text(), media_type="application/json")
 
     async def respond(self, methods: dict[str, Endpoint], request: Request) -> ASGIApp:
-        """An answer for every request; a Problem is one, too."""
+        """The answer to a request; a Problem becomes an answer."""
         try:
             return await self._respond(methods, request)
         except Problem as problem:
@@ -66,17 +66,17 @@ class Api:
             return Problem(500, "The bridge could not answer; its log says why").response()
 
     async def _respond(self, methods: dict[str, Endpoint], request: Request) -> ASGIApp:
-        caller = await self._doorkeeper.caller(request.headers.get("authorization", ""))
+        caller = await self._authenticator.caller(request.headers.get("authorization", ""))
         if not methods:
             raise Problem(
-                404, "There is nothing here", value=request.url.path,
-                todo="/v1/openapi.json lists what there is",
+                404, "There is no such path", value=request.url.path,
+                todo="/v1/openapi.json lists all paths",
             )  # fmt: skip
         endpoint = methods.get(request.method)
         if endpoint is None:
             allowed = ", ".join(sorted(methods))
             raise Problem(
-                405, f"This address takes {allowed}", value=request.method,
+                405, f"The path accepts {allowed}", value=request.method,
                 headers={"Allow": allowed},
             )  # fmt: skip
         room = None
@@ -86,16 +86,16 @@ class Api:
 
 
 def _room_name(request: Request) -> str:
-    """As it was written. The path has been decoded before it was matched with routes: what one
-    wrote as a room called `general/events` would be taken for the events of `general`."""
+    """The room's name from the raw path. Starlette decodes the path before it matches routes, so
+    `general%2Fevents` would match the events of `general`."""
     raw: bytes | None = request.scope.get("raw_path")
     if raw is None:
         return str(request.path_params["room"])
     return unquote(raw.decode("latin-1").split("/")[_ROOM])
 
 
-class _Place:
-    """One address; as an object it is asked for every method."""
+class _Address:
+    """The ASGI app of one path: a class instance, so that Starlette routes every method to it."""
 
     def __init__(self, api: Api, methods: dict[str, Endpoint]) -> None:
         self._api = api
@@ -107,8 +107,8 @@ class _Place:
         await app(scope, receive, send)
 
 
-class _Rest(BaseRoute):
-    """All that stands below an address, and it: a pattern would not match a line break."""
+class _EverythingBelow(BaseRoute):
+    """Matches a path and everything below it, also line breaks, which a pattern would not match."""
 
     def __init__(self, path: str, app: ASGIApp) -> None:
         self._path = path

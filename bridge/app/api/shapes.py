@@ -1,4 +1,4 @@
-"""What the API takes and gives beside UACS itself; the OpenAPI document is made of these."""
+"""Models of the API's bodies besides UACS, which the OpenAPI document describes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from bridge.model.api_records import Role, Scope
 
-LONGEST_TEXT = 100_000  # characters of a post
-MOST_PARTS = 100  # of a post
+LONGEST_TEXT = 100_000  # characters per post
+MOST_PARTS = 100  # per post
 
 
 class _Shape(BaseModel):
@@ -20,7 +20,7 @@ class Channel(_Shape):
     """A channel of a room."""
 
     platform: str
-    name: str = Field(description="What people call it, with its platform.")
+    name: str = Field(description="The channel's name with its platform.")
 
 
 class Room(_Shape):
@@ -29,37 +29,39 @@ class Room(_Shape):
     id: str
     conversation_id: str
     channels: list[Channel]
-    agents: list[str] = Field(description="Agents of the bridge that sit in it: write @NAME.")
-    position: str = Field(description="Behind its newest event: for `after` of /events.")
+    agents: list[str] = Field(
+        description="The bridge's agents in the room; write @NAME to address one."
+    )
+    position: str = Field(description="After the newest event: for `after` of /events.")
 
 
 class You(_Shape):
-    """Who the token is."""
+    """The token's identity."""
 
     name: str = Field(description="People write @NAME to mention you.")
     actor_id: str
     role: Role
     scopes: list[Scope]
-    expires: str | None = Field(description="RFC 3339; null: never.")
+    expires: str | None = Field(description="RFC 3339; null: it never expires.")
 
 
 class RoomList(_Shape):
-    """Who the token is, and the rooms that it may see."""
+    """The token's identity, and the rooms that it may see."""
 
     you: You
     rooms: list[Room]
 
 
 class Post(BaseModel):
-    """A message to say: `text`, or the `content` of a UACS Message. The other fields of a UACS
-    Message may stand beside it; the bridge sets `timestamp` and `actor` itself, and an `actor` that
-    is not the token's own is refused."""
+    """A message to post: `text`, or the `content` of a UACS Message. It may have the other fields
+    of a UACS Message. The bridge sets `timestamp` and `actor`, and refuses an `actor` that is not
+    the token's own."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     text: str | None = Field(default=None, max_length=LONGEST_TEXT, min_length=1)
     format: Literal["markdown", "plain"] | None = Field(
-        default=None, description="Of `text`; markdown where it is absent."
+        default=None, description="The format of `text`; markdown if absent."
     )
     content: list[dict[str, JsonValue]] | None = Field(
         default=None, min_length=1, max_length=MOST_PARTS, description="UACS content parts."
@@ -68,20 +70,19 @@ class Post(BaseModel):
         default=None,
         min_length=1,
         max_length=200,
-        description="Your own id of it: said twice, it is taken once. Idempotency-Key does the "
-        "same.",
+        description="Makes the request idempotent: an id is posted once, as with the header "
+        "Idempotency-Key.",
     )
-    reply_to: str | None = Field(default=None, description="The message that it answers.")
-    thread: str | None = Field(
-        default=None, description="A message of the thread in which it is said."
-    )
+    reply_to: str | None = Field(default=None, description="The message that it replies to.")
+    thread: str | None = Field(default=None, description="A message of the thread to post in.")
     metadata: dict[str, JsonValue] | None = None
     actor: dict[str, Any] | None = None
     timestamp: str | None = None
 
 
 class Posted(_Shape):
-    """It is kept, and on its way. `repeat`: it was there before, and nothing was said twice."""
+    """The message is stored and will be delivered. `repeat`: it was posted before, and not
+    again."""
 
     message_id: str
     room: str
@@ -90,46 +91,46 @@ class Posted(_Shape):
 
 
 class Changed(_Shape):
-    """What became of an edit or a deletion."""
+    """The outcome of an edit or a deletion."""
 
     message_id: str
     outcome: str
 
 
 class Press(_Shape):
-    """A button pressed, a choice made or a form submitted on the card of a message."""
+    """A press of a button, a choice or a submitted form on the card of a message."""
 
     message_id: str = Field(description="The message that has the card.")
     action: str = Field(
-        min_length=1, max_length=2000, description="The id of the button or input; or its token."
+        min_length=1, max_length=2000, description="The id or the token of the button or input."
     )
     values: dict[str, JsonValue] = Field(
-        default={}, description="What is filled in, by the ids of the inputs."
+        default={}, description="The values of inputs, by their ids."
     )
 
 
 class Pressed(_Shape):
-    """The press is kept and told to the card's author. `message_id` is what it stands in the room
-    as; null where the bridge itself did what was asked."""
+    """The press is stored and sent to the card's author. `message_id` is the message of the press;
+    null if the bridge itself handled the press."""
 
     message_id: str | None
     outcome: str
     repeat: bool = False
 
 
-class Said(_Shape):
-    """A message with what UACS has no field for."""
+class MessageView(_Shape):
+    """A message with its state in the room."""
 
     room: str
     message: dict[str, Any] = Field(description="A UACS Message.")
     state: Literal["streaming", "complete", "edited", "interrupted"]
-    thread: str | None = Field(description="The message that its thread hangs on.")
+    thread: str | None = Field(description="The root message of its thread.")
     yours: bool
     mentions_you: bool
 
 
 class Hit(_Shape):
-    """A message that a search found; read on from `before` its `number`."""
+    """A message that a search found; pages with `before` its `number` show earlier messages."""
 
     room: str
     number: int
@@ -137,7 +138,8 @@ class Hit(_Shape):
 
 
 class Hits(_Shape):
-    """What a search found, newest first. `whole` false: there may be more than was looked at."""
+    """The messages that a search found, newest first. `whole` false: older messages were not
+    examined."""
 
     hits: list[Hit]
     looked_at: int
@@ -145,7 +147,7 @@ class Hits(_Shape):
 
 
 class ProblemBody(BaseModel):
-    """What is wrong (RFC 9457): what, which value, what to do."""
+    """An error (RFC 9457): the detail, the invalid value, and what to do."""
 
     type: str
     title: str

@@ -1,4 +1,4 @@
-"""A message as programs outside may see it: without what is one agent's own. Pure."""
+"""Messages and conversations as programs see them, without agents' private data. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from bridge.model import ActorId
 from bridge.router.turns.selection import is_named
 from bridge.uacs import Conversation, Message, TextPart
 
-_AGENTS = "agents"  # metadata.agents.<name>: what an agent keeps for itself
-_TOOLS = "tools"  # metadata.tools of a Conversation: what its agents may call
-_HOME = "home"  # the rest of a native message, for its way home alone
+_AGENTS = "agents"  # metadata.agents.<name>: an agent's private data
+_TOOLS = "tools"  # metadata.tools of a Conversation: the tools of its agents
+_HOME = "home"  # the rest of a native message, for its own platform only
 
 
 def outside_view(message: Message, tools: ToolsShown = "full") -> Message:
-    """The same message without agents' private state, their reasoning, what only its platform can
-    read, and such tools as the people of the room are not shown either. Where they see all, the
-    calls and results are what they are."""
+    """The message without agents' private state and reasoning, data that only its platform can
+    read, and tool calls that the room does not show. `full` leaves tool calls and results
+    unchanged."""
     if tools != "full":
         message = with_tools_shown(message, tools)
     unshown = {index for index, part in enumerate(message.content) if is_hidden(part)}
@@ -41,7 +41,7 @@ def outside_view(message: Message, tools: ToolsShown = "full") -> Message:
 
 
 def conversation_view(conversation: Conversation, tools: ToolsShown) -> Conversation:
-    """As the people of the room are shown it: also what its agents may call."""
+    """The conversation with messages and agents' tools as the room shows them."""
     messages = tuple(outside_view(message, tools) for message in conversation.messages)
     metadata: dict[str, Any] = dict(conversation.metadata or {})
     described = metadata.pop(_TOOLS, [])
@@ -54,13 +54,13 @@ def conversation_view(conversation: Conversation, tools: ToolsShown) -> Conversa
 
 
 def mentions(message: Message, name: str, actor: ActorId) -> bool:
-    """Whether `@name`, or a mention of the actor, stands in its words."""
+    """Whether the message's text contains `@name` or a mention of the actor."""
     text, _ = message_text(message)
     return is_named(name, text) or actor in mentioned_actors(text)
 
 
 def _renumbered(message: Message, ours: dict[str, Any], unshown: set[int]) -> dict[str, Any]:
-    """Our additions with the places that the parts have now."""
+    """The bridge's metadata with the parts' indices after hidden parts are removed."""
     details = {key: value for key, value in ours.items() if key != _HOME}
     if not unshown:
         return details

@@ -45,12 +45,14 @@ def _uses(name: str, connector: Connector, settings: Settings) -> list[Use]:
     """The data about people that the configuration needs from this account."""
     uses: list[Use] = ["emails"] if settings.people.link_by_email else []
     form = f"group:{connector.capabilities.platform}:*:*"
-    listed = any(meet(glob, form) for glob in _seats_globs(settings) if glob.startswith("group:"))
+    listed = any(
+        meet(glob, form) for glob in _membership_globs(settings) if glob.startswith("group:")
+    )
     mapped = any(name in accounts for accounts in settings.people.groups.values())
     return [*uses, "groups"] if listed or mapped else uses
 
 
-def _seats_globs(settings: Settings) -> list[str]:
+def _membership_globs(settings: Settings) -> list[str]:
     """The globs of people in all memberships."""
     parts = (*settings.rooms.values(), *settings.direct)
     return [
@@ -71,7 +73,7 @@ def _groups_named(
         if name in accounts
     ]
     workspaces = {channel.workspace for channel in channels}
-    for glob in _seats_globs(settings):
+    for glob in _membership_globs(settings):
         match glob.split(":"):
             case ["group", connector.capabilities.platform, workspace, own_id] if (
                 workspace in workspaces and not is_glob(own_id)

@@ -26,7 +26,7 @@ from bridge.app.files.pictures import agent_picture
 from bridge.app.origin import check_one_place, place_of_code
 from bridge.app.printing import many
 from bridge.app.rooms.channel_lookup import Places
-from bridge.app.rooms.find import accounts_meant, check_once, in_order
+from bridge.app.rooms.find import check_once, in_order, matching_accounts
 from bridge.app.settings.file import Settings
 from bridge.app.settings.keys import known_key
 from bridge.app.settings.needs import named_secrets, nothing_to_do, unmet, wrong_public_url
@@ -215,14 +215,14 @@ async def _accounts_and_rooms(settings: Settings, store: Store | None) -> list[C
     places = Places(connectors, key_value_access)
     try:
         rooms: list[Chapter] = []
-        meant = _Meant(places, connectors)
+        found_channels = _RoomChannels(places, connectors)
         for name, room in settings.rooms.items():
-            rooms.append((f"Room {name}", await _room(room, meant)))
+            rooms.append((f"Room {name}", await _room(room, found_channels)))
         accounts: list[Chapter] = []
         for name, account_findings in secrets.items():
             more = [*account_findings, *refused.get(name, ())]
             if (connector := connectors.get(AccountId(name))) is not None:
-                unique = list(dict.fromkeys(meant.channels.get(name, ())))
+                unique = list(dict.fromkeys(found_channels.channels.get(name, ())))
                 more += await _account(name, connector, unique, settings)
             accounts.append((f"Account {name} ({settings.accounts[name].platform})", more))
         return accounts + rooms
@@ -275,7 +275,7 @@ def _room_offline(room: RoomSettings) -> list[Finding]:
             what = f"{member.account}: {member.channel} was not looked for ({member.flow})"
             findings.append(Finding("ok", what))
         channels.add(key)
-    return findings + _alone(room)
+    return findings + _too_few_channels(room)
 
 
 # --- agents and tools ---------------------------------------------------------------------------
@@ -300,7 +300,7 @@ async def _agents_and_tools(
     settings: Settings, store: Store | None, *, offline: bool
 ) -> list[Chapter]:
     """Chapters of the policies, agents and tool servers with findings."""
-    built, refused = _built(settings, store)
+    built, refused = _buildable_agents(settings, store)
     agent_findings = {} if offline else await ask_agents(built)
     secrets = await _secrets(settings, store, "agents")
     chapters: list[Chapter] = []
@@ -316,7 +316,9 @@ async def _agents_and_tools(
     return chapters + await _tools(settings, store, offline=offline)
 
 
-def _built(settings: Settings, store: Store | None) -> tuple[dict[str, Agent], dict[str, Finding]]:
+def _buildable_agents(
+    settings: Settings, store: Store | None
+) -> tuple[dict[str, Agent], dict[str, Finding]]:
     """The agents that can be built, and findings about other agents and about policies."""
     todo = "correct it in the configuration"
     clock = SystemClock()
@@ -359,12 +361,12 @@ async def _tools(settings: Settings, store: Store | None, *, offline: bool) -> l
         if problem := missing_program(server):
             findings.append(Finding("error", problem, "install it, or correct `command`"))
         elif not offline and not unmet_secrets:
-            findings += await _asked_tools(name, server, SecretReader(store))
+            findings += await _tool_server_findings(name, server, SecretReader(store))
         chapters.append((f"Tools {name}", findings or [Finding("ok", "its program is there")]))
     return chapters
 
 
-async def _asked_tools(
+async def _tool_server_findings(
     name: str, settings: ToolServerSettings, tokens: SecretSource
 ) -> Sequence[Finding]:
     """Findings of a tool server's address, and whether the server lists its tools."""
@@ -407,7 +409,7 @@ async def _account(
         outsider for channel in channels for outsider in await _outsiders(connector, channel)
     ]
     if calls_us(connector):
-        findings += _called(name, settings.web.public_url, findings)
+        findings += _reachability(name, settings.web.public_url, findings)
     return findings
 
 
@@ -427,7 +429,7 @@ async def _outsiders(connector: Connector, channel: ChannelRef) -> list[Finding]
     return [Finding("warning", what, todo)] if others else []
 
 
-def _called(name: str, public_url: str | None, findings: Sequence[Finding]) -> list[Finding]:
+def _reachability(name: str, public_url: str | None, findings: Sequence[Finding]) -> list[Finding]:
     """Whether the platform can call the bridge, unless the connector's findings already say so."""
     if any("public_url" in finding.what for finding in findings if finding.level != "ok"):
         return []
@@ -437,7 +439,7 @@ def _called(name: str, public_url: str | None, findings: Sequence[Finding]) -> l
 
 
 @dataclass
-class _Meant:
+class _RoomChannels:
     """The channels of the rooms that were found so far: those of each account, and the account that
     posts in each."""
 
@@ -447,46 +449,46 @@ class _Meant:
     speakers: dict[ChannelRef, str] = field(default_factory=dict[ChannelRef, str])
 
 
-async def _room(room: RoomSettings, meant: _Meant) -> list[Finding]:
+async def _room(room: RoomSettings, found_channels: _RoomChannels) -> list[Finding]:
     """A finding for each channel of the room; notes found channels for the checks of their
     accounts."""
     findings: list[Finding] = []
     room_channels: list[ChannelRef] = []
     for member in in_order(room.members):
-        for place in accounts_meant(member, list(meant.connectors)):
-            if AccountId(place.account) not in meant.connectors:
+        for place in matching_accounts(member, list(found_channels.connectors)):
+            if AccountId(place.account) not in found_channels.connectors:
                 what = f"{place.channel} was not looked for: account {place.account!r} is not ready"
                 findings.append(Finding("warning", what, "correct the account first"))
             elif member.is_pattern:
-                findings.append(await _pattern(place, room_channels, meant))
+                findings.append(await _pattern(place, room_channels, found_channels))
             else:
-                findings.append(await _channel(place, room_channels, meant))
-    return findings + _alone(room)
+                findings.append(await _channel(place, room_channels, found_channels))
+    return findings + _too_few_channels(room)
 
 
-def _alone(room: RoomSettings) -> list[Finding]:
-    meant = any(member.is_pattern or member.flow == "in" for member in room.members)
-    if len(room.members) != 1 or room.agents or meant:
+def _too_few_channels(room: RoomSettings) -> list[Finding]:
+    found_channels = any(member.is_pattern or member.flow == "in" for member in room.members)
+    if len(room.members) != 1 or room.agents or found_channels:
         return []
     todo = "add another channel, or an agent, if that is not what is meant"
     return [Finding("warning", "one channel alone is only archived", todo)]
 
 
 async def _pattern(
-    member: MemberSettings, room_channels: list[ChannelRef], meant: _Meant
+    member: MemberSettings, room_channels: list[ChannelRef], found_channels: _RoomChannels
 ) -> Finding:
     """The channels that the pattern matches now."""
     try:
-        channels = await meant.places.find_all(member)
+        channels = await found_channels.places.find_all(member)
     except BridgeError as error:
         return Finding("error", str(error), "correct the account first")
     names: list[str] = []
     for channel, name in channels:
         if (
             channel not in room_channels
-            and meant.speakers.get(channel, member.account) == member.account
+            and found_channels.speakers.get(channel, member.account) == member.account
         ):
-            _note(member, channel, room_channels, meant)
+            _note(member, channel, room_channels, found_channels)
             names.append(f"#{name}")
     what = f"{member.account}: {member.channel} means {', '.join(names) or 'no channel yet'}"
     if not names and not channels:
@@ -496,26 +498,29 @@ async def _pattern(
 
 
 async def _channel(
-    member: MemberSettings, room_channels: list[ChannelRef], meant: _Meant
+    member: MemberSettings, room_channels: list[ChannelRef], found_channels: _RoomChannels
 ) -> Finding:
     try:
-        channel = await meant.places.find(member)
+        channel = await found_channels.places.find(member)
     except BridgeError as error:
         todo = "correct the name or id, or invite the bot there"
         return Finding("error", str(error), "correct the account" if error.__cause__ else todo)
     try:
-        check_once(member, channel, meant.speakers, room_channels)
+        check_once(member, channel, found_channels.speakers, room_channels)
     except ConfigError as error:
         what, _, todo = str(error).partition("; ")
         return Finding("error", what, todo)
-    _note(member, channel, room_channels, meant)
+    _note(member, channel, room_channels, found_channels)
     name = "" if member.channel == channel.channel else f" is {channel.channel}"
     return Finding("ok", f"{member.account}: {member.channel}{name} ({member.flow})")
 
 
 def _note(
-    member: MemberSettings, channel: ChannelRef, room_channels: list[ChannelRef], meant: _Meant
+    member: MemberSettings,
+    channel: ChannelRef,
+    room_channels: list[ChannelRef],
+    found_channels: _RoomChannels,
 ) -> None:
     room_channels.append(channel)
-    meant.speakers.setdefault(channel, member.account)
-    meant.channels.setdefault(member.account, []).append(channel)
+    found_channels.speakers.setdefault(channel, member.account)
+    found_channels.channels.setdefault(member.account, []).append(channel)

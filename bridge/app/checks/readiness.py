@@ -75,7 +75,7 @@ class _Watch:
             self._often = await not_ready(
                 self._bridge, None if settings_changed and ask else list(self._often)
             )
-            self._tell()
+            self._publish()
             await self._bridge.clock.sleep(_AGAIN)
 
     async def look_rarely(self) -> None:
@@ -111,10 +111,10 @@ class _Watch:
                     problems = {}
                 self._rarely.pop(f"accounts.{name}", None)
                 self._rarely |= problems
-                self._tell()
+                self._publish()
             await clock.sleep(_AGAIN)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         texts = {**self._rarely, **self._often}
         unready = self._bridge.unready
         for part, text in texts.items():
@@ -228,7 +228,7 @@ async def ask_agents(agents: Mapping[str, Agent]) -> dict[str, Sequence[Finding]
 
     async def ask(agent: Agent) -> Sequence[Finding]:
         async with turn:
-            return await _asked(agent)
+            return await _agent_findings(agent)
 
     findings = await asyncio.gather(*(ask(agent) for agent in agents.values()))
     return dict(zip(agents, findings, strict=True))
@@ -246,7 +246,7 @@ async def probe_address(server: ToolServerSettings, tokens: SecretSource) -> Seq
     return await probe(TurnSettings.model_validate({}), request)
 
 
-async def _asked(agent: Agent) -> Sequence[Finding]:
+async def _agent_findings(agent: Agent) -> Sequence[Finding]:
     if not isinstance(agent, ChecksItself):
         return ()
     try:

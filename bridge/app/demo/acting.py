@@ -1,4 +1,4 @@
-"""Lines -> what the people of the local platforms do."""
+"""Lets people of the local platforms post the lines of a scene."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LOOK = 0.01
 
 
 class Cast:
-    """People who speak in one room; each line is remembered by its number.
+    """The people of one room; remembers each posted line by its number.
 
-    `patience`: seconds that a line's copies may take to come to the other platforms.
+    `patience`: seconds that the copies of a line may take to arrive on the other platforms.
     """
 
     def __init__(self, demo: Demo, room: str = ROOMS[0], patience: float = _PATIENCE) -> None:
@@ -29,7 +29,7 @@ class Cast:
         self._said: list[tuple[Line, Shown]] = []
 
     async def say(self, line: Line) -> Shown:
-        """One line, in the thread of its root wherever that came from."""
+        """Post a line, in the thread of its root, which may come from another platform."""
         channel = self.demo.sides[line.platform].channel_of(self.room)
         thread = None if line.thread is None else await self._root(line.thread, line.platform)
         person = self.demo.sides[line.platform].person_named(line.person)
@@ -37,15 +37,15 @@ class Cast:
         self._said.append((line, message))
         return message
 
-    async def arrived(self) -> None:
-        """Wait until the last line's copies stand on the other platforms."""
+    async def wait_for_copies(self) -> None:
+        """Wait until the copies of the last line are on all other platforms."""
         line, _ = self._said[-1]
         for platform in self.demo.sides:
             if platform != line.platform:
                 await self._root(len(self._said) - 1, platform)
 
     async def _root(self, number: int, platform: str) -> str:
-        """What a line said elsewhere is called here; it may still be on its way."""
+        """The native id of a line or its copy on this platform; waits for the copy."""
         line, posted = self._said[number]
         if line.platform == platform:
             return posted.id
@@ -72,9 +72,9 @@ class Cast:
 
 
 async def act_out(demo: Demo, lines: Sequence[Line], *, pause: float) -> None:
-    """Say the lines one after another, as people would: who answers has read what came before."""
+    """Post the lines one after another, each after the copies of the one before have arrived."""
     cast = Cast(demo)
     for line in lines:
         await cast.say(line)
-        await cast.arrived()
+        await cast.wait_for_copies()
         await asyncio.sleep(pause * (4 if line.answered else 1))

@@ -1,6 +1,6 @@
-"""The demo's desk: an agent of its own behind a webhook, which shows a form and takes its answers.
+"""The demo's desk: an agent behind a webhook, which posts a form and handles its answers.
 
-It is written as a program outside the bridge would be: turns come in as JSON, UACS goes out.
+It works as a program outside the bridge: it receives turns as JSON and answers in UACS.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SIZES = {"huddle": "Huddle, 4 seats", "studio": "Studio, 12 seats", "hall": "Ha
 
 @asynccontextmanager
 async def serving_desk(labels: Mapping[str, str]) -> AsyncGenerator[str]:
-    """Serve the desk on a free port of this machine. `labels` are the platforms' names as people
-    write them. Yields the address that takes turns."""
+    """Serve the desk on a free port of this machine; `labels` are the display names of platforms.
+    Yields the URL of its webhook."""
 
     async def take_turn(request: Request) -> Response:
         turn: Json = orjson.loads(await request.body())
@@ -43,7 +43,7 @@ async def serving_desk(labels: Mapping[str, str]) -> AsyncGenerator[str]:
 
 
 def respond(turn: Json, labels: Mapping[str, str]) -> Response:
-    """One turn -> the form, or, where somebody pressed a button on it, the form's new content."""
+    """Answer one turn with the form, or, after a press on it, with the form's new content."""
     question = turn["conversation"]["messages"][-1]
     press = next(
         (part["data"] for part in question["content"] if part.get("schema_id") == INTERACTION),
@@ -104,7 +104,7 @@ def booking_form() -> Json:
 
 
 def answered_form(press: Mapping[str, Any], name: str, platform: str) -> Json:
-    """The content that replaces the form in every pane after a press on `platform`."""
+    """The card that replaces the form everywhere after a press on `platform`."""
     if press.get("id") == "decline":
         return _card("## Book a room", f"{name} pressed *No room needed* on {platform}.")
     inputs: Mapping[str, Any] = press.get("inputs") or {}
@@ -123,7 +123,7 @@ def answered_form(press: Mapping[str, Any], name: str, platform: str) -> Json:
 
 
 def _label(message_id: str, labels: Mapping[str, str]) -> str:
-    """The name of the platform that a message stands on."""
+    """The display name of a message's platform."""
     platform = message_id.partition(":")[0]
     return labels.get(platform, platform)
 

@@ -1,4 +1,4 @@
-"""What people say in the demo: the local platforms' lines of a scene, put together."""
+"""The lines of the demo's scenes, collected from the local platforms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SceneName = Literal["script", "opening", "card", "scene"]
 
 @dataclass(frozen=True)
 class Line:
-    """`text` is what is typed, `reads` what everybody then reads (None: the same, without markup
-    to be seen); `thread` is the number of the line in whose thread it is said."""
+    """A message that a person posts. `text` is typed; `reads` is the text that everybody then sees
+    (None: the same without markup); `thread` is the number of the line whose thread it is in."""
 
     platform: str
     person: str
@@ -25,8 +25,8 @@ class Line:
 
 
 def lines_of(scene: SceneName, types: Mapping[str, LocalPlatformType]) -> tuple[Line, ...]:
-    """The lines of a scene in their order. A line whose thread begins on a platform that is not
-    there stands outside of threads. Pure."""
+    """The lines of a scene in their order. A line in the thread of a missing platform's line is
+    outside of threads. Pure."""
     placed_lines = sorted(
         (
             (line.at, name, line)

@@ -1,4 +1,4 @@
-"""The demo's page: people act on the local platforms, and the page shows live what changes."""
+"""The demo's page: people act on the local platforms, and the page shows changes live."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from bridge.sandbox.local_only import LocalOnly
 from bridge.uacs import Conversation
 
 _HERE = Path(__file__).parent
-_MOST_BYTES = 16_000_000  # of a request: a file of 10 MB in base64, and some more
+_MOST_BYTES = 16_000_000  # of a request: enough for a file of 10 MB in base64
 _FIRST = asyncio.FIRST_COMPLETED
-_ALIVE = 15.0  # seconds between two signs of life of a silent stream
+_ALIVE = 15.0  # seconds between two comments in a stream without events
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
-_LOOK = 0.2  # seconds between two looks at what single people see
+_LOOK = 0.2  # seconds between two polls of what single people see
 
 Play = Callable[[], Coroutine[Any, Any, None]]
 
@@ -69,7 +69,7 @@ def page_app(demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> S
 
 
 class _Page:
-    """The handlers."""
+    """The request handlers of the page."""
 
     def __init__(self, demo: Demo, plays: Mapping[str, Play], closing: asyncio.Event) -> None:
         self._demo = demo
@@ -94,7 +94,7 @@ class _Page:
         return JSONResponse(emoji_by_name(), headers={"Cache-Control": "max-age=3600"})
 
     async def play(self, request: Request) -> Response:
-        """Start a scene; while one is acted out, no other begins."""
+        """Start a scene, unless another one is running."""
         name = request.path_params["name"]
         if name not in self._plays:
             raise NotFound(f"There is no scene {name!r}; there are {', '.join(self._plays)}")
@@ -103,7 +103,7 @@ class _Page:
         return Response(status_code=202)
 
     async def file(self, request: Request) -> Response:
-        """A file of a local platform whose own address asks for an app's token."""
+        """A file of a local platform whose own URL needs an app's token."""
         path = request.path_params
         file_response = self._demo.file(path["platform"], path["file"])
         return file_response or JSONResponse(
@@ -143,7 +143,7 @@ class _Page:
         return RedirectResponse(f"{self._demo.bridge_url}{request.url.path}", status_code=307)
 
     async def _stream(self) -> AsyncGenerator[bytes]:
-        """All that stands there, then every change. The watch begins first: nothing is missed."""
+        """All messages, then every change; the watch begins first, so that no change is lost."""
         changes = self._demo.feed.watch()
         upcoming = asyncio.ensure_future(anext(changes))
         closing = asyncio.create_task(self._closing.wait())
@@ -186,7 +186,7 @@ class _Page:
         return {"sides": sides, "messages": messages, "media_from": media_from}
 
     def _private(self) -> Json:
-        """What only single people see, by platform and person."""
+        """What single people see alone, by platform and person."""
         demo = self._demo
         return {
             name: private_view(demo.sandbox.platforms[name], side)
@@ -195,7 +195,7 @@ class _Page:
 
 
 def _drawings() -> list[Mount]:
-    """The scripts and styles by which each platform's messages are drawn."""
+    """The scripts and styles that draw each platform's messages."""
     return [
         Mount(f"/platforms/{name}", StaticFiles(directory=local.demo.static))
         for name, local in demo_types().items()
@@ -204,7 +204,7 @@ def _drawings() -> list[Mount]:
 
 
 async def archived(demo: Demo, room: str) -> Conversation:
-    """The room as the archive has it."""
+    """The room's archived conversation."""
     ids = await demo.bridge.store.room_ids([RoomId(room)])
     return await demo.bridge.store.conversation(ids[RoomId(room)])
 
@@ -220,7 +220,8 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 
 class _Strict:
-    """ASGI middleware: our scripts and styles, and media of the local platforms and the bridge."""
+    """ASGI middleware: a content security policy with our scripts and styles, and media of the
+    local platforms and the bridge."""
 
     def __init__(self, app: ASGIApp, media_from: Sequence[str]) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""What stands on a local platform -> what a person reads there: the author and the bare words."""
+"""Messages on a local platform -> what a person reads there: the author and the text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _ITEM = re.compile(r"^\s*(?:[-•*]|\d{1,3}\.)\s+|^> ?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Read:
-    """One message as it is read; `thread` is the native id of its thread's root."""
+class VisibleMessage:
+    """A message as a person sees it; `thread` is the native id of its thread's root."""
 
     id: str
     author: str
@@ -28,38 +28,36 @@ class Read:
     thread: str | None = None
 
 
-def read(shown: Shown) -> Read:
-    """A message as a person reads it on its platform, which must be one that the demo shows."""
+def read(shown: Shown) -> VisibleMessage:
+    """The message as a person sees it; its platform must be one that the demo shows."""
     side = local_platform_types()[shown.platform].demo
     author, text = side.read(shown) if side else (shown.author, shown.text)
     thread = None if shown.thread == shown.id else shown.thread
-    return Read(shown.id, author, text, shown.time, shown.bot, thread)
+    return VisibleMessage(shown.id, author, text, shown.time, shown.bot, thread)
 
 
 def read_archived(message: Message) -> str:
-    """The words of an archived message."""
+    """The text of an archived message."""
     parts = select_parts(message, ())
     texts = [part.text for _, part in parts if isinstance(part, TextPart)]
     return text_to_plain(markdown_to_text("\n\n".join(texts)))
 
 
 def bare(text: str) -> str:
-    """What two texts must have in common: all but spaces, invisible characters, list signs."""
+    """The text without spaces, invisible characters and list markers, for comparisons."""
     plain = _ITEM.sub("", text)
     return "".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Zs", "Cc"))
 
 
-def in_order(messages: Iterable[Shown]) -> list[Read]:
-    """As it is read from the top: each thread below its root."""
+def in_order(messages: Iterable[Shown]) -> list[VisibleMessage]:
+    """The messages in reading order: each thread below its root."""
     reads = [read(message) for message in messages]
-    roots = {read_message.id for read_message in reads}
-    replies: dict[str, list[Read]] = {}
-    top: list[Read] = []
-    for read_message in reads:
-        if read_message.thread in roots:
-            replies.setdefault(read_message.thread, []).append(read_message)
+    roots = {message.id for message in reads}
+    replies: dict[str, list[VisibleMessage]] = {}
+    top: list[VisibleMessage] = []
+    for message in reads:
+        if message.thread in roots:
+            replies.setdefault(message.thread, []).append(message)
         else:
-            top.append(read_message)
-    return [
-        each for read_message in top for each in (read_message, *replies.get(read_message.id, ()))
-    ]
+            top.append(message)
+    return [each for message in top for each in (message, *replies.get(message.id, ()))]

@@ -1,4 +1,4 @@
-"""Everything that the demo runs, in one event loop: local platforms, the bridge, the agent."""
+"""Runs the parts of the demo in one event loop: local platforms, the bridge, the agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bridge.app.build import Bridge
 from bridge.app.demo.desk import serving_desk
 from bridge.app.demo.lines import Line
 from bridge.app.demo.world import Side, configuration, demo_types, sides_of
-from bridge.app.local_accounts import tell_local_platforms
+from bridge.app.local_accounts import announce_accounts
 from bridge.app.run import run
 from bridge.app.settings.file import settings_of
 from bridge.app.web.server import health_of
@@ -26,13 +26,13 @@ from bridge.sandbox.platform import LocalPlatform, SandboxContext, ShowsFiles, T
 from bridge.sandbox.server import serve_sandbox
 
 STORE = "demo.sqlite3"
-_CONNECTS = 30.0  # seconds that the bridge may take to connect everywhere
-_STOPS = 2.5  # seconds that it may take to end
+_CONNECTS = 30.0  # seconds for the bridge to connect to all platforms
+_STOPS = 2.5  # seconds for the bridge to stop
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The local platforms and where they are."""
+    """The running local platforms."""
 
     context: SandboxContext
     platforms: dict[str, LocalPlatform]
@@ -58,18 +58,22 @@ class Demo:
     async def say(
         self, platform: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
-        """Somebody writes. Raises BridgeError when the platform does not take it."""
+        """Post a message as a person.
+
+        Raises:
+            BridgeError: The platform refuses the message.
+        """
         side = self.sides[platform]
         local = self.sandbox.platforms[platform]
         return await local.post_as(side.workspace, channel, person, text, thread)
 
     def file(self, platform: str, file: str) -> Response | None:
-        """The bytes of a file that people see on a platform; None where it has none of this id."""
+        """A file that people see on a platform; None if there is no file with this id."""
         local = self.sandbox.platforms.get(platform)
         return local.file_as_seen(file) if isinstance(local, ShowsFiles) else None
 
     def standing(self, platform: str, channel: str) -> list[Shown]:
-        """What is to be seen in a channel."""
+        """The messages that a channel shows."""
         side = self.sides[platform]
         return self.sandbox.platforms[platform].messages(side.workspace, channel)
 
@@ -78,9 +82,9 @@ class Demo:
 async def running_demo(
     folder: Path, *, pace: float, lines: Sequence[Line] = ()
 ) -> AsyncGenerator[tuple[Demo, asyncio.Task[None]]]:
-    """A demo that keeps its store in `folder`, and the task that ends when the bridge does.
+    """Run a demo with its store in `folder`; yields it and the task of its bridge.
 
-    Who speaks in `lines` and was not seeded joins the platform before the bridge starts.
+    Authors of `lines` who are not on their platform join it before the bridge starts.
     """
     labels = {name: local.label for name, local in demo_types().items()}
     async with _sandbox() as sandbox, serving_desk(labels) as desk:
@@ -103,15 +107,15 @@ async def running_demo(
                     running.result()
                     raise asyncio.CancelledError  # a signal came first
                 bridge, url = ready.result()
-                tell_local_platforms(sandbox.platforms, url)
-                await _connected(bridge)
+                announce_accounts(sandbox.platforms, url)
+                await _wait_until_connected(bridge)
                 yield Demo(sandbox, sides_of(sandbox.platforms), bridge, url), running
             finally:
-                await _ended(running)
+                await _cancel_and_wait(running)
 
 
 def _free_port() -> int:
-    """A port that nothing listens on now; its number is in the configuration before it is bound."""
+    """A free port, because the configuration needs the number before the port is bound."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
@@ -134,11 +138,12 @@ async def _sandbox() -> AsyncGenerator[Sandbox]:
             raise BridgeError("The local platforms stopped before they were ready")
         yield ready.result()
     finally:
-        await _ended(serving)
+        await _cancel_and_wait(serving)
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
-    """Cancel it, and wait: not longer than a person who pressed Ctrl-C."""
+async def _cancel_and_wait(task: asyncio.Task[None]) -> None:
+    """Cancel the task and wait for its end, but only as long as a person who pressed Ctrl-C
+    would."""
     task.cancel()
     await asyncio.wait({task}, timeout=_STOPS)
     if task.done() and not task.cancelled() and (error := task.exception()):
@@ -147,7 +152,7 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 @contextlib.contextmanager
 def _environment(values: Mapping[str, str]) -> Generator[None]:
-    """The tokens of the local platforms stand in our own environment while the demo runs."""
+    """Set the tokens of the local platforms in this process's environment while the demo runs."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -169,7 +174,7 @@ def _add_newcomers(sandbox: Sandbox, lines: Sequence[Line]) -> None:
             local.add_person(line.person)
 
 
-async def _connected(bridge: Bridge) -> None:
+async def _wait_until_connected(bridge: Bridge) -> None:
     try:
         async with asyncio.timeout(_CONNECTS):
             while not _all_connected(bridge):  # noqa: ASYNC110 - connectors have no such event

@@ -1,4 +1,4 @@
-"""The fixed conversation without a browser: said, compared on all sides, printed."""
+"""The demo without a browser: plays a fixed conversation, compares all platforms, and prints it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import orjson
 from bridge.app.demo.acting import Cast
 from bridge.app.demo.lines import Line, lines_of
 from bridge.app.demo.page import archived
-from bridge.app.demo.reading import Read, bare, in_order, read, read_archived
+from bridge.app.demo.reading import VisibleMessage, bare, in_order, read, read_archived
 from bridge.app.demo.running import Demo
 from bridge.app.demo.world import AGENT, ROOMS, demo_types
 from bridge.errors import BridgeError
@@ -23,7 +23,7 @@ from bridge.sandbox.feed import Shown
 from bridge.uacs import Conversation
 
 ARCHIVE_MARK = "--- The archive of the room, one UACS Conversation in JSON ---"
-PATIENCE = 20.0  # seconds until a line must be seen everywhere
+PATIENCE = 20.0  # seconds for a line to appear on all platforms
 _LOOK = 0.005
 _WIDEST = 110  # characters of a line of the transcript
 _MOST_LINES = 6
@@ -31,7 +31,7 @@ _MOST_LINES = 6
 
 @dataclass(frozen=True)
 class Expected:
-    """One message that each side must show once; `thread` is the number of its root."""
+    """A message that each platform must show once; `thread` is the number of its root."""
 
     author: str
     text: str
@@ -39,8 +39,8 @@ class Expected:
 
 
 @dataclass
-class Played:
-    """What was said, and how it went."""
+class ScriptRun:
+    """The posted messages, and measurements and problems of one run."""
 
     expected: list[Expected] = field(default_factory=list[Expected])
     roots: dict[int, int] = field(default_factory=dict[int, int])  # line -> number in `expected`
@@ -50,7 +50,8 @@ class Played:
 
 
 async def play_script(demo: Demo, *, json_only: bool = False, patience: float = PATIENCE) -> int:
-    """Have the conversation and print it. 0: every side shows what it should."""
+    """Play the conversation and print it; returns 0 if every platform shows what it should,
+    else 1."""
     played = await _play(demo, patience)
     conversation = await archived(demo, ROOMS[0])
     problems = list(played.late)
@@ -67,11 +68,11 @@ async def play_script(demo: Demo, *, json_only: bool = False, patience: float = 
     return 1 if problems else 0
 
 
-# --- saying -------------------------------------------------------------------------------------
+# --- playing ------------------------------------------------------------------------------------
 
 
-async def _play(demo: Demo, patience: float) -> Played:
-    played = Played()
+async def _play(demo: Demo, patience: float) -> ScriptRun:
+    played = ScriptRun()
     cast = Cast(demo, patience=patience)
     watching = asyncio.create_task(_watch(demo, played))
     try:
@@ -85,10 +86,10 @@ async def _play(demo: Demo, patience: float) -> Played:
             played.roots[number] = len(played.expected)
             thread = None if line.thread is None else played.roots[line.thread]
             played.expected.append(Expected(line.person, line.reads or line.text, thread))
-            if await _seen_everywhere(demo, played, line, patience):
+            if await _wait_until_everywhere(demo, played, line, patience):
                 played.crossings.append((time.monotonic() - began) * 1000)
             if line.answered:
-                await _answered(demo, played, patience)
+                await _wait_for_answer(demo, played, patience)
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
@@ -96,7 +97,9 @@ async def _play(demo: Demo, patience: float) -> Played:
     return played
 
 
-async def _seen_everywhere(demo: Demo, played: Played, line: Line, patience: float) -> bool:
+async def _wait_until_everywhere(
+    demo: Demo, played: ScriptRun, line: Line, patience: float
+) -> bool:
     missing = set(demo.sides)
     end = time.monotonic() + patience
     while missing and time.monotonic() < end:
@@ -110,19 +113,19 @@ async def _seen_everywhere(demo: Demo, played: Played, line: Line, patience: flo
 
 
 def _shows(demo: Demo, platform: str, expected: Expected) -> bool:
-    """Whether the newest messages of this author are, put together, what was said."""
+    """Whether the author's newest messages, joined, have the expected text."""
     text, author = bare(expected.text), bare(expected.author)
     joined_text = ""
-    for read_message in map(read, reversed(_standing(demo, platform))):
-        if bare(read_message.author) == author:
-            joined_text = bare(read_message.text) + joined_text
+    for message in map(read, reversed(_standing(demo, platform))):
+        if bare(message.author) == author:
+            joined_text = bare(message.text) + joined_text
             if joined_text == text:
                 return True
     return False
 
 
-async def _answered(demo: Demo, played: Played, patience: float) -> None:
-    """Wait for the agent's whole answer; what the archive has is what all must show."""
+async def _wait_for_answer(demo: Demo, played: ScriptRun, patience: float) -> None:
+    """Wait until all platforms show the agent's whole answer, as the archive has it."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         conversation = await archived(demo, ROOMS[0])
@@ -137,14 +140,14 @@ async def _answered(demo: Demo, played: Played, patience: float) -> None:
     played.late.append(f"{AGENT}: its answer is not the same on all sides after {patience:g} s")
 
 
-async def _watch(demo: Demo, played: Played) -> None:
-    """Note how the agent's answer grows on each side."""
+async def _watch(demo: Demo, played: ScriptRun) -> None:
+    """Record how the agent's answer grows on each platform."""
     async for change in demo.feed.watch():
-        read_message = read(change.message)
-        if read_message.author == AGENT and change.message.channel in _channels(demo):
+        message = read(change.message)
+        if message.author == AGENT and change.message.channel in _channels(demo):
             lengths = played.grown.setdefault(change.message.platform, [])
-            if not lengths or lengths[-1] != len(bare(read_message.text)):
-                lengths.append(len(bare(read_message.text)))
+            if not lengths or lengths[-1] != len(bare(message.text)):
+                lengths.append(len(bare(message.text)))
 
 
 def _channels(demo: Demo) -> set[str]:
@@ -158,24 +161,24 @@ def _standing(demo: Demo, platform: str) -> list[Shown]:
 # --- comparing ----------------------------------------------------------------------------------
 
 
-def _compare_side(demo: Demo, platform: str, played: Played) -> list[str]:
-    """Authors, texts, order and threads; nothing missing, nothing twice."""
+def _compare_side(demo: Demo, platform: str, played: ScriptRun) -> list[str]:
+    """Compare a platform's authors, texts, order and threads with the expected ones."""
     messages = _standing(demo, platform)
     reads = _joined([read(shown) for shown in messages], played.expected)
-    numbers = {read_message.id: number for number, read_message in enumerate(reads)}
+    numbers = {message.id: number for number, message in enumerate(reads)}
     look = demo_types()[platform].demo
     threaded = look is None or look.threads
     shown = [
         _line(
-            read_message.author,
-            read_message.text,
-            None if read_message.thread is None else numbers.get(read_message.thread, -1),
+            message.author,
+            message.text,
+            None if message.thread is None else numbers.get(message.thread, -1),
         )
-        for read_message in reads
+        for message in reads
     ]
     expected_lines = [
-        _line(read_message.author, read_message.text, read_message.thread if threaded else None)
-        for read_message in played.expected
+        _line(message.author, message.text, message.thread if threaded else None)
+        for message in played.expected
     ]
     problems = _difference(
         f"{demo.sides[platform].label} does not show what it should", expected_lines, shown
@@ -185,13 +188,13 @@ def _compare_side(demo: Demo, platform: str, played: Played) -> list[str]:
     return problems
 
 
-def _compare_archive(conversation: Conversation, played: Played) -> list[str]:
+def _compare_archive(conversation: Conversation, played: ScriptRun) -> list[str]:
     archived_lines = [_line(m.actor.name or "", read_archived(m)) for m in conversation.messages]
     expected_lines = [_line(expected.author, expected.text) for expected in played.expected]
     return _difference("The archive does not hold what was said", expected_lines, archived_lines)
 
 
-def _compare_growth(played: Played) -> list[str]:
+def _compare_growth(played: ScriptRun) -> list[str]:
     return [
         f"{platform}: the agent's answer did not grow; lengths seen: {lengths}"
         for platform, lengths in played.grown.items()
@@ -204,19 +207,21 @@ def _streams(platform: str) -> bool:
     return look is None or look.streams
 
 
-def _joined(reads: Sequence[Read], expected: Sequence[Expected]) -> list[Read]:
-    """Parts of a text that was cut are put together again, where they stand after one another."""
-    texts = {bare(read_message.text) for read_message in expected}
-    joined: list[Read] = []
-    for read_message in reads:
+def _joined(reads: Sequence[VisibleMessage], expected: Sequence[Expected]) -> list[VisibleMessage]:
+    """The messages with adjacent parts of a split text joined."""
+    texts = {bare(message.text) for message in expected}
+    joined: list[VisibleMessage] = []
+    for message in reads:
         last = joined[-1] if joined else None
-        if last and (last.author, last.thread) == (read_message.author, read_message.thread):
-            whole = bare(last.text + read_message.text)
+        if last and (last.author, last.thread) == (message.author, message.thread):
+            whole = bare(last.text + message.text)
             if bare(last.text) not in texts and any(text.startswith(whole) for text in texts):
-                both = f"{last.text}\n\n{read_message.text}"
-                joined[-1] = Read(last.id, last.author, both, last.time, last.bot, last.thread)
+                both = f"{last.text}\n\n{message.text}"
+                joined[-1] = VisibleMessage(
+                    last.id, last.author, both, last.time, last.bot, last.thread
+                )
                 continue
-        joined.append(read_message)
+        joined.append(message)
     return joined
 
 
@@ -237,26 +242,24 @@ def _difference(title: str, expected: Sequence[str], actual: Sequence[str]) -> l
 
 def _transcript(demo: Demo, platform: str) -> str:
     side = demo.sides[platform]
-    channel = next(
-        read_message.name for read_message in side.channels if read_message.room == ROOMS[0]
-    )
+    channel = next(channel.name for channel in side.channels if channel.room == ROOMS[0])
     title = f"{side.label}: #{channel} of {side.workspace_name}"
     lines = [title, "=" * len(title)]
-    for read_message in in_order(_standing(demo, platform)):
-        lines += _printed(read_message)
+    for message in in_order(_standing(demo, platform)):
+        lines += _message_lines(message)
     return "\n".join(lines)
 
 
-def _printed(read_message: Read) -> list[str]:
-    indent = "" if read_message.thread is None else "    | "
-    badge = " [app]" if read_message.bot else ""
-    first, *more = _shortened(read_message.text) or [""]
-    head = f"{indent}{read_message.time[11:19]}  {read_message.author}{badge}: "
+def _message_lines(message: VisibleMessage) -> list[str]:
+    indent = "" if message.thread is None else "    | "
+    badge = " [app]" if message.bot else ""
+    first, *more = _shortened(message.text) or [""]
+    head = f"{indent}{message.time[11:19]}  {message.author}{badge}: "
     return [head + first, *(f"{indent}          {line}" for line in more)]
 
 
 def _shortened(text: str) -> list[str]:
-    """The lines of a text, as far as a transcript needs them."""
+    """The first lines of a text, shortened for a transcript."""
     lines = [
         line if len(line) <= _WIDEST else f"{line[:_WIDEST].rstrip()}…"
         for line in text.split("\n")
@@ -267,7 +270,7 @@ def _shortened(text: str) -> list[str]:
     return [*lines[: _MOST_LINES - 1], f"… and {len(lines) - _MOST_LINES + 1} paragraphs more"]
 
 
-def _summary(played: Played, problems: Sequence[str]) -> str:
+def _summary(played: ScriptRun, problems: Sequence[str]) -> str:
     times = sorted(played.crossings)
     if problems or not times:
         return f"{len(played.expected)} messages; NOT every side shows what it should"

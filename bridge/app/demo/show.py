@@ -1,4 +1,4 @@
-"""The demo from its start to its end: what was wished for in, an exit code out."""
+"""Runs the demo from start to end: options in, an exit code out."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from bridge.store.place import make_folder
 
 log = structlog.get_logger()
 
-_PAGE_PACE = 0.09  # seconds between two words of the agent: slow enough to be seen
+_PAGE_PACE = 0.09  # seconds between two words of the agent: slow enough to see
 _SCRIPT_PACE = 0.03
-_ENDS = 2.0  # seconds from a store that is closed to a bridge that has ended
-_INTERRUPTED = 130  # a script that was stopped has proved nothing
+_ENDS = 2.0  # seconds for a bridge to end after it closed its store
+_INTERRUPTED = 130  # exit code of a script that was interrupted
 
 
 @dataclass(frozen=True)
-class Wishes:
+class DemoOptions:
     """The command's options."""
 
     scripted: bool = False
@@ -45,11 +45,11 @@ class Wishes:
     data: Path | None = None
 
 
-async def show(wishes: Wishes) -> int:
-    """Run until it is done or stopped; gives the exit code. Leaves nothing behind."""
-    with stop_signals() as stop, _folder(wishes.data) as folder:
+async def show(options: DemoOptions) -> int:
+    """Run until done or stopped; returns the exit code."""
+    with stop_signals() as stop, _folder(options.data) as folder:
         showing = asyncio.create_task(
-            _script(wishes, folder) if wishes.scripted else _page(wishes, folder)
+            _script(options, folder) if options.scripted else _page(options, folder)
         )
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait({showing, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -58,24 +58,24 @@ async def show(wishes: Wishes) -> int:
         try:
             return await showing
         except asyncio.CancelledError:
-            return _INTERRUPTED if wishes.scripted else 0
+            return _INTERRUPTED if options.scripted else 0
 
 
-async def _script(wishes: Wishes, folder: Path) -> int:
+async def _script(options: DemoOptions, folder: Path) -> int:
     lines = lines_of("script", demo_types())
     async with running_demo(folder, pace=_SCRIPT_PACE, lines=lines) as (
         demo,
         running,
     ):
-        playing = asyncio.create_task(play_script(demo, json_only=wishes.json_only))
+        playing = asyncio.create_task(play_script(demo, json_only=options.json_only))
         await asyncio.wait({playing, running}, return_when=asyncio.FIRST_COMPLETED)
         if not playing.done():
             playing.cancel()
-            raise asyncio.CancelledError  # a signal ended the bridge
+            raise asyncio.CancelledError  # a signal stopped the bridge
         return playing.result()
 
 
-async def _page(wishes: Wishes, folder: Path) -> int:
+async def _page(options: DemoOptions, folder: Path) -> int:
     closing = asyncio.Event()
     async with (
         contextlib.AsyncExitStack() as ends,
@@ -83,18 +83,18 @@ async def _page(wishes: Wishes, folder: Path) -> int:
     ):
         types = demo_types()
         plays = {
-            "scene": lambda: _acted(demo, running, lines_of("scene", types), 1.3),
-            "card": lambda: _acted(demo, running, lines_of("card", types), 0.0),
+            "scene": lambda: _act_on_page(demo, running, lines_of("scene", types), 1.3),
+            "card": lambda: _act_on_page(demo, running, lines_of("card", types), 0.0),
         }
         app = page_app(demo, plays, closing)
-        server = await _served(app, wishes.port)
+        server = await _serve(app, options.port)
         opening = (
-            () if wishes.quiet_room else lines_of("opening", types)
+            () if options.quiet_room else lines_of("opening", types)
         )  # the page does not begin empty
-        background = asyncio.create_task(_acted(demo, running, opening, 0.15))
+        background = asyncio.create_task(_act_on_page(demo, running, opening, 0.15))
         try:
             click.echo(f"The demo is at {server.url} (Ctrl-C stops it and all that it started)")
-            if wishes.browser:
+            if options.browser:
                 await asyncio.to_thread(webbrowser.open, server.url)
             await asyncio.wait({running})
         finally:
@@ -106,10 +106,10 @@ async def _page(wishes: Wishes, folder: Path) -> int:
     return 0
 
 
-async def _acted(
+async def _act_on_page(
     demo: Demo, running: asyncio.Task[None], lines: Sequence[Line], pause: float
 ) -> None:
-    """Somebody acts on the page; a bridge that stops meanwhile is no failure."""
+    """Play a scene on the page; it is no failure if the bridge stops meanwhile."""
     try:
         await act_out(demo, lines, pause=pause)
     except BridgeError as error:
@@ -118,8 +118,8 @@ async def _acted(
             log.warning("demo_scene_failed", error=str(error))
 
 
-async def _served(app: Starlette, port: int) -> WebServer:
-    """On the wanted port, or on a free one where that is taken."""
+async def _serve(app: Starlette, port: int) -> WebServer:
+    """Serve on this port, or on a free one if it is taken."""
     try:
         server = WebServer(app, "127.0.0.1", port)
         await server.start()
@@ -132,7 +132,7 @@ async def _served(app: Starlette, port: int) -> WebServer:
 
 @contextlib.contextmanager
 def _folder(folder: Path | None) -> Generator[Path]:
-    """Where the store is: the given folder, which stays, or one that goes away at the end."""
+    """The folder of the store: the given one, which stays, or a temporary one."""
     if folder is not None:
         make_folder(folder)
         yield folder

@@ -1,4 +1,4 @@
-"""What happened on the platforms and in the bridge -> the JSON that the demo's page shows. Pure."""
+"""Messages and explanations -> the JSON that the demo's page shows. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 def shown_view(message: Shown) -> Json:
-    """A message with its own markup: the page reads it as the platform's client would."""
+    """A message with its native markup, which the page draws as the platform's client would."""
     return {
         "platform": message.platform,
         "channel": message.channel,
@@ -40,7 +40,7 @@ def shown_view(message: Shown) -> Json:
 
 
 def private_view(platform: LocalPlatform, side: Side) -> Json:
-    """What each person of a side alone sees: open forms and messages that nobody else is shown.
+    """What each person of a platform sees alone: open forms, and messages for this person only.
 
     Returns `{person id: {"forms": [...], "whispers": [...]}}`, without people who see nothing.
     """
@@ -59,7 +59,7 @@ def private_view(platform: LocalPlatform, side: Side) -> Json:
 
 
 def explanation_view(explanation: Explanation, sides: Mapping[str, Side]) -> Json:
-    """The way of one message: received, decided, placed, sent, and the message itself."""
+    """The steps of one message: received, decided, placed and sent, and the message itself."""
     stored, raw = explanation.stored, explanation.raw
     said_on = None if stored.place is None else stored.place.channel.platform
     return {
@@ -92,7 +92,7 @@ def _timeline_view(timeline: Timeline, number: int, sides: Mapping[str, Side]) -
 
 
 def _place_name(key: str, sides: Mapping[str, Side]) -> str:
-    """A place's key as people know the channel: the platform's label, then `#general`."""
+    """The channel of a place's key for people: the platform's label, then `#general`."""
     platform, _workspace, channel, *_thread = split_key(key)
     side = sides.get(platform)
     if side is None or channel not in side.names:

@@ -1,4 +1,4 @@
-"""The local platforms -> what the demo shows of them, and a configuration that joins them."""
+"""The local platforms as the demo shows them, and a configuration that joins them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SideChannel(BaseModel):
 
 
 class SidePerson(BaseModel):
-    """Somebody to write as."""
+    """A person whom the user of the page can act as."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,12 +55,12 @@ class Side(BaseModel):
     workspace_name: str
     channels: tuple[SideChannel, ...]
     people: tuple[SidePerson, ...]
-    writer: str  # id of the person who writes there unless another is chosen
+    writer: str  # id of the person who is selected at first
     names: dict[str, str]  # native id -> name, of people, bots and channels
-    bot: str  # the bridge's own name there
+    bot: str  # the name of the bridge's bot
     channels_heading: str
     people_heading: str
-    placeholder: str  # in the empty text box
+    placeholder: str  # of the empty text box
 
     def channel_of(self, room: str) -> str:
         return next(channel.id for channel in self.channels if channel.room == room)
@@ -73,12 +73,12 @@ class Side(BaseModel):
 
 
 def demo_types() -> dict[str, LocalPlatformType]:
-    """The local platforms that the demo can show, by name, from the left."""
+    """The local platforms that the demo can show, by name, in the order of the page."""
     return {name: local for name, local in local_platform_types().items() if local.demo}
 
 
 def sides_of(platforms: Mapping[str, LocalPlatform]) -> dict[str, Side]:
-    """What the demo shows: the first workspace of each platform."""
+    """The first workspace of each platform, which the demo shows."""
     return _sides({name: platform.world() for name, platform in platforms.items()})
 
 
@@ -92,7 +92,7 @@ def _sides(worlds: Mapping[str, World]) -> dict[str, Side]:
 
 def _side(world: World, label: str, look: DemoSide) -> Side:
     first = world.places[0]
-    places = [place for place in world.places if _beside(place, first)]
+    places = [place for place in world.places if _in_same_workspace(place, first)]
     people = [person for person in world.people if person.workspace == first.workspace]
     channels = [
         SideChannel(id=place.channel, name=place.channel_name, room=place.channel_name.lower())
@@ -115,8 +115,8 @@ def _side(world: World, label: str, look: DemoSide) -> Side:
     )
 
 
-def _beside(place: SeededPlace, first: SeededPlace) -> bool:
-    """In the same workspace; a workspace may have several parts."""
+def _in_same_workspace(place: SeededPlace, first: SeededPlace) -> bool:
+    """Whether both places are in one workspace, by id and name."""
     return (place.workspace, place.workspace_name) == (first.workspace, first.workspace_name)
 
 
@@ -137,7 +137,7 @@ def configuration(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """A whole configuration for the first app of each platform, and its environment.
 
-    `desk` is the address of the program that answers as `@desk`; `port` is the bridge's own, which
+    `desk` is the URL of the webhook that answers as `@desk`; `port` is the bridge's own, which
     the local platforms are given as its public one, so that files can be shown everywhere.
     """
     accounts, environment = local_accounts(worlds, base_url)

@@ -1,4 +1,4 @@
-"""Where the bridge connects to when a stranger names the address: hosts of the open internet."""
+"""Which hosts the bridge may connect to for a URL in a message: those of the open internet."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from yarl import URL
 from bridge.content.safety.open_addresses import is_open
 from bridge.errors import FileRefused
 
-_WEB = (80, 443)  # below 1024 other services would be spoken to
+_WEB = (80, 443)  # other ports below 1024 belong to other services
 
 
 class Addresses:
-    """Which are open: none of a private, local, multicast or reserved network, in whatever way
-    it is written. With `loopback` also this machine, for the sandbox."""
+    """Decides which IP addresses are open: none in a private, local, multicast or reserved network,
+    in any notation. With `loopback` also those of this machine, for the sandbox."""
 
     def __init__(self, *, loopback: bool = False) -> None:
         self._loopback = loopback
 
     def is_open(self, address: str) -> bool:
-        """An address as `socket` has it."""
+        """Whether the IP address, as `socket` writes it, is open."""
         return is_open(address, loopback=self._loopback)
 
     def is_this_machine(self, host: str) -> bool:
-        """Where that may be asked at all. `localhost` is no other, in any resolver (RFC 6761)."""
+        """Whether the host is this machine and `loopback` permits it. Every resolver resolves
+        `localhost` to it (RFC 6761)."""
         if not self._loopback:
             return False
         try:
@@ -36,8 +37,11 @@ class Addresses:
             return False
 
     def check_url(self, text: str | URL) -> URL:
-        """The address, if it may be asked at all; names are looked up later. Raises FileRefused
-        without repeating it."""
+        """The parsed URL. Host names are checked later, when they are resolved.
+
+        Raises:
+            FileRefused: The bridge may not request this URL; the text does not repeat it.
+        """
         url = _parsed(text)
         if url.scheme not in ("http", "https") or not url.raw_host:
             raise FileRefused("An address is no http or https address; nothing was asked")
@@ -52,8 +56,8 @@ class Addresses:
 
 
 class OpenResolver(AbstractResolver):
-    """Names -> their addresses, all of which must be open. aiohttp connects to one of these and
-    does not look the name up again: a second answer for it changes nothing."""
+    """Resolves host names; all of a name's addresses must be open. aiohttp connects to one of them
+    without resolving the name again, so a later DNS answer (DNS rebinding) has no effect."""
 
     def __init__(self, inner: AbstractResolver, addresses: Addresses) -> None:
         self._inner = inner
@@ -72,7 +76,11 @@ class OpenResolver(AbstractResolver):
 
 
 def socket_to_open(addresses: Addresses, info: AddrInfoType) -> socket.socket:
-    """The last door: no socket is made for an address that is not open, however it was found."""
+    """A socket for an open address only, as the last check before a connection.
+
+    Raises:
+        FileRefused: The address is not open.
+    """
     family, kind, protocol, _, where = info
     if not addresses.is_open(str(where[0])):
         raise refused(str(where[0]))
@@ -91,6 +99,6 @@ def _parsed(text: str | URL) -> URL:
 
 
 def _is_written_as_number(host: str) -> bool:
-    """As aiohttp sees it: such hosts are not looked up (and `socket` reads 127.1 and
-    2130706433 as addresses, which `ip_address` does not)."""
+    """Whether aiohttp takes the host for an IP address, which it does not resolve. `socket` accepts
+    127.1 and 2130706433, which `ip_address` rejects."""
     return ":" in host or host.replace(".", "").isdigit()

@@ -1,4 +1,4 @@
-"""Addresses that strangers name -> kept files: bounded in size and time, open hosts only."""
+"""Fetches URLs from messages into stored files: bounded in size and time, from open hosts only."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from bridge.ports.blobs import Blobs
 from bridge.ports.fetch import Bearer, Fetched
 
 MOST_REDIRECTS = 5
-_AT_ONCE = 32  # files that are fetched at the same time: slow ones hold up no others
+_AT_ONCE = 32  # files fetched at the same time; many, so that slow hosts do not hold up others
 _MOVED = (301, 302, 303, 307, 308)
 _HTTPS = 443
 _LATER = (408, 425, 429)
 _PIECE = 64 * 1024
-_LONGEST_WAIT = 24 * 3600.0  # of what a host asks for
+_LONGEST_WAIT = 24 * 3600.0  # the longest Retry-After that is accepted, in seconds
 
 
 @dataclass(frozen=True)
 class FetchLimits:
-    """`size` in bytes; `seconds` for all of a file. In each `window` of seconds at least `pace`
-    bytes a second must come: who gives less holds a place that others wait for."""
+    """`size` in bytes; `seconds` for a whole file. In each `window` (seconds) a host must send at
+    least `pace` bytes a second, because slow files take a place that others wait for."""
 
     size: int = 100 * 1024 * 1024
     seconds: float = 120.0
@@ -71,7 +71,7 @@ class GuardedFetcher:
     ) -> Fetched:
         size_limit = self._limits.size if limit is None else min(limit, self._limits.size)
         async with self._turns:
-            with _translated(self._limits):
+            with _file_errors(self._limits):
                 async with (
                     asyncio.timeout(self._limits.seconds),
                     self._answer(self._addresses.check_url(url), bearer) as answer,
@@ -86,11 +86,13 @@ class GuardedFetcher:
     async def _answer(
         self, url: URL, bearer: Bearer | None
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """The first answer that is no redirect. Each redirect's address is checked like the first;
-        the token does not go along to another host."""
+        """The first answer that is no redirect. Each redirect's URL is checked like the first one;
+        the token is not sent to another origin."""
         for _ in range(MOST_REDIRECTS + 1):
             headers = self._authorization(url, bearer)
-            async with self._opened().get(url, headers=headers, allow_redirects=False) as answer:
+            async with self._http_session().get(
+                url, headers=headers, allow_redirects=False
+            ) as answer:
                 target = self._target(answer)
                 if target is None:
                     _check_status(answer)
@@ -99,7 +101,7 @@ class GuardedFetcher:
             if target.origin() != url.origin():
                 bearer = None
             url = target
-        raise FileRefused(f"An address leads on more than {MOST_REDIRECTS} times")
+        raise FileRefused(f"A URL redirects more than {MOST_REDIRECTS} times")
 
     async def _keep(self, answer: aiohttp.ClientResponse, declared: str, limit: int) -> Fetched:
         if (answer.content_length or 0) > limit:
@@ -114,8 +116,8 @@ class GuardedFetcher:
         media_type = content_type if registered_type(declared) == UNKNOWN else declared
         return Fetched(blob, agreed_type(media_type, blob.media_type))
 
-    def _opened(self) -> aiohttp.ClientSession:
-        """No cookies, no proxy, no unpacking; made at the first use, in the running loop."""
+    def _http_session(self) -> aiohttp.ClientSession:
+        """The session without cookies, proxy and decompression; made at its first use."""
         if self._session is None:
             connector = aiohttp.TCPConnector(
                 resolver=OpenResolver(
@@ -137,8 +139,8 @@ class GuardedFetcher:
         return self._session
 
     def _authorization(self, url: URL, bearer: Bearer | None) -> dict[str, str]:
-        """Encrypted, and to the port of the web only; to this machine in any way, where that is
-        allowed at all."""
+        """The header with the token, only for HTTPS on port 443, or for this machine if `loopback`
+        permits it."""
         host = url.raw_host or ""
         if bearer is None or not may_see(host, bearer):
             return {}
@@ -148,7 +150,7 @@ class GuardedFetcher:
         return {"Authorization": f"Bearer {bearer.token}"}
 
     def _target(self, answer: aiohttp.ClientResponse) -> URL | None:
-        """Where a redirect leads; None for an answer that is none."""
+        """The checked URL of a redirect; None for other answers."""
         if answer.status not in _MOVED:
             return None
         where = answer.headers.get("Location", "")
@@ -157,15 +159,15 @@ class GuardedFetcher:
         except ValueError:
             target = None
         if not where or target is None:
-            raise FileGone(f"{answer.url.raw_host} leads on to an address that cannot be read")
+            raise FileGone(f"{answer.url.raw_host} redirects to an invalid URL")
         return self._addresses.check_url(target)
 
 
-# --- what comes ---------------------------------------------------------------------------------
+# --- answers ------------------------------------------------------------------------------------
 
 
 def _check_status(answer: aiohttp.ClientResponse) -> None:
-    """Only 200 has the whole file."""
+    """Raises a FileError for every status but 200: only 200 has the whole file."""
     host, status = answer.url.raw_host, answer.status
     if status >= 500 or status in _LATER:
         wait = _retry_after(answer.headers.get("Retry-After", ""))
@@ -181,7 +183,8 @@ def _retry_after(text: str) -> float | None:
 
 
 def _is_page_instead(declared: str, content_type: str, detected: str) -> bool:
-    """Platforms answer 200 with their sign-in page to a token that may not read the file."""
+    """Whether the answer is a web page instead of the file: platforms answer 200 with their sign-in
+    page to a token that may not read the file."""
     declared_type = registered_type(declared)
     if detected != HTML or declared_type in (HTML, UNKNOWN):
         return False
@@ -189,21 +192,21 @@ def _is_page_instead(declared: str, content_type: str, detected: str) -> bool:
 
 
 def _file(answer: aiohttp.ClientResponse, limits: FetchLimits, limit: int) -> AsyncGenerator[bytes]:
-    """The bytes of the file, whatever the host did to send them."""
+    """The bytes of the file, decompressed if the host compressed them."""
     received = _bounded(answer, limits, limit)
     encoding = answer.headers.get("Content-Encoding", "").strip().lower()
     if encoding in ("", "identity"):
         return received
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _unpacked(received)
-    raise FileGone(f"{answer.url.raw_host} packs files in a way that was not asked for")
+    raise FileGone(f"{answer.url.raw_host} compresses files in a way that was not requested")
 
 
 async def _bounded(
     answer: aiohttp.ClientResponse, limits: FetchLimits, limit: int
 ) -> AsyncGenerator[bytes]:
-    """What comes over the line, as it comes. Raises FileTooLarge, and FileUnavailable when it
-    drips."""
+    """The received bytes. Raises FileTooLarge, and FileUnavailable for a host that sends too
+    slowly."""
     now = asyncio.get_running_loop().time
     since, received, total = now(), 0, 0
     async for chunk in answer.content.iter_any():
@@ -223,9 +226,9 @@ async def _bounded(
 
 
 async def _unpacked(chunks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
-    """From a host that packs though nobody asked: a piece at a time, so that whoever counts the
-    bytes can stop. What stands behind the end is left."""
-    packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, by the head
+    """Decompress in pieces, so that a caller who counts the bytes can stop early. Bytes after the
+    end of the compressed data are ignored."""
+    packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # detects gzip and zlib by their headers
     async for chunk in chunks:
         remaining, piece = chunk, b""
         while not packed.eof and (remaining or len(piece) == _PIECE):
@@ -234,7 +237,7 @@ async def _unpacked(chunks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
             yield piece
         if packed.eof:
             return
-    raise FileUnavailable("A file's host gave only a part of a packed file; try again later")
+    raise FileUnavailable("A file's host sent only a part of a compressed file; try again later")
 
 
 def _too_large(answer: aiohttp.ClientResponse, limit: int) -> FileTooLarge:
@@ -243,21 +246,22 @@ def _too_large(answer: aiohttp.ClientResponse, limit: int) -> FileTooLarge:
 
 
 @contextmanager
-def _translated(limits: FetchLimits) -> Generator[None]:
-    """Errors of the network -> ours; none of them repeats an address, for it may be signed."""
+def _file_errors(limits: FetchLimits) -> Generator[None]:
+    """Turn errors of the network into FileErrors, whose texts have no URL because it may be
+    signed."""
     try:
         yield
     except BridgeError:
         raise
     except TimeoutError:
         raise FileUnavailable(
-            f"A file did not come within {limits.seconds:g} s, or nothing came for "
+            f"A file was not received within {limits.seconds:g} s, or no data for "
             f"{limits.window:g} s; try again later"
         ) from None
     except aiohttp.InvalidURL:
         raise FileRefused("An address cannot be read; nothing was asked") from None
     except zlib.error:
-        raise FileGone("A file is packed, and cannot be unpacked") from None
+        raise FileGone("A file is compressed and cannot be decompressed") from None
     except (aiohttp.ClientError, OSError, UnicodeError) as error:
         raise FileUnavailable(
             f"A file's host cannot be reached, or broke off ({type(error).__name__}); try again "
@@ -266,5 +270,5 @@ def _translated(limits: FetchLimits) -> Generator[None]:
 
 
 def may_see(host: str, bearer: Bearer) -> bool:
-    """Whether the token is for this host."""
+    """Whether the token may be sent to this host."""
     return any(fnmatchcase(host.lower(), pattern.lower()) for pattern in bearer.hosts)

@@ -1,4 +1,5 @@
-"""Kept files -> signed links into our own web server that expire, and what is served there."""
+"""Signed links to stored files on the bridge's web server, which expire, and the route that serves
+them."""
 
 from __future__ import annotations
 
@@ -33,12 +34,12 @@ _HEAD = struct.Struct(">BQ32s")  # version, expiry in seconds since 1970, SHA-25
 _VERSION = 1
 _MAC = 16  # bytes
 _LONGEST_TOKEN = 400
-# A link made again within an eighth of its life is the same: the same message, the same bytes.
+# A link made again within an eighth of its lifetime is the same, so a copy has the same bytes.
 _STEPS = 8
 _LONGEST_CACHED = 24 * 3600
 _LOCKED = "sandbox; default-src 'none'"
-# Chromium shows a film that is opened by itself in a page of its own making, which loads it once
-# more from the same origin. Scripts stay forbidden there, too.
+# Chromium shows a video in a page that it generates, which loads the video again from the same
+# origin. Scripts stay forbidden there.
 _PLAYING = "sandbox allow-same-origin; default-src 'none'; media-src 'self'"
 _SAFE = {
     "Content-Security-Policy": _LOCKED,
@@ -50,7 +51,7 @@ _SAFE = {
 
 @dataclass(frozen=True)
 class Linked:
-    """What a link stands for; nothing of it can be changed without the key."""
+    """The contents of a link, which are signed."""
 
     file_id: str
     name: str
@@ -59,7 +60,8 @@ class Linked:
 
 
 class FileLinks:
-    """Makes and reads links. `key` is the one that seals the store: another is made of it."""
+    """Makes and reads links. The signing key is derived from `key`, which seals the store;
+    `lifetime` is in seconds."""
 
     def __init__(self, key: bytes, base_url: str, lifetime: float, clock: Clock) -> None:
         self._key = hmac.digest(key, _PURPOSE, "sha256")
@@ -68,18 +70,21 @@ class FileLinks:
         self._clock = clock
 
     def url_of(self, asset: Asset) -> str:
-        """Where anybody who is given the link may fetch the file: ours while we hold it, else its
-        own open address, else empty. For `Rendering.url_of`."""
+        """A URL at which anybody can fetch the file: a link for a stored file, else the file's
+        public URL, else empty. For `Rendering.url_of`."""
         if sha256_of(asset.file_id) is None:
             return public_url(asset)
         return self.link(asset.file_id, asset.name, asset.media_type)
 
     def link(self, file_id: str, name: str, media_type: str) -> str:
-        """Good for the lifetime, and up to an eighth longer. Raises ValueError unless it is the
-        id of a kept file."""
+        """A link that is valid for the lifetime, and up to an eighth longer.
+
+        Raises:
+            ValueError: `file_id` is no id of a stored file.
+        """
         digest = sha256_of(file_id)
         if digest is None:
-            raise ValueError(f"{file_id[:40]!r} is no id of a kept file")
+            raise ValueError(f"{file_id[:40]!r} is no id of a stored file")
         media_type = registered_type(media_type)
         name = safe_file_name(name, media_type)
         head = _HEAD.pack(_VERSION, self._expiry(), bytes.fromhex(digest)) + media_type.encode()
@@ -87,7 +92,7 @@ class FileLinks:
         return f"{self._base}/files/{token}/{quote(name, safe='')}"
 
     def read(self, token: str, name: str) -> Linked | None:
-        """None for a link that is not ours, was changed, or is too old."""
+        """The contents of a link; None if its signature is not valid or it has expired."""
         content = _content(token)
         if content is None or len(content) < _HEAD.size + _MAC:
             return None
@@ -113,7 +118,7 @@ def _token(content: bytes) -> str:
 
 
 def _content(token: str) -> bytes | None:
-    """None for what `_token` did not make: there is one way to write each."""
+    """The bytes of a token; None unless `_token` would write them in exactly this way."""
     if len(token) > _LONGEST_TOKEN or not token.isascii():
         return None
     try:
@@ -127,7 +132,7 @@ def _content(token: str) -> bytes | None:
 
 
 def file_routes(links: FileLinks, blobs: Blobs, clock: Clock) -> list[BaseRoute]:
-    """`/files/<token>/<name>`: GET and HEAD, whole or a part."""
+    """The route `/files/<token>/<name>`: GET and HEAD, the whole file or one range."""
 
     async def serve(request: Request) -> Response:
         path = request.path_params
@@ -169,7 +174,7 @@ def _answer(
 
 
 def safe_headers(linked: Linked) -> dict[str, str]:
-    """With which nothing in the file can run in a browser."""
+    """Headers that keep a browser from running anything in the file."""
     playing = kind_of(linked.media_type) in ("video", "audio")
     return {
         **_SAFE,
@@ -180,8 +185,8 @@ def safe_headers(linked: Linked) -> dict[str, str]:
 
 
 def requested_range(headers: Headers, tag: str, size: int) -> tuple[int, int] | None:
-    """The part that is asked for, `start` to before `end`; an empty one cannot be had. None for
-    the whole: no Range, several of them, one that cannot be read, or one of another file."""
+    """The requested range, from `start` to before `end`; an empty one cannot be satisfied (416).
+    None for the whole file: no Range, several ranges, an invalid one, or one of another version."""
     unit, equals, text = headers.get("range", "").partition("=")
     if unit.strip().lower() != "bytes" or not equals or headers.get("if-range", tag) != tag:
         return None
@@ -200,20 +205,20 @@ def _is_number(text: str) -> bool:
 
 
 def _is_shown(media_type: str) -> bool:
-    """Films, sounds and pictures of pixels: nothing in them can run."""
+    """Whether a browser may show the type inline: video, audio and raster images run no code."""
     return media_type in SHOWN or kind_of(media_type) in ("video", "audio")
 
 
 def _served_type(media_type: str) -> str:
-    """What runs nothing keeps its type; all else is bytes to keep."""
+    """The type itself if it cannot run code; otherwise plain bytes, which a browser only saves."""
     if _is_shown(media_type) or media_type == "application/pdf":
         return media_type
     return "text/plain; charset=utf-8" if media_type == "text/plain" else UNKNOWN
 
 
 def _disposition(linked: Linked) -> str:
-    """The name twice (RFC 6266): in ASCII for the old, in UTF-8 for all others. It comes from
-    `safe_file_name`, and no byte of it that could end the header is left as it is."""
+    """The Content-Disposition header with the name in ASCII and in UTF-8 (RFC 6266). The name comes
+    from `safe_file_name`; bytes that could end the header are replaced."""
     plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\' else "_"
                     for c in linked.name)  # fmt: skip
     way = "inline" if _is_shown(linked.media_type) else "attachment"
@@ -221,13 +226,13 @@ def _disposition(linked: Linked) -> str:
 
 
 def _plain(status: int, headers: dict[str, str] | None = None) -> Response:
-    """Without a word: whoever guesses learns nothing."""
+    """An answer without a body, so that guessed links reveal nothing."""
     return Response(status_code=status, headers={**(headers or {}), "Cache-Control": "no-store"})
 
 
 class FileResponse(Response):
-    """Streams a kept file, or a part of it. One that turns out damaged is broken off: nobody gets
-    all the bytes that were announced."""
+    """Streams a stored file or a part of it. If the file is damaged, the connection ends before all
+    announced bytes were sent, so that a client notices."""
 
     def __init__(
         self,

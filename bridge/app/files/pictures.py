@@ -1,7 +1,8 @@
-"""Pictures of authors that our own web server gives out: agents' files and drawn initials.
+"""Pictures of authors on the bridge's web server: agents' files and drawn initials.
 
-Their addresses are signed, so that nobody has us draw what they like, and never expire: platforms
-fetch them whenever somebody looks at an old message. An address holds all that is needed to answer.
+Their URLs are signed, so that only the bridge decides what is drawn. They never expire, because
+platforms fetch them when somebody looks at an old message. A URL has everything that the answer
+needs.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SAFE = {
 
 @dataclass(frozen=True)
 class AgentPicture:
-    """An agent's picture: an address elsewhere, or bytes that we give out."""
+    """An agent's picture: a URL elsewhere, or bytes that the bridge serves."""
 
     url: str = ""
     content: bytes = b""
@@ -57,7 +58,11 @@ def is_address(picture: str) -> bool:
 
 
 def agent_picture(picture: str) -> AgentPicture:
-    """What the setting names. Raises ConfigError, which says what to do."""
+    """The picture that the setting names.
+
+    Raises:
+        ConfigError: The picture cannot be loaded, or platforms do not accept its type.
+    """
     if is_address(picture):
         if not picture.lower().startswith("https://") or any(map(str.isspace, picture)):
             raise ConfigError(f"{picture!r} is no https address; platforms fetch no other")
@@ -79,8 +84,8 @@ def agent_picture(picture: str) -> AgentPicture:
 
 
 class AuthorPictures:
-    """The port `Pictures`. Without a `base_url` only addresses elsewhere are given: nobody reaches
-    us."""
+    """The port `Pictures`. Without a `base_url` it has only URLs elsewhere, because platforms
+    cannot reach the bridge."""
 
     def __init__(
         self, key: bytes, base_url: str | None, agents: Mapping[str, AgentPicture]
@@ -92,7 +97,7 @@ class AuthorPictures:
         self.change(agents)
 
     def change(self, agents: Mapping[str, AgentPicture]) -> None:
-        """From now on these are the agents' pictures; files of before are still given out."""
+        """Replace the agents' pictures; earlier files are still served."""
         self._agents = dict(agents)
         files = {agent.digest: agent for agent in agents.values() if agent.content}
         self._files = {**self._files, **files}
@@ -108,7 +113,7 @@ class AuthorPictures:
         return self._address(content, "png")
 
     async def serve(self, request: Request) -> Response:
-        """`GET /pictures/<token>.<type>`."""
+        """Answer `GET /pictures/<token>.<type>`."""
         token, _, _ = request.path_params["name"].partition(".")
         content = self._read(token)
         if content is None:
@@ -136,7 +141,7 @@ class AuthorPictures:
         return f"{self._base}/pictures/{token}.{extension}"
 
     def _read(self, token: str) -> bytes | None:
-        """None for what we did not sign."""
+        """The contents of a token; None if its signature is not valid."""
         if len(token) > _LONGEST_TOKEN or not token.isascii():
             return None
         try:

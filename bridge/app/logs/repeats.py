@@ -18,24 +18,26 @@ from typing import Any, cast
 
 import structlog
 
-WINDOW = 60.0  # seconds in which the same is told once
-MOST_CAUSES = 50  # of one event that are told apart; further ones are counted as one
+WINDOW = 60.0  # seconds in which equal events are logged once
+MOST_CAUSES = (
+    50  # causes of one event that are counted separately; further ones are counted together
+)
 MOST_EVENTS = 500
-LOOK = 5.0  # seconds between two looks for counts that are due
+LOOK = 5.0  # seconds between two checks for counts that are due
 _COUNTED = ("warning", "error", "critical")
-# Whom an event is about: told apart, for each is another trouble.
+# The subject of an event: events of different subjects are different problems.
 ABOUT = (
     "logger", "account", "agent", "server", "room", "channel", "lane", "platform", "path", "part",
     "tool", "endpoint",
 )  # fmt: skip
 WHY = ("error", "reason", "why", "problem")
 WHICH = ("code", "kind", "status")
-# Quoted values, ids and numbers; but a number that may be an HTTP status is a cause of its own.
+# Quoted values, ids and numbers, except a number that may be an HTTP status: that is another cause.
 _NEW_EACH_TIME = re.compile(
     r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|<[^<>\n]{0,400}>|\b[0-9a-fA-F-]{8,}\b"
     r"|(?<!\d)(?![1-5]\d\d(?!\d))\d+(?:\.\d+)?"
 )
-_LONGEST = 300  # characters of a text that is compared
+_LONGEST = 300  # characters of a text that are compared
 _SUMMARY = "repeated"
 
 Event = MutableMapping[str, Any]
@@ -44,8 +46,8 @@ Key = tuple[object, ...]
 
 @dataclass
 class _Logged:
-    """An event that was logged: since when its repeats are counted, their count, and the last of
-    them."""
+    """A logged event: its repeats since the time `since` (monotonic seconds), and the last
+    repeat."""
 
     since: float
     count: int

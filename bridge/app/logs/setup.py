@@ -1,6 +1,6 @@
-"""Log events with keys -> readable lines or JSON on stderr; the last guard before a secret is out.
+"""Log events with keys -> readable lines or JSON on stderr, with secrets hidden.
 
-What SDKs log through the standard library comes the same way, from warnings on.
+Warnings and errors that SDKs log through the standard library are treated the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def configure_logs(settings: LogSettings) -> None:
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
-            REPEATS,  # before anything costs time: of thousands, one is rendered
+            REPEATS,  # first, so that dropped repeats are not rendered
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             redact,
@@ -48,7 +48,7 @@ def configure_logs(settings: LogSettings) -> None:
     route_standard_logging()
 
 
-# uvicorn gives them handlers of their own wherever it is started with its default settings.
+# uvicorn adds handlers of its own when it is started with its default settings.
 _LOGGERS_OF_SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 

@@ -1,4 +1,4 @@
-"""Direct messages to our bots: the first of them makes a room, in which agents answer."""
+"""Rooms for direct messages to the bridge's bots: a person's first message creates one."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from bridge.router.signals import DirectMessageCame
 
 log = structlog.get_logger()
 
-_MOST = 10_000  # rooms of this kind
+_MOST = 10_000  # rooms for direct messages
 
 
 class DirectRooms:
-    """One room at a time is made."""
+    """Creates a room at the first direct message of a person."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
         self._one_at_a_time = asyncio.Lock()
 
     def listen(self) -> None:
-        """From now on make such rooms."""
-        self._bridge.router.signals.direct_message_came.subscribe(self._came)
+        """Subscribe to direct messages."""
+        self._bridge.router.signals.direct_message_came.subscribe(self._on_direct_message)
 
-    async def _came(self, message: DirectMessageCame) -> None:
+    async def _on_direct_message(self, message: DirectMessageCame) -> None:
         await self._open(message.account, message.channel)
 
     async def _open(self, account: AccountId, channel: ChannelRef) -> None:
-        """Make the room, unless nobody answers there."""
+        """Create the room, unless no agent answers direct messages of this account."""
         bridge = self._bridge
         if direct_of(bridge.settings, account) is None:
             return

@@ -1,5 +1,5 @@
-"""Rooms whose channels are named by patterns: looked at again when a channel appears, and now and
-then, for some platforms tell nobody."""
+"""Updates rooms with channel patterns: when a channel appears, and every few minutes, because some
+platforms send no event."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from bridge.model import AccountId
 
 log = structlog.get_logger()
 
-_LOOK = 300.0  # seconds between two looks without news
-_GATHER = 0.5  # ... that one waits for more news
+_LOOK = 300.0  # seconds between two updates without events
+_GATHER = 0.5  # seconds in which further events are gathered
 
 
 async def follow_patterns(bridge: Bridge) -> None:
-    """Until cancelled."""
+    """Update the rooms until cancelled."""
     news, appeared = asyncio.Event(), bridge.router.signals.channel_appeared
 
     async def channel_appeared(_account: AccountId) -> None:
         news.set()
 
-    listens = False  # only where there are patterns: for nobody, no event need be decoded
+    listens = False  # only with patterns, so that connectors need not decode the events otherwise
     while True:
         if _has_patterns(bridge) != listens:
             listens = not listens
@@ -40,12 +40,12 @@ async def follow_patterns(bridge: Bridge) -> None:
             await asyncio.sleep(_GATHER)
         news.clear()
         if _has_patterns(bridge):
-            await look_again(bridge)
+            await update_rooms(bridge)
 
 
-async def look_again(bridge: Bridge) -> None:
-    """Channels that came to be what a pattern means join, others leave. A platform that does not
-    answer has not lost its channels: they are remembered."""
+async def update_rooms(bridge: Bridge) -> None:
+    """Channels that a pattern matches now join their rooms; others leave. The channels of a
+    platform that does not answer are remembered and stay."""
     problems: list[str] = []
     try:
         rooms = await find_rooms(bridge.settings, bridge.connectors, bridge.store, problems)

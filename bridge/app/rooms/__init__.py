@@ -1,1 +1,1 @@
-"""Rooms that change while the bridge runs, and channels found by their names."""
+"""Rooms of the configuration, with channels found by their names."""

@@ -1,4 +1,4 @@
-"""Channels as people name them -> ChannelRefs; names once found are remembered."""
+"""Channels as the configuration names them -> ChannelRefs; found channels are remembered."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from bridge.ports.connector import Connector
 
 log = structlog.get_logger()
 
-_DEADLINE = 20.0  # seconds that a platform may take to list its channels at the start
+_DEADLINE = 20.0  # seconds for a platform to list its channels at the start
 _SHELF = "channel named "
 _PATTERN_SHELF = "channels that match "
 _NAME_SHELF = "name of "
 
 
 class _Listed:
-    """The channels that an account sees, indexed once: rooms look theirs up by id or name."""
+    """The channels that an account sees, indexed by id and name for the look-ups of all rooms."""
 
     def __init__(self, channels: Sequence[ChannelInfo]) -> None:
         self.all = channels
@@ -42,7 +42,7 @@ class _Listed:
         self._named: dict[str, str] = {}
 
     def named(self, member: MemberSettings, channels: Sequence[ChannelInfo]) -> str:
-        """The first names of the member's workspace, for errors: sorted once."""
+        """The first channel names in the member's workspace, for errors; sorted once."""
         workspace = member.workspace or ""
         if workspace not in self._named:
             names = sorted({f"#{channel.name}" for channel in channels})[:20]
@@ -51,7 +51,7 @@ class _Listed:
 
 
 class Places:
-    """Finds the channels of the configuration; asks each account at most once."""
+    """Finds channels of the configuration; lists the channels of each account at most once."""
 
     def __init__(self, connectors: Mapping[AccountId, Connector], store: KeyValueAccess) -> None:
         self._connectors = connectors
@@ -59,7 +59,11 @@ class Places:
         self._listed: dict[AccountId, asyncio.Task[_Listed]] = {}
 
     async def find(self, member: MemberSettings) -> ChannelRef:
-        """Raises ConfigError that says what the account can see, or why it cannot look."""
+        """The channel that the member names.
+
+        Raises:
+            ConfigError: The account does not see it, or cannot list channels; the text says which.
+        """
         account = AccountId(member.account)
         channels = self._connectors[account].abilities.channels
         if channels and (channel := channels.with_id(member.channel, member.workspace)):
@@ -83,8 +87,11 @@ class Places:
         return channel_ref
 
     async def find_all(self, member: MemberSettings) -> list[tuple[ChannelRef, str]]:
-        """All channels of the account that the pattern means and the bot may use, with their
-        names. Raises ConfigError where the account cannot look."""
+        """All channels that the pattern matches and the bot may use, with their names.
+
+        Raises:
+            ConfigError: The account cannot list channels.
+        """
         account = AccountId(member.account)
         key = f"{_PATTERN_SHELF}{member.workspace or ''}/{member.category or ''}/{member.channel}"
         try:
@@ -98,12 +105,13 @@ class Places:
         return matching
 
     async def _remember(self, account: AccountId, key: str, value: str) -> None:
-        """What is known already is not written again: one write less for each room and start."""
+        """Store a value unless it is stored already: saves one write for each room at each
+        start."""
         if await self._store.get_value(account, key) != value:
             await self._store.put_value(account, key, value)
 
     async def _remembered(self, member: MemberSettings, key: str, error: BridgeError) -> str:
-        """What was found when the account could look. Raises ConfigError where it never could."""
+        """The result of an earlier look-up. Raises ConfigError with `error` if there is none."""
         value = await self._store.get_value(AccountId(member.account), key)
         if value is None:
             raise ConfigError(
@@ -113,7 +121,7 @@ class Places:
         return value
 
     async def name_of(self, account: AccountId, channel: ChannelRef) -> str:
-        """What people call it, or did when the account last could tell; else empty."""
+        """The channel's name, as the account last saw it; empty if it never did."""
         key = f"{_NAME_SHELF}{channel.key}"
         try:
             listed = await self._channels(account)
@@ -136,13 +144,13 @@ class Places:
 
 
 async def remembered_channel(member: MemberSettings, store: KeyValueAccess) -> str:
-    """The key of the channel that a name or id stood for when it was last looked up; else empty."""
+    """The key of the channel that the member named when it was last looked up; else empty."""
     key = f"{_SHELF}{member.workspace or ''}/{member.channel}"
     return await store.get_value(AccountId(member.account), key) or ""
 
 
 async def remembered_name(key: str, accounts: Iterable[str], store: KeyValueAccess) -> str:
-    """What people call the channel with this key, as one of the accounts last saw it."""
+    """The name of the channel with this key, as one of the accounts last saw it; else empty."""
     for account in accounts:
         if name := await store.get_value(AccountId(account), f"{_NAME_SHELF}{key}"):
             return name
@@ -150,7 +158,7 @@ async def remembered_name(key: str, accounts: Iterable[str], store: KeyValueAcce
 
 
 def _matching(member: MemberSettings, listed: _Listed) -> list[tuple[ChannelRef, str]]:
-    """Those that the pattern means, and that are ours."""
+    """The channels that match the pattern and that the bot may use."""
     name = member.channel.removeprefix("#").casefold()
     matching = [
         channel_info
@@ -179,7 +187,8 @@ async def _list(connector: Connector) -> _Listed:
 
 
 def _within(member: MemberSettings, listed: _Listed) -> Sequence[ChannelInfo]:
-    """Those of the workspace that is wanted, if one is. Raises ConfigError for one without any."""
+    """The channels in the member's workspace, if it names one. Raises ConfigError if there are
+    none."""
     if not member.workspace:
         return listed.all
     channels = listed.by_workspace.get(member.workspace.casefold(), ())

@@ -1,4 +1,4 @@
-"""Rooms of the configuration -> rooms with the channels that platforms have."""
+"""Rooms of the configuration -> rooms with the channels of the platforms."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ async def find_rooms(
     for link in links:
         linked.setdefault(link.room, []).append(link)
     for name, entry in settings.rooms.items():
-        await asyncio.sleep(0)  # a bridge that runs hears its platforms meanwhile
+        await asyncio.sleep(0)  # lets a running bridge receive events meanwhile
         finding = _Finding(name, entry, accounts, problems)
         for entry_member in in_order(entry.members):
-            for member_settings in accounts_meant(entry_member, settings.accounts):
+            for member_settings in matching_accounts(entry_member, settings.accounts):
                 await finding.add(member_settings, places, several=entry_member.is_pattern)
         mine = linked.get(name, ())
         members = await _with_links(finding.members, mine, entry, connectors, places)
@@ -110,7 +110,7 @@ class _Finding:
     channels: set[ChannelRef] = field(default_factory=set[ChannelRef])
 
     async def add(self, member: MemberSettings, places: Places, *, several: bool) -> None:
-        """`several`: add all channels that it matches, which may be none."""
+        """Add the member's channel; with `several`, all channels that its pattern matches."""
         try:
             if several:
                 for channel, name in await places.find_all(member):
@@ -141,7 +141,7 @@ def in_order(members: Sequence[MemberSettings]) -> list[MemberSettings]:
     return sorted(members, key=lambda member: member.is_pattern)
 
 
-def accounts_meant(
+def matching_accounts(
     member_settings: MemberSettings, accounts: Iterable[str]
 ) -> list[MemberSettings]:
     """A member for each account that its glob matches."""
@@ -199,8 +199,13 @@ def check_once(
     accounts: dict[ChannelRef, str],
     channels: Collection[ChannelRef],
 ) -> None:
-    """Raises ConfigError for a channel that is in this room already, or belongs to another
-    account: each of the two would take the other's posts for a stranger's and carry them on."""
+    """Check that a channel appears once in its room and belongs to one account.
+
+    Two accounts in one channel would each relay the other's posts.
+
+    Raises:
+        ConfigError: The channel is in `channels`, or another account posts in it.
+    """
     if channel in channels:
         raise ConfigError(f"channel {member.channel!r} is in this room already; remove one line")
     account = accounts.setdefault(channel, member.account)

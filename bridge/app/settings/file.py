@@ -17,7 +17,7 @@ from bridge.app.settings.nearest import closest, nearest
 from bridge.app.settings.quotas import QuotaSettings
 from bridge.app.settings.rooms import RoomSettings
 from bridge.app.settings.strict import NativeId, StrictSettings
-from bridge.app.settings.unmatched_people import nobody_approves, nobody_meant
+from bridge.app.settings.unmatched_people import unmatched_approvers, unmatched_globs
 from bridge.app.settings.yaml_file import DEFAULT_STORE, read_yaml
 from bridge.content.text.globs import Glob, matches
 from bridge.errors import ConfigError
@@ -344,7 +344,7 @@ def settings_of(data: object, source: str = "configuration") -> Settings:
     except ValidationError as error:
         problems += _problems(error, Settings)
     else:
-        problems += _crossed(settings)
+        problems += _reference_problems(settings)
         if not problems:
             return settings.with_renamed_keys(renaming.renamed)
     problems += map(str, renaming.renamed)
@@ -407,7 +407,7 @@ def name_problem(section: str, name: str) -> str:
     return ""
 
 
-def _crossed(settings: Settings) -> list[str]:
+def _reference_problems(settings: Settings) -> list[str]:
     """Problems of references: missing names, and secrets in the place of references to them."""
     problems = [
         f"{section}.{name}: {problem}"
@@ -422,10 +422,10 @@ def _crossed(settings: Settings) -> list[str]:
         problems += [
             f"{section}.{name}.{key}{problem}; {_secret_todo(key)}"
             for key, ref in secrets_of(options)
-            if (problem := _misplaced(ref))
+            if (problem := _reference_problem(ref))
         ]
     problems += _unknown_tools(settings)
-    problems += _matching_nobody(settings)
+    problems += _unmatched_globs(settings)
     for group, accounts in settings.people.groups.items():
         problems += [
             f"people.groups.{group}.{account}: there is no account {account!r}"
@@ -482,21 +482,21 @@ class _Accounts:
         return self._known[glob]
 
 
-def _matching_nobody(settings: Settings) -> Iterator[str]:
+def _unmatched_globs(settings: Settings) -> Iterator[str]:
     """Problems of globs of people that match nobody: most of them are typing errors."""
-    for index, why in nobody_meant(settings.admins):
+    for index, why in unmatched_globs(settings.admins):
         yield f"admins[{index}]: {why}"
     for name, server in settings.tools.items():
-        for index, why in nobody_approves(server.approvers):
+        for index, why in unmatched_approvers(server.approvers):
             yield f"tools.{name}.approvers[{index}]: {why}"
     members = [(f"rooms.{name}", room.agents) for name, room in settings.rooms.items()]
     members += [(f"direct[{index}]", direct.agents) for index, direct in enumerate(settings.direct)]
     for where, memberships in members:
         for number, membership in enumerate(memberships):
             for key, globs in (("allow", membership.allow), ("deny", membership.deny)):
-                for index, why in nobody_meant(globs, groups=True):
+                for index, why in unmatched_globs(globs, groups=True):
                     yield f"{where}.agents[{number}].{key}[{index}]: {why}"
-            for index, why in nobody_meant(membership.operators):
+            for index, why in unmatched_globs(membership.operators):
                 yield f"{where}.agents[{number}].operators[{index}]: {why}"
 
 
@@ -528,7 +528,7 @@ def secrets_of(options: object) -> Iterator[tuple[str, SecretRef]]:
                 yield from ((f"{key}.{n}", ref) for n, ref in named if isinstance(ref, SecretRef))
 
 
-def _misplaced(ref: SecretRef) -> str:
+def _reference_problem(ref: SecretRef) -> str:
     """What is wrong with a reference to a secret; empty if nothing is."""
     if ref.env is not None and not _VARIABLE.match(ref.env):
         return ".env: this is no name of an environment variable"
@@ -570,7 +570,9 @@ def _problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
             continue  # pydantic counts only the valid items
         else:
             value = (
-                "" if isinstance(detail["input"], Mapping) else f" (is {_shown(detail['input'])})"
+                ""
+                if isinstance(detail["input"], Mapping)
+                else f" (is {_shown_value(detail['input'])})"
             )
             text = hide_secrets(_in_plain_words(detail))
             texts.append(f"{where}: {text}{value}" if where else f"{text}")
@@ -596,7 +598,7 @@ def _in_plain_words(detail: ErrorDetails) -> str:
     return detail["msg"].removeprefix("Value error, ")
 
 
-def _shown(value: object) -> str:
+def _shown_value(value: object) -> str:
     """An invalid value, shortened, without anything that looks like a secret."""
     text = hide_secrets(repr(value))
     return text if len(text) <= 80 else f"{text[:79]}…"

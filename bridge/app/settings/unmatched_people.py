@@ -16,7 +16,7 @@ _PERSON = re.compile(r"[0-9a-f]{32}")
 _ACCOUNTS = {"group": "WORKSPACE:ID", "guest": "WORKSPACE"}
 
 
-def nobody_meant(globs: Sequence[str], *, groups: bool = False) -> Iterator[tuple[int, str]]:
+def unmatched_globs(globs: Sequence[str], *, groups: bool = False) -> Iterator[tuple[int, str]]:
     """The index of each glob that no id can match, and an error text.
 
     Globs are of ids; with `groups`, also of groups and guests.
@@ -31,16 +31,16 @@ def nobody_meant(globs: Sequence[str], *, groups: bool = False) -> Iterator[tupl
 def _may_mean(glob: str, kinds: tuple[str, ...]) -> bool:
     """Whether an id of one of the known forms can match the glob."""
     forms = [*(f"{kind}:{form}" for kind in kinds for form in _forms(kind)), *_forms("")]
-    # A star may match nothing: nearly every glob without its stars is an id already.
+    # A star may match the empty text: most globs without their stars are ids already.
     plain = glob.replace("*", "")
     if "{" not in glob and any(matches(form, plain) for form in forms):
         return True
     return any(meet(glob, form) for form in forms)
 
 
-def nobody_approves(globs: Sequence[str]) -> Iterator[tuple[int, str]]:
+def unmatched_approvers(globs: Sequence[str]) -> Iterator[tuple[int, str]]:
     """As `nobody_meant`; `asker`, `admins` and ids of persons are valid, too."""
-    for index, why in nobody_meant(globs):
+    for index, why in unmatched_globs(globs):
         glob = globs[index]
         if glob in (ASKER, ADMINS) or _PERSON.fullmatch(glob):
             continue

@@ -108,9 +108,9 @@ def _parsed(text: str) -> object:
 
 @contextmanager
 def _uncollected() -> Generator[None]:
-    """Without garbage collections: a large file makes some 100,000 objects, of which all are freed
-    without them, and each full collection meanwhile would stop every thread of a running bridge
-    (measured: 8 of them, 130 ms each, for 1,000 rooms)."""
+    """Run without garbage collections: a large file makes some 100,000 objects, which reference
+    counting frees. Each full collection would stop all threads of a running bridge (measured: 8 of
+    130 ms each for 1,000 rooms)."""
     if not gc.isenabled():
         yield
         return
@@ -122,7 +122,8 @@ def _uncollected() -> Generator[None]:
 
 
 def _check_depth(text: str) -> None:
-    """Reading events needs no recursion, reading nodes does: in C, where nothing stops it."""
+    """Check the nesting with YAML events, which need no recursion: libyaml builds nodes recursively
+    in C, without a limit."""
     depth = 0
     for event in yaml.parse(text, _Fast):
         if isinstance(event, _OPENS):

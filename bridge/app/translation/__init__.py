@@ -1,1 +1,1 @@
-"""Rich messages from one format to another, without a running bridge."""
+"""Translates rich messages from one format to another, without a running bridge."""

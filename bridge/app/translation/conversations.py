@@ -30,12 +30,16 @@ APIS = tuple(MESSAGES_OF)
 
 
 def is_conversation(payload: JsonValue) -> bool:
-    """Whether this UACS object has messages; else it is one."""
+    """Whether the UACS object is a Conversation; otherwise it is a Message."""
     return isinstance(payload, dict) and "messages" in payload
 
 
 def json_to_conversation(payload: JsonValue) -> Conversation:
-    """Raises CodecError with the place of what is no UACS."""
+    """The Conversation in a JSON value.
+
+    Raises:
+        CodecError: The value is not valid UACS; has the JSON pointer of the error.
+    """
     try:
         return read_conversation(write_json(payload))
     except InvalidUacs as error:
@@ -43,7 +47,8 @@ def json_to_conversation(payload: JsonValue) -> Conversation:
 
 
 def conversation_of(message: Message, *, said_by_somebody: bool) -> Conversation:
-    """A message alone; where nobody is known to have said it, the user did."""
+    """A Conversation with one message. Without a known author (`said_by_somebody` false) the author
+    is an anonymous user."""
     if not said_by_somebody:
         message = message.model_copy(update={"actor": Actor(id=ANONYMOUS_USER, role="human")})
     return Conversation(
@@ -55,8 +60,12 @@ def conversation_of(message: Message, *, said_by_somebody: bool) -> Conversation
 
 
 def read_api(kind: str, payload: JsonValue) -> Conversation | Message:
-    """A request (or its messages alone) is a Conversation, an answer a Message. Raises the
-    CodecError of the request where it is neither."""
+    """A request of an agent API, or its list of messages, as a Conversation; an answer as a
+    Message.
+
+    Raises:
+        CodecError: The payload is neither; the error is that of reading it as a request.
+    """
     codec = codec_of(kind)
     whole: JsonValue = {MESSAGES_OF[kind]: payload} if isinstance(payload, list) else payload
     try:
@@ -67,21 +76,21 @@ def read_api(kind: str, payload: JsonValue) -> Conversation | Message:
                 return codec.read_response(whole, ASSISTANT)
             except CodecError:
                 raise refused from None
-    except InvalidUacs as error:  # UACS takes fewer levels of JSON within one another
+    except InvalidUacs as error:  # UACS permits fewer levels of nesting
         raise CodecError("", f"cannot be kept as UACS: {error.rule}") from None
 
 
 def write_api(kind: str, conversation: Conversation) -> tuple[JsonValue, tuple[Loss, ...]]:
-    """The request of the API, each message in its role, and what it does not say."""
+    """The API's request with each message in its role, and what the request cannot express."""
     agent = assistant_of(conversation, kind)
     with_roles, losses = with_program_roles(conversation, agent, kind)
     written = codec_of(kind).write_request(with_roles, agent)
-    lost = (*losses, *settings_losses(conversation, kind), *_joined(written.losses))
+    lost = (*losses, *settings_losses(conversation, kind), *_with_counted_states(written.losses))
     return cast("JsonValue", written.body), lost
 
 
-def _joined(losses: Sequence[Loss]) -> Iterator[Loss]:
-    """Each kind of state of another API once, at its first place, with how often it is there."""
+def _with_counted_states(losses: Sequence[Loss]) -> Iterator[Loss]:
+    """The losses with each kind of another API's state once, at its first place, with its count."""
     count = Counter(loss.what for loss in losses if loss.kind == STATE_OF_ANOTHER)
     for loss in losses:
         if loss.kind != STATE_OF_ANOTHER:

@@ -1,4 +1,4 @@
-"""JSON bytes <-> values of any nesting that a codec takes. CodecError where it is no sound JSON."""
+"""JSON bytes <-> values of any nesting that codecs accept. Invalid JSON raises CodecError."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from pydantic import JsonValue
 from bridge.content.cards.json_tree import MAX_NESTING, check_nesting, pointer
 from bridge.errors import CodecError
 
-_DEEPER = MAX_NESTING + 8  # an envelope stands around the payload
+_DEEPER = MAX_NESTING + 8  # levels of the envelope around a payload
 
 
 def read_json(raw: bytes) -> JsonValue:
-    """UTF-8 JSON. Integers are exact; NaN, infinities and lone surrogates are refused."""
+    """The value of UTF-8 JSON, with exact integers.
+
+    Raises:
+        CodecError: The bytes are not valid JSON, or contain NaN, an infinity or a lone surrogate.
+    """
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -37,7 +41,7 @@ def _parsed(text: str) -> JsonValue:
 
 
 def _parsed_deep(text: str) -> JsonValue:
-    """The standard library gives up before 1,000 levels, orjson after them."""
+    """Parse with orjson: the standard library fails before 1,000 levels of nesting."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -49,7 +53,11 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def check_json(value: object, max_depth: int = MAX_NESTING) -> None:
-    """Raises CodecError, with its place, for what JSON cannot hold, and for too many levels."""
+    """Check that a value can be written as JSON.
+
+    Raises:
+        CodecError: JSON cannot hold a value, or there are more than `max_depth` levels.
+    """
     check_nesting(value, max_depth)
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
@@ -58,7 +66,7 @@ def check_json(value: object, max_depth: int = MAX_NESTING) -> None:
 
 
 def _refuse_first_fault(value: object) -> None:
-    """Walks without recursion; the way down is written as a pointer only when it is needed."""
+    """Raise CodecError for the first value that JSON cannot hold; walks without recursion."""
     way: list[str | int] = [""]
     stack: list[Iterator[tuple[str | int, object]]] = [iter([("", value)])]
     while stack:
@@ -104,7 +112,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def write_json(value: JsonValue) -> bytes:
-    """Compact UTF-8 JSON of any nesting, keys in their order."""
+    """Compact UTF-8 JSON of a value of any nesting, with keys in their order."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except RecursionError:
@@ -112,7 +120,7 @@ def write_json(value: JsonValue) -> bytes:
 
 
 class _Raw(str):
-    """Text of the document itself, waiting between values."""
+    """Text of the JSON document on the stack, as opposed to a string value."""
 
     __slots__ = ()
 

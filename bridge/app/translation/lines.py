@@ -1,8 +1,9 @@
 """JSON lines of messages to translate -> JSON lines of translations, one for each, in order.
 
 In: `{"id", "from", "to", "payload"}`, and `"copy": true` for a copy in another channel. Out:
-`{"id", "messages", "losses"}`, or `{"id", "error": {"type", "pointer", "message"}}`: no line stops
-the others.
+`{"id", "messages", "losses"}`, or `{"id", "error": {"type", "pointer", "message"}}`. An error in
+    one
+line does not affect the others.
 """
 
 from __future__ import annotations
@@ -21,28 +22,28 @@ _CHUNK = 1024 * 1024
 
 
 def translate_lines(source: BinaryIO) -> Iterator[bytes]:
-    """A line of output, without its end, for each line that is not empty."""
+    """Yield a line of output, without a line break, for each line that is not empty."""
     for line in _lines(source):
         if line is None:
-            yield _failed(None, CodecError("", f"is a line of more than {MOST_BYTES} bytes"))
+            yield _error_line(None, CodecError("", f"is a line of more than {MOST_BYTES} bytes"))
         elif line.strip():
             yield translate_line(line)
 
 
 def translate_line(line: bytes) -> bytes:
-    """One line; never raises."""
+    """The output for one line; errors are in it, so this never raises."""
     name: JsonValue = None
     try:
         job = read_json(line)
         if not isinstance(job, dict):
             raise CodecError("", "must be an object with id, from, to and payload")  # noqa: TRY301
         name = job.get("id")
-        return _done(name, _translated(job))
+        return _result_line(name, _translation_of(job))
     except Exception as error:  # noqa: BLE001  # a fault of ours in one line must not stop the rest
-        return _failed(name, error)
+        return _error_line(name, error)
 
 
-def _translated(job: dict[str, JsonValue]) -> Translation:
+def _translation_of(job: dict[str, JsonValue]) -> Translation:
     if "payload" not in job:
         raise CodecError("/payload", "is missing")
     source, target = _format(job, "from"), _format(job, "to")
@@ -61,16 +62,16 @@ def _format(job: dict[str, JsonValue], key: str) -> str:
 
 
 def as_json(done: Translation) -> dict[str, JsonValue]:
-    """`{"messages": [...], "losses": [...]}`."""
+    """The translation as `{"messages": [...], "losses": [...]}`."""
     losses: list[JsonValue] = [loss.model_dump() for loss in done.losses]
     return {"messages": list(done.messages), "losses": losses}
 
 
-def _done(name: JsonValue, done: Translation) -> bytes:
+def _result_line(name: JsonValue, done: Translation) -> bytes:
     return write_json({"id": name, **as_json(done)})
 
 
-def _failed(name: JsonValue, error: Exception) -> bytes:
+def _error_line(name: JsonValue, error: Exception) -> bytes:
     failure: dict[str, JsonValue] = {"type": type(error).__name__, "pointer": "", "message": ""}
     match error:
         case CodecError(pointer=pointer, reason=reason):
@@ -83,7 +84,7 @@ def _failed(name: JsonValue, error: Exception) -> bytes:
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes | None]:
-    """The lines; None for one that is too long to be held, whose rest is passed over."""
+    """The lines; None for a line that is too long, which is skipped to its end."""
     while line := source.readline(MOST_BYTES + 1):
         if len(line) <= MOST_BYTES:
             yield line

@@ -1,4 +1,4 @@
-"""One rich message from one format to another: JSON in, JSON and losses out. No network, no clock.
+"""Translates one rich message from one format to another: JSON in, JSON and losses out. Pure.
 
 Formats are the installed platforms, `uacs` (a Message or a Conversation), `card` (the neutral
 tree) and the agent APIs that take a conversation (`openai-chat` and others: a request).
@@ -56,7 +56,7 @@ _DEEPEST_VALUE = 40
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The message as the target takes it, in as many messages as it needs, and what was lost."""
+    """The messages in the target's format, one or more, and the losses."""
 
     messages: tuple[JsonValue, ...]
     losses: tuple[Loss, ...] = ()
@@ -64,12 +64,13 @@ class Translation:
 
 @cache
 def _kind(platform: str) -> ConnectorType:
-    """Asking for entry points reads the disk: 20 ms, ten times what a message takes."""
+    """The connector type, cached: a look-up of entry points reads the disk, which takes 20 ms, ten
+    times as long as a translation."""
     return connector_type(platform)
 
 
 def formats() -> tuple[str, ...]:
-    """What can be translated from and to."""
+    """The names of all formats."""
     return (*names_of(CONNECTORS), UACS, CARD, *APIS)
 
 
@@ -81,13 +82,17 @@ def translate(
     through_tree: bool = False,
     copy: bool = False,
 ) -> Translation:
-    """`payload` as the source's API gives it -> messages as the target's API takes them.
+    """Translate `payload`, as the source's API returns it, to messages as the target's API takes
+    them.
 
-    Every action counts as live: its token is made of its place alone. A message that goes home
-    stays as it is, less what the platform fills in itself. `copy`: it goes to another channel of
-    its platform; its mentions become readable text, all else stays. `through_tree` reads and
-    writes it instead. Raises CodecError for a payload that is not of this source; ConfigError for
-    a format that is not installed.
+    Every action counts as live; its token depends only on its place. A message to its own platform
+    stays unchanged, except for fields that the platform fills in. `copy`: it is for another channel
+    of the platform, so its mentions become readable text. `through_tree` always reads and writes
+    the neutral card instead.
+
+    Raises:
+        CodecError: The payload is not valid in the source's format.
+        ConfigError: A format is not installed.
     """
     check_json(payload)
     match source, target:
@@ -121,7 +126,7 @@ def translate(
 
 
 def token(path: str) -> str:
-    """The token of the action that stood there: 22 characters, the same in every run."""
+    """The token of the action at this place: 22 characters, the same in every run."""
     return action_token(bytes(32), "", path)
 
 
@@ -147,7 +152,7 @@ def _to_api(conversation: Conversation, target: str) -> Translation:
 
 
 def _from_conversation(conversation: Conversation, payload: JsonValue, target: str) -> Translation:
-    """As a request of an API, or message by message: a platform has no form for more."""
+    """Translate to a request of an agent API; to a platform message by message."""
     if target == UACS:
         return Translation((payload,))
     if target in APIS:
@@ -177,7 +182,7 @@ def _from_platform(
         message, losses = native_to_message(kind.platform, codec, native)
         return Translation((message,), losses)
     if target == kind.platform and not through_tree:
-        codec.payloads(native)  # raises where it is no message of this platform at all
+        codec.payloads(native)  # raises CodecError if it is no message of this platform
         home = kind.home(native)
         return Translation((codec.as_copy(home, _NO_MENTIONS) if copy else home,))
     card = codec.read_message(native)
@@ -187,7 +192,7 @@ def _from_platform(
 
 
 def _wrong_shapes(codec: Codec, native: JsonValue, card: Card, at: str = "") -> tuple[Loss, ...]:
-    """What stands where another kind of value belongs, and was not read."""
+    """Losses for values of the wrong type, which were not read."""
     if not isinstance(codec, ReportsWrongShapes) or not (losses := codec.wrong_shapes(native)):
         return ()
     placed = (loss.model_copy(update={"path": f"{at}{loss.path}"}) for loss in losses)
@@ -196,7 +201,7 @@ def _wrong_shapes(codec: Codec, native: JsonValue, card: Card, at: str = "") -> 
 
 
 def _is_mute(node: Node) -> bool:
-    """Something that is kept as it is, and that nothing could be read of."""
+    """Whether the node is kept as it is because nothing of it could be read."""
     return isinstance(node, Native) and not node.fallback
 
 
@@ -218,7 +223,7 @@ def _from_uacs(payload: JsonValue, target: str, through_tree: bool, copy: bool) 
     message = json_to_message(payload)
     if target == UACS:
         return Translation((payload,))
-    if not through_tree and (home := _at_home(target, message, copy)) is not None:
+    if not through_tree and (home := _native_already(target, message, copy)) is not None:
         return Translation((home,))
     card, losses = _cards().read(message)
     written = _write(card, target)
@@ -234,9 +239,9 @@ def _wrong_in_parts(message: Message, card: Card) -> Iterator[Loss]:
             yield from _wrong_shapes(codec, data, card, f"/content/{index}/data")
 
 
-def _at_home(target: str, message: Message, copy: bool) -> JsonValue:
-    """What stands in the message for this target already; None where it is to be written. Only a
-    message that keeps the rest of a native one was ever there; any other becomes a copy."""
+def _native_already(target: str, message: Message, copy: bool) -> JsonValue:
+    """The native message of the target that the UACS message contains already; None if it must be
+    written. A message without the metadata `home` was never on the target, so it becomes a copy."""
     if target == CARD:
         return message_to_card(message)
     kind = _kind(target)
@@ -252,11 +257,11 @@ def _at_home(target: str, message: Message, copy: bool) -> JsonValue:
 
 @cache
 def _cards() -> Cards:
-    """Every installed platform's cards: a message may hold payloads of any."""
+    """The card codecs of all installed platforms, because a message may contain payloads of any."""
     return Cards.over((_kind(name).codec() for name in names_of(CONNECTORS)), bytes(32))
 
 
-# --- to anything ----------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------
 
 
 def _write(card: Card, target: str) -> Translation:
@@ -271,7 +276,8 @@ def _write(card: Card, target: str) -> Translation:
 
 
 def _card_json(card: Card) -> tuple[JsonValue, tuple[Loss, ...]]:
-    """The tree as JSON that can be read again: authors' own values may be nested too deep."""
+    """The card as JSON that can be read again, without authors' values that are nested too
+    deeply."""
     written = card_to_json(card)
     if not _is_deep(written, MAX_DEPTH):
         return written, ()
@@ -284,7 +290,7 @@ def _card_json(card: Card) -> tuple[JsonValue, tuple[Loss, ...]]:
 
 
 def _own_value(node: Node) -> JsonValue:
-    """What only its author understands."""
+    """The node's value that only its author understands; None if it has none."""
     match node:
         case Native(payload=value) | Button(value=value):
             return value

@@ -1,4 +1,4 @@
-"""A native message or a card <-> the UACS Message that keeps it and says the same. Pure."""
+"""A native message or a card <-> a UACS Message with the same content, which keeps it. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bridge.errors import CodecError, InvalidUacs
 from bridge.model import Loss
 from bridge.uacs import Actor, Message, StructuredDataPart, TextPart, read_message, write
 
-_DEEPEST_HOME = 120  # UACS takes 128 levels of free JSON, and these are within others
+_DEEPEST_HOME = 120  # UACS permits 128 levels of free JSON, and this value is inside others
 _STEP = re.compile(r"\.(\w+)|\[(\d+|'[^']*'|\"[^\"]*\")\]")
 
 
@@ -33,7 +33,8 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+|'[^']*'|\"[^\"]*\")\]")
 def native_to_message(
     platform: str, codec: Codec, native: JsonValue
 ) -> tuple[JsonValue, tuple[Loss, ...]]:
-    """Its payloads with their fallbacks; the rest of it in the metadata, for the way home."""
+    """The message's payloads with their fallbacks, and the remaining fields in the metadata
+    `home`."""
     payloads = codec.payloads(native)
     content = content_of((payload, codec.read_payload(payload)) for payload in payloads)
     remainder = without_payloads(native, _exact_places(native, payloads))
@@ -42,16 +43,16 @@ def native_to_message(
 
 
 def card_to_message(card: JsonValue) -> tuple[JsonValue, tuple[Loss, ...]]:
-    """A card in JSON with its fallback."""
+    """A UACS Message of a card in JSON, with its fallback."""
     content = content_of([(Payload(SCHEMA_ID, card), card_from_json(card))])
     return _as_message("card", card, content, None)
 
 
 def _exact_places(native: JsonValue, payloads: tuple[Payload, ...]) -> Iterator[str]:
-    """Where a part of the message holds exactly what stands there."""
+    """The places of the native message whose value is exactly the payload's data."""
     for payload in payloads:
         value = at_place(native, payload.at)
-        # Written, for comparing values of a thousand levels ends in a RecursionError.
+        # As JSON, because comparing values of 1,000 levels raises RecursionError.
         if payload.schema_id and (
             value is payload.data or write_json(value) == write_json(payload.data)
         ):
@@ -61,7 +62,7 @@ def _exact_places(native: JsonValue, payloads: tuple[Payload, ...]) -> Iterator[
 def _as_message(
     name: str, source: JsonValue, content: Content, home: JsonValue
 ) -> tuple[JsonValue, tuple[Loss, ...]]:
-    """A Message of these parts; nobody said it, so its author and time are stand-ins."""
+    """A Message of these parts; its author and time are placeholders."""
     message = Message(
         message_id=f"{name}:{sha256(write_json(source)).hexdigest()[:32]}",
         timestamp="1970-01-01T00:00:00Z",
@@ -86,7 +87,11 @@ def _as_message(
 
 
 def json_to_message(payload: JsonValue) -> Message:
-    """Raises CodecError with the place of what is no UACS."""
+    """The Message in a JSON value.
+
+    Raises:
+        CodecError: The value is not valid UACS; has the JSON pointer of the error.
+    """
     try:
         return read_message(write_json(payload))
     except InvalidUacs as error:
@@ -94,7 +99,7 @@ def json_to_message(payload: JsonValue) -> Message:
 
 
 def as_codec_error(error: InvalidUacs) -> CodecError:
-    """The same with a JSON pointer."""
+    """The error as a CodecError with a JSON pointer."""
     return CodecError(_as_pointer(error.path), error.rule)
 
 
@@ -105,8 +110,8 @@ def _as_pointer(path: str) -> str:
 
 
 def message_to_native(platform: str, codec: Codec, message: Message) -> JsonValue:
-    """The native message that this one was made of, if nobody has changed it since; or the one
-    payload of the platform that is all it says; else None."""
+    """The native message that this one was made from, if it is unchanged; or the platform's payload
+    if it is the message's only part; else None."""
     additions, _ = read_bridge_metadata(message)
     match additions.home:
         case {"platform": str() as home, "message": remainder} if home == platform:
@@ -117,7 +122,7 @@ def message_to_native(platform: str, codec: Codec, message: Message) -> JsonValu
 
 
 def message_to_card(message: Message) -> JsonValue:
-    """The card of our own that is all the message says, else None."""
+    """The neutral card if it is the message's only part, else None."""
     card = _only_payload({SCHEMA_ID}, message)
     try:
         card_from_json(card)

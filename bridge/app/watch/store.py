@@ -1,4 +1,4 @@
-"""Tests every two seconds whether the store accepts writes; logs a failure once a minute."""
+"""Tests every two seconds whether the store accepts writes, and logs a failure once a minute."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bridge.ports.store.whole import Store
 
 log = structlog.get_logger()
 
-EVERY = 2.0  # seconds between two proofs
-PATIENCE = 2.5  # ... that one may take: with the pause before it, less than 5 s until it is told
+EVERY = 2.0  # seconds between two tests
+PATIENCE = 2.5  # seconds for one test, so that a failure is noticed within 5 s
 SAY_AGAIN = 60.0
 
 
 class StoreWatch:
-    """`trouble` says why the store accepts no writes now, for the log; empty while it does.
-    `public` is the same without names of files. `since` is the monotonic time of the first failure.
+    """Watches the store. `trouble` is the reason why it accepts no writes now, or empty; `public`
+    is the same without file names. `since` is the monotonic time of the first failure, in seconds.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -28,7 +28,7 @@ class StoreWatch:
         self.since: float | None = None
         self._store = store
         self._clock = clock
-        self._said = 0.0
+        self._logged_at = 0.0
         self._proof: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -49,28 +49,28 @@ class StoreWatch:
         await asyncio.wait({proof}, timeout=PATIENCE)
         if not proof.done():
             self._proof = proof
-            self._troubled(StoreError(f"The store took no write within {PATIENCE:g} s"))
+            self._note_failure(StoreError(f"The store took no write within {PATIENCE:g} s"))
             return
         self._proof = None
         error = proof.exception()
         if error is None:
-            self._well()
+            self._note_success()
         elif isinstance(error, BridgeError):
-            self._troubled(error)
+            self._note_failure(error)
         else:
-            self._troubled(StoreError(f"The store broke: {type(error).__name__}: {error}"))
+            self._note_failure(StoreError(f"The store broke: {type(error).__name__}: {error}"))
 
-    def _troubled(self, error: BridgeError) -> None:
+    def _note_failure(self, error: BridgeError) -> None:
         now = self._clock.monotonic()
         first = self.since is None
         if self.since is None:
             self.since = now
         self.trouble, self.public = str(error), error.public
-        if first or now - self._said >= SAY_AGAIN:
-            self._said = now
+        if first or now - self._logged_at >= SAY_AGAIN:
+            self._logged_at = now
             log.error("store_write_failed", error=self.trouble, seconds=round(now - self.since))
 
-    def _well(self) -> None:
+    def _note_success(self) -> None:
         if self.since is not None:
             log.warning("store_write_recovered", after=round(self._clock.monotonic() - self.since))
         self.since, self.trouble, self.public = None, "", ""

@@ -1,1 +1,1 @@
-"""The web server of the bridge, and what it fetches and serves."""
+"""The web server of the bridge."""

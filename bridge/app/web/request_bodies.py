@@ -10,11 +10,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bridge.app.api.problems import Problem
 
-MOST_BYTES = (
-    4 * 1024 * 1024
-)  # the largest that a platform sends is a Bot Framework activity, 256 KB
+MOST_BYTES = 4 * 1024 * 1024  # the largest body of a platform is a Bot Framework activity, 256 KB
 MOST_SECONDS = 10.0
-_DIGITS = 18  # of an announced length that are read
+_DIGITS = 18  # of a Content-Length that are parsed
 _CLOSE = {"Connection": "close"}  # the rest of the body is not read
 
 
@@ -44,7 +42,7 @@ class BoundedBodies:
             await problem.response()(scope, receive, send)
             return
         except ClientDisconnect:
-            return  # nobody is there to be answered, and half a body is not handled
+            return  # the client is gone
         if body is None:
             problem = Problem(
                 413, f"The body is larger than {self._most_bytes:,} bytes", headers=_CLOSE,
@@ -52,11 +50,11 @@ class BoundedBodies:
             )  # fmt: skip
             await problem.response()(scope, receive, send)
             return
-        await self._app(scope, _given(body, receive), send)
+        await self._app(scope, _replayed_body(body, receive), send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """None when it is too large. Raises ClientDisconnect."""
-        if _announced(scope) > self._most_bytes:
+        """The body; None if it is too large. Raises ClientDisconnect."""
+        if _announced_length(scope) > self._most_bytes:
             return None
         parts: list[bytes] = []
         length = 0
@@ -77,15 +75,15 @@ def _has_body(scope: Scope) -> bool:
     return b"content-length" in names or b"transfer-encoding" in names
 
 
-def _announced(scope: Scope) -> int:
+def _announced_length(scope: Scope) -> int:
     text = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if not text.isdigit():
         return 0
     return int(text) if len(text) <= _DIGITS else sys.maxsize
 
 
-def _given(body: bytes, receive: Receive) -> Receive:
-    """What the handler receives: the body in one piece, then whatever the server still tells."""
+def _replayed_body(body: bytes, receive: Receive) -> Receive:
+    """A `receive` with the body in one message, then the server's further messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:

@@ -1,5 +1,5 @@
-"""What a request is made of besides its body, bounded in size, number and time: uvicorn's parser
-takes heads, chunk extensions and trailers of any length, for ever, and any number of requests
+"""Limits everything in a request but its body in size, number and time. uvicorn's parser accepts
+heads, chunk extensions and trailers of any length without a deadline, and any number of requests
 behind one that is not answered yet."""
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from bridge.app.api.problems import Problem
 
-MOST_BYTES = 64 * 1024  # a JSON web token takes 2 KB, a proxy's headers a few
-MOST_HEADERS = 256  # trailers among them
+MOST_BYTES = 64 * 1024  # a JSON web token has 2 KB, the headers of a proxy a few more
+MOST_HEADERS = 256  # including trailers
 MOST_SECONDS = 10.0
-MOST_WAITING = 32  # requests of one connection behind one that is not answered yet
-PIECE = 16 * 1024  # bytes that the parser is given at once: how exactly the rest is measured
+MOST_WAITING = 32  # requests of a connection that wait for an earlier answer
+PIECE = 16 * 1024  # bytes for each call of the parser: the precision of the limits
 
 
 class BoundedHeads(HttpToolsProtocol):
-    """Closes a connection whose next request has too much that is not body, or comes too slowly.
+    """Closes a connection whose next request has too many bytes besides its body, or is too slow.
 
-    Not body are the request line, headers, chunk sizes, chunk extensions, trailers, and whatever
-    stands between two requests. At most MOST_BYTES of it may follow one another; in a chunked body,
-    the whole of it may be MOST_BYTES more than the body itself.
+    These bytes are the request line, headers, chunk sizes, chunk extensions, trailers, and bytes
+    between two requests. At most MOST_BYTES of them may be adjacent; in a chunked body, all of them
+    may be MOST_BYTES more than the body.
     """
 
-    _began = False  # a request began in the piece that is parsed now
-    _open = False  # a request began, and is not yet here to its end
+    _began = False  # a request began in the current piece
+    _open = False  # a request is incomplete
     _body = 0  # bytes of this request's body
-    _other = 0  # bytes of this request that are not body
+    _other = 0  # bytes of this request besides its body
     _run = 0  # ... since its last byte of body
     _refusal: tuple[int, str] | None = None
     _waiting: asyncio.TimerHandle | None = None
@@ -94,14 +94,14 @@ class BoundedHeads(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP is answered in the words of all refusals; the connection ends."""
+        """Answer invalid HTTP like other refusals, and close the connection."""
         if self._is_answering() and self.cycle.response_started:
-            self.transport.abort()  # what we wrote would be read as a part of that answer
+            self.transport.abort()  # the client would read our text as a part of that answer
         else:
             self._answer(Problem(400, msg.rstrip("."), todo="send a request of HTTP/1.1"))
 
     def _refuse(self, status: int, why: str) -> None:
-        """Says why, unless an answer to an earlier request or to this one is under way."""
+        """Answer with the reason, unless another answer is being sent; then only close."""
         self._stop_waiting()
         if self.transport.is_closing():
             return
@@ -125,16 +125,16 @@ class BoundedHeads(HttpToolsProtocol):
 
     def _wait(self) -> None:
         if self._waiting is None:
-            self._waiting = self.loop.call_later(MOST_SECONDS, self._waited)
+            self._waiting = self.loop.call_later(MOST_SECONDS, self._head_timed_out)
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
 
-    def _waited(self) -> None:
-        """No head came to its end in time. Blank lines behind a request that is still answered do
-        no harm: some clients end a body with one."""
+    def _head_timed_out(self) -> None:
+        """Close if a head was not complete in time. Blank lines after a request that is still being
+        answered are permitted: some clients send one after a body."""
         self._stop_waiting()
         if self._open or not self._is_answering():
             self.transport.abort()

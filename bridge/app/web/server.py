@@ -1,5 +1,5 @@
-"""The bridge's own web server: /healthz, /metrics, /admin, /files, /v1 for programs, and each
-account's routes below its name."""
+"""The bridge's web server: /healthz, /metrics, /admin, /files, /pictures, /v1 and /mcp for
+programs, and the routes of each account below its name."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from bridge.ports.connector import Connector
 from bridge.router.turns.access import begin_pairing
 from bridge.runtime.serving import PromptServer
 
-_FRESH = 1.0  # seconds for which counts are good enough: asking often costs the store nothing
+_FRESH = 1.0  # seconds for which counts are reused, so that frequent requests cost little
 _SEE_STATUS = "`uacs-bridge status` says what is wrong"
-_SHARE = 20  # ... and so many times as long as counting took
+_SHARE = 20  # counts are reused for this many times the seconds that counting took
 
 
 def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
@@ -58,7 +58,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         file, get the full texts of problems: those name files of this machine.
         """
         ours = control is not None and control.admits(request.headers.get("authorization", ""))
-        trouble, pulse = await _store_now(bridge)
+        trouble, pulse = await _store_state(bridge)
         accounts = {name: account_facts(bridge, name, ours=ours) for name in bridge.connectors}
         notes = {name: bridge.router.operations.why_not_sent(name) for name in bridge.connectors}
         problem_texts = [*bridge.problems, *bridge.unready.values()]
@@ -73,7 +73,7 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
             "outbox": dict(pulse.outbox) if pulse else {},
             "catching_up": bridge.router.operations.catching_up,
             "reconciling": bridge.router.operations.looking_back,
-            # The member's name of the version before, until the next version.
+            # The member's old name, until the next version.
             "looking_back": bridge.router.operations.looking_back,
             "files_awaited": bridge.router.operations.files_awaited,
             "instance": bridge.router.operations.instance,
@@ -82,20 +82,20 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
         return JSONResponse(body, status_code=503 if trouble else 200)
 
     async def livez(_request: Request) -> Response:
-        """200 while the process answers at all: where it does not, a restart helps."""
+        """200 while the process answers; a restart helps if it does not."""
         return JSONResponse({"ok": True})
 
     async def readyz(_request: Request) -> Response:
-        """200 while it takes and keeps what it is given; nothing but what keeps it from that."""
-        trouble, _ = await _store_now(bridge)
+        """200 while the bridge runs and its store accepts writes; else 503 with the reasons."""
+        trouble, _ = await _store_state(bridge)
         waits = [trouble] if trouble else []
-        waits += [] if bridge.running else ["it starts, or stops"]
+        waits += [] if bridge.running else ["the bridge starts or stops"]
         return JSONResponse({"ok": not waits, "waits_for": waits}, 503 if waits else 200)
 
     async def metrics(_request: Request) -> Response:
         now = bridge.clock.time()
         healths = {name: health_of(bridge, name) for name in bridge.connectors}
-        trouble, _ = await _store_now(bridge)
+        trouble, _ = await _store_state(bridge)
         status = None
         with contextlib.suppress(StoreError):
             status = await counts.status()
@@ -119,36 +119,37 @@ def web_app(bridge: Bridge, control: ControlAccess | None = None) -> Starlette:
     app = Starlette(
         routes=routes,
         middleware=[Middleware(BoundedBodies)],
-        exception_handlers={HTTPException: _refused, Exception: _broke},
+        exception_handlers={HTTPException: _http_error, Exception: _server_error},
     )
     app.state.close = api.close
     return app
 
 
-async def _store_now(bridge: Bridge) -> tuple[str, StorePulse | None]:
-    """What is wrong with the store, and what it holds; each may be missing."""
+async def _store_state(bridge: Bridge) -> tuple[str, StorePulse | None]:
+    """The store's problem (empty if none), and its pulse (None if it cannot be read)."""
     try:
         return bridge.watch.public, await bridge.store.pulse()
     except StoreError as error:
         return bridge.watch.public or error.public, None
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    """What the server refuses by itself, in the words of all refusals."""
+async def _http_error(request: Request, error: Exception) -> Response:
+    """The answer to a request that the server itself refuses, in the form of all refusals."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else "It is refused"
     headers = error.headers if isinstance(error, HTTPException) else None
-    todo = "docs/api.md and docs/operations.md say what there is" if status == 404 else ""
+    todo = "docs/api.md and docs/operations.md list the paths" if status == 404 else ""
     value = request.method if status == 405 else request.url.path
     return Problem(status, detail, value=value, todo=todo, headers=headers).response()
 
 
-async def _broke(_request: Request, _error: Exception) -> Response:
+async def _server_error(_request: Request, _error: Exception) -> Response:
     return Problem(500, "The bridge could not answer; its log says why").response()
 
 
 class _AccountRoutes:
-    """What platforms call, below the accounts' names; accounts come and go."""
+    """The routes that platforms call, below the accounts' names; accounts may change while it
+    runs."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
@@ -170,8 +171,8 @@ class _AccountRoutes:
 
 
 class _Counts:
-    """The store's counts, looked at in at most a twentieth of the time however often they are asked
-    for, and at most once a second."""
+    """The store's counts, cached: counting takes at most a twentieth of the time and happens at
+    most once a second."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
@@ -190,12 +191,12 @@ class _Counts:
 
 
 def health_of(bridge: Bridge, name: AccountId) -> Health:
-    """How the account's receiving side is; one that says nothing of itself is as its receiver."""
+    """The health of the account's connection; without a health of its own, that of its receiver."""
     connector = bridge.connectors[name]
     if failed := bridge.router.operations.why_not_received(name):
         return Health("failed", note=failed)
-    teller = connector.abilities.health
-    health = teller.current() if teller else Health("connected")
+    reporter = connector.abilities.health
+    health = reporter.current() if reporter else Health("connected")
     if stopped := bridge.router.operations.why_not_sent(name):
         return replace(health, note=stopped)
     stalled = bridge.router.operations.why_deaf(name)
@@ -203,8 +204,8 @@ def health_of(bridge: Bridge, name: AccountId) -> Health:
 
 
 def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, Any]:
-    """What platforms said may hold a token, so it is hidden again; from all but commands, `ours`,
-    also where files are."""
+    """The account's health as JSON values, with secrets hidden, because texts of platforms may
+    contain a token. File paths are shown only to commands (`ours`)."""
     health = health_of(bridge, name)
     failed = bridge.router.operations.why_not_received(name)
     entry = bridge.settings.accounts.get(name)
@@ -226,7 +227,7 @@ _Act = Callable[[Bridge, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
-    """What commands ask of a running bridge. Everybody else is told that there is nothing."""
+    """The routes for commands; without the token of the control file they answer 404."""
 
     def guarded(act: _Act) -> Callable[[Request], Awaitable[Response]]:
         async def handle(request: Request) -> Response:
@@ -243,7 +244,7 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
         return handle
 
     return [
-        Route("/", guarded(_present)),
+        Route("/", guarded(_list_accounts)),
         Route("/replay", guarded(_replay), methods=["POST"]),
         Route("/retry", guarded(_retry), methods=["POST"]),
         Route("/skip", guarded(_skip), methods=["POST"]),
@@ -257,24 +258,24 @@ def _admin_routes(bridge: Bridge, control: ControlAccess) -> list[BaseRoute]:
     ]
 
 
-async def _present(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
+async def _list_accounts(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
     return {"accounts": list(bridge.connectors)}
 
 
 async def _replay(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """Dead letters wait again, at the end of their lanes; each lane looks at once."""
+    """Queue dead letters again at the end of their lanes, and wake the lanes."""
     operations = bridge.router.operations
     return {"lanes": [await operations.replay(operation) for operation in _operations(body)]}
 
 
 async def _retry(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """Waiting operations are tried now, in their places."""
+    """Try waiting operations now, in their places."""
     operations = bridge.router.operations
     return {"lanes": [await operations.hasten(operation) for operation in _operations(body)]}
 
 
 async def _skip(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """Waiting operations become dead letters, and their lanes go on."""
+    """Turn waiting operations into dead letters, so that their lanes continue."""
     skipped = _operations(body)
     for operation in skipped:
         await bridge.router.operations.skip(operation)
@@ -293,7 +294,7 @@ async def _reload(bridge: Bridge, _body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _link_people(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`link`: two accounts; `unlink`: one; `ban`, `unban`: one, in a `room` or in all (null)."""
+    """`link` two accounts, `unlink` one, or `ban` and `unban` one in a `room` or in all (null)."""
     operations = bridge.router.operations
     match body:
         case {"link": [str(first), str(second)]}:
@@ -317,7 +318,7 @@ async def _set_banned(bridge: Bridge, actor: str, room: str | None, *, banned: b
 
 
 async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`new`: a code for an agent; `revoke`: an account, from one agent or (null) from all."""
+    """`new`: make a code for an agent; `revoke` an account from one agent or (null) from all."""
     match body:
         case {"new": str(agent), "minutes": int() | float() as minutes}:
             store, clock = bridge.store, bridge.clock
@@ -329,7 +330,7 @@ async def _pair(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _account(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`resume`: send through an account again."""
+    """`resume` sending through an account."""
     match body:
         case {"resume": str(name)}:
             return {"resumed": await bridge.router.operations.resume_sending(AccountId(name))}
@@ -338,7 +339,7 @@ async def _account(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _quota(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`reset`: the name of a quota."""
+    """`reset` the quota with this name."""
     match body:
         case {"reset": str(name)}:
             await bridge.router.operations.reset_quota(name)
@@ -353,7 +354,7 @@ async def _keep_secret(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
-    """`add`: a token as it is kept; `revoke`: its name."""
+    """`add` a token's record, or `revoke` a token by its name."""
     match body:
         case {"add": dict() as fields}:
             await bridge.store.put_token(token_from_json(fields))
@@ -368,7 +369,7 @@ async def _tokens(bridge: Bridge, body: dict[str, Any]) -> dict[str, Any]:
 
 
 class _QuietServer(PromptServer):
-    """Leaves signals to the program."""
+    """A server that leaves signals to the program."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -376,7 +377,7 @@ class _QuietServer(PromptServer):
 
 
 class WebServer:
-    """Serves an ASGI app until it is stopped; the port is bound in `start`, so that it is known."""
+    """Serves an ASGI app until it is stopped; `start` binds the port, and `url` has it."""
 
     def __init__(self, app: Starlette, host: str, port: int) -> None:
         self._app = app
@@ -391,15 +392,19 @@ class WebServer:
         self.url = ""
 
     async def start(self) -> None:
-        """Raises ConfigError when the address cannot be had."""
+        """Bind the port and start serving.
+
+        Raises:
+            ConfigError: The address cannot be bound.
+        """
         sock = listen(self._host, self._port)
-        self.url = f"http://{_reached_at(self._host)}:{sock.getsockname()[1]}"
+        self.url = f"http://{_local_host(self._host)}:{sock.getsockname()[1]}"
         self._serving = asyncio.create_task(self._server.serve(sockets=[sock]))
         while not self._server.started and not self._serving.done():  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
-        """Whoever reads along is told; what is still open after a moment is cut."""
+        """End event streams, finish requests for a moment, then close all connections."""
         if close := getattr(self._app.state, "close", None):
             await close()
         self._server.end()
@@ -408,8 +413,12 @@ class WebServer:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A bound socket. Its protocol number is given, for only then asyncio switches Nagle's
-    algorithm off: every answer would wait 40 ms for the client's acknowledgement."""
+    """A bound socket. Its protocol is explicit, because otherwise asyncio does not turn off Nagle's
+    algorithm, and every answer would wait 40 ms for the client's acknowledgement.
+
+    Raises:
+        ConfigError: The address cannot be bound.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -424,8 +433,8 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
-def _reached_at(host: str) -> str:
-    """How this machine reaches what listens on `host`."""
+def _local_host(host: str) -> str:
+    """The host to connect to on this machine for a server that listens on `host`."""
     if host in ("0.0.0.0", ""):  # noqa: S104 - read, not bound
         return "127.0.0.1"
     return f"[{'::1' if host == '::' else host}]" if ":" in host else host

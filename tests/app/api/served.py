@@ -12,7 +12,7 @@ import httpx
 import orjson
 from starlette.applications import Starlette
 
-from bridge.app.api.api_keys import Wanted, new_token
+from bridge.app.api.api_keys import TokenRequest, new_token
 from bridge.app.api.gateway import RoomView
 from bridge.app.api.routes import Api
 from bridge.errors import CodecError
@@ -34,7 +34,7 @@ async def token_for(store: Store, clock: Clock, name: str, **changes: Any) -> st
     fields: dict[str, Any] = {
         "rooms": (ROOM,), "scopes": ("read", "post", "interact"), "per_minute": 100_000,
     }  # fmt: skip
-    record, token = new_token(Wanted(name, **{**fields, **changes}), clock.time())
+    record, token = new_token(TokenRequest(name, **{**fields, **changes}), clock.time())
     await store.put_token(record)
     return token
 

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from bridge.app.api import events as following
-from bridge.app.api.api_keys import Doorkeeper
+from bridge.app.api.api_keys import Authenticator
 from bridge.app.api.events import MOST_STREAMS, Streams
 from bridge.app.api.problems import Problem
 from bridge.uacs import Accumulator, Message, TextPart, read_delta
@@ -59,7 +59,7 @@ async def following_room(
     api: Served, reader: Reader, streams: Streams | None = None, after: str | None = None
 ) -> AsyncGenerator[asyncio.Task[None]]:
     streams = streams or all_streams(api)
-    caller = await streams.doorkeeper.caller(api.http.headers["authorization"])
+    caller = await streams.authenticator.caller(api.http.headers["authorization"])
     stream = await streams.follow(caller, api.gateway.rooms()[0], after, deltas=True)
     task = asyncio.create_task(stream({"type": "http"}, reader.receive, reader.send))
     try:
@@ -71,7 +71,7 @@ async def following_room(
 
 
 def all_streams(api: Served) -> Streams:
-    return Streams(api.gateway, Doorkeeper(api.rig.store, api.rig.clock))
+    return Streams(api.gateway, Authenticator(api.rig.store, api.rig.clock))
 
 
 async def test_who_reads_everything_again_is_told_the_same_once() -> None:
@@ -201,7 +201,7 @@ async def test_a_quiet_stream_says_that_it_lives_and_where_it_stands(
 async def test_a_token_has_so_many_streams_and_no_position_of_tomorrow() -> None:
     async with served() as api:
         streams = all_streams(api)
-        caller = await streams.doorkeeper.caller(api.http.headers["authorization"])
+        caller = await streams.authenticator.caller(api.http.headers["authorization"])
         room = api.gateway.rooms()[0]
         for _ in range(MOST_STREAMS):
             streams.begin(caller, asyncio.Event())

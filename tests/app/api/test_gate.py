@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from bridge.app.api.api_keys import Doorkeeper, Wanted, new_token, scopes_of, seconds_of
+from bridge.app.api.api_keys import Authenticator, TokenRequest, new_token, scopes_of, seconds_of
 from bridge.app.api.problems import Problem
 from bridge.app.api.view import outside_view
 from bridge.content.cards.json import SCHEMA_ID
@@ -96,7 +96,7 @@ async def served(
 
 
 async def test_of_a_token_only_a_digest_is_kept() -> None:
-    kept, token = new_token(Wanted("robot", ("a",), ("read",)), 0.0)
+    kept, token = new_token(TokenRequest("robot", ("a",), ("read",)), 0.0)
 
     secret = token.rpartition(".")[2]
     assert token.startswith("uacs.robot.")
@@ -211,12 +211,12 @@ async def test_a_token_makes_so_many_requests_and_then_waits() -> None:
 
 async def test_a_stream_notices_that_its_token_is_over() -> None:
     async with served(seconds=60.0) as api:
-        doorkeeper = Doorkeeper(api.rig.store, api.rig.clock)
-        caller = await doorkeeper.caller(api.http.headers["authorization"])
-        before = await doorkeeper.still(caller)
+        authenticator = Authenticator(api.rig.store, api.rig.clock)
+        caller = await authenticator.caller(api.http.headers["authorization"])
+        before = await authenticator.is_valid(caller)
         await api.rig.clock.advance(61)
 
-        assert (before, await doorkeeper.still(caller)) == (True, False)
+        assert (before, await authenticator.is_valid(caller)) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_token_that_makes_no_sense_is_not_made(
     name: str, rooms: tuple[str, ...], scopes: Any
 ) -> None:
     with pytest.raises(InvalidData):
-        new_token(Wanted(name, rooms, scopes), 0.0, taken=["echo"])
+        new_token(TokenRequest(name, rooms, scopes), 0.0, taken=["echo"])
 
 
 def test_times_and_scopes_are_read_or_refused() -> None:

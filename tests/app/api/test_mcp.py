@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bridge.app.api import mcp_mount, mcp_rooms
 from bridge.app.api.events import Streams
-from bridge.app.api.marked import LONGEST, MOST, UNTRUSTED, marked
+from bridge.app.api.excerpts import MAX_CHARACTERS, MAX_TOTAL, UNTRUSTED, excerpts_of
 from bridge.app.api.problems import Problem
 from bridge.app.build import Bridge
 from bridge.content.cards.reader import NO_CARDS
@@ -169,11 +169,11 @@ def _message(number: int, text: str) -> dict[str, Any]:
 
 
 async def test_what_a_model_is_shown_is_bounded_and_says_who_said_it() -> None:
-    shown = marked([_message(number, "x" * 3 * LONGEST) for number in range(40)])
+    shown = excerpts_of([_message(number, "x" * 3 * MAX_CHARACTERS) for number in range(40)])
 
     assert len(shown) == 40
-    assert sum(len(excerpt["text"]) for excerpt in shown) == MOST
-    assert len(shown[-1]["text"]) == LONGEST
+    assert sum(len(excerpt["text"]) for excerpt in shown) == MAX_TOTAL
+    assert len(shown[-1]["text"]) == MAX_CHARACTERS
     assert "8000 more characters" in shown[-1]["cut"]
     assert shown[0]["text"] == ""
     assert {len(excerpt["said_by"]["name"]) for excerpt in shown} == {80}
@@ -185,7 +185,7 @@ async def test_what_the_bridge_says_in_an_agents_place_is_not_among_the_agents_w
     answer.fail("the model is overloaded", MessageId("q"))
     whole = NO_CARDS.with_fallbacks(answer.message())
 
-    (shown,) = marked([orjson.loads(whole.model_dump_json(exclude_none=True))])
+    (shown,) = excerpts_of([orjson.loads(whole.model_dump_json(exclude_none=True))])
 
     assert shown["text"] == "The plan is"
     assert shown["bridge_notice"] == (
@@ -398,7 +398,7 @@ async def test_a_bridge_elsewhere_that_answers_oddly_is_left(
         httpx.AsyncClient(base_url=url) as http,
     ):
         with pytest.raises(Problem, match=error_text):
-            await mcp_rooms.RoomsElsewhere(http).page("Bearer x", ROOM, 1, None)
+            await mcp_rooms.RemoteRooms(http).page("Bearer x", ROOM, 1, None)
         await requested.wait()
         await http.aclose()
         await ended.wait()

@@ -88,22 +88,28 @@ async def _conversation(
     async with reading(settings_from(config)) as store:
         conversation_id = await _room(store, room) if channel is None else _channel(channel)
         readers = () if reader is None else await _accounts(store, reader)
-        return await _printed(store, conversation_id, newest, View(member=member, readers=readers))
+        return await _conversation_json(
+            store, conversation_id, newest, View(member=member, readers=readers)
+        )
 
 
 async def _between(config: Path, two: tuple[str, str], newest: int | None) -> str:
-    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading
     from bridge.model.archive_records import View
     from bridge.router.rooms.direct_messages import conversation_between
 
     async with reading(settings_from(config)) as store:
-        first, second = [await found_person(store, who) for who in two]
+        first, second = [await find_person(store, who) for who in two]
         conversation_id = conversation_between(first, second)
-        return await _printed(store, conversation_id, newest, View(readers=(first, second)))
+        return await _conversation_json(
+            store, conversation_id, newest, View(readers=(first, second))
+        )
 
 
-async def _printed(store: Store, conversation_id: UUID, newest: int | None, view: View) -> str:
+async def _conversation_json(
+    store: Store, conversation_id: UUID, newest: int | None, view: View
+) -> str:
     from bridge.uacs import write
 
     conversation = json.loads(
@@ -114,9 +120,9 @@ async def _printed(store: Store, conversation_id: UUID, newest: int | None, view
 
 async def _accounts(store: Store, who: str) -> tuple[ActorId, ...]:
     """All linked accounts of this person."""
-    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.find_person import find_person
 
-    actor = await found_person(store, who)
+    actor = await find_person(store, who)
     return (
         actor,
         *(account.actor for account in await store.accounts_of(actor) if account.actor != actor),

@@ -51,7 +51,7 @@ def command(
     import asyncio
     import logging
 
-    from bridge.app.demo.show import Wishes, show
+    from bridge.app.demo.show import DemoOptions, show
     from bridge.app.demo.world import demo_types
     from bridge.app.logs.setup import configure_logs
     from bridge.app.settings.file import LogSettings
@@ -60,5 +60,5 @@ def command(
     for sdk in (logger for local in demo_types().values() for logger in local.sdk_loggers):
         # They miss voice, and an open socket at the end; connectors say themselves what is wrong.
         logging.getLogger(sdk).setLevel(logging.CRITICAL)
-    wishes = Wishes(scripted or json_only, json_only, port, browser, quiet_room, data)
-    raise SystemExit(asyncio.run(show(wishes)))
+    options = DemoOptions(scripted or json_only, json_only, port, browser, quiet_room, data)
+    raise SystemExit(asyncio.run(show(options)))

@@ -7,7 +7,7 @@ from bridge.model import ActorId
 from bridge.ports.store.whole import Store
 
 
-async def found_person(store: Store, who: str) -> ActorId:
+async def find_person(store: Store, who: str) -> ActorId:
     """The account that the text names. An id is accepted even if that person never wrote. Raises
     StoreError if the name fits nobody or several people."""
     segments = who.split(":")

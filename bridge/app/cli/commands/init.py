@@ -93,7 +93,9 @@ class _Asking:
     def value(self, flag: str, question: str, check: _Problem, default: str = "") -> str:
         """An answer that `check` accepts; asks until there is one."""
         if self.terminal:
-            return str(click.prompt(question, default=default or None, value_proc=_good(check)))
+            return str(
+                click.prompt(question, default=default or None, value_proc=_click_validator(check))
+            )
         if default:
             return default
         raise ConfigError(f"{flag} is needed: {question}")
@@ -110,7 +112,7 @@ class _Asking:
         return self.value(f"--set {name}.{key}=VALUE", question, check)
 
 
-def _good(check: _Problem) -> Callable[[str], str]:
+def _click_validator(check: _Problem) -> Callable[[str], str]:
     """A validator for `click.prompt`, which prints a UsageError and asks again."""
 
     def convert(answer: str) -> str:
@@ -183,12 +185,12 @@ def _draft(
     public_url: str | None,
 ) -> _Draft:
     _check_flags(platforms, channels, kind, public_url)
-    use = use or _asked_use(asking)
+    use = use or _ask_use(asking)
     accounts: dict[str, str] = {}
     members: list[tuple[str, str]] = []
     variables: list[str] = []
     called = False
-    for name in dict.fromkeys(platforms or tuple(channels) or _asked_platforms(asking)):
+    for name in dict.fromkeys(platforms or tuple(channels) or _ask_platforms(asking)):
         starter = _known_platform(name).starter
         accounts[name] = _account(name, asking, variables)
         called = called or starter.called
@@ -228,7 +230,7 @@ def _check_flags(
         _checked("--public-url: ", public_url, _url_problem)
 
 
-def _asked_use(asking: _Asking) -> str:
+def _ask_use(asking: _Asking) -> str:
     if asking.terminal:
         for name, what in _USES.items():
             click.echo(f"  {name:8} {what}")
@@ -239,7 +241,7 @@ def _asked_use(asking: _Asking) -> str:
     return asking.value("--use", "What is it for", check)
 
 
-def _asked_platforms(asking: _Asking) -> Sequence[str]:
+def _ask_platforms(asking: _Asking) -> Sequence[str]:
     from bridge.runtime.discovery import CONNECTORS, names_of
 
     def check(answer: str) -> str:

@@ -68,7 +68,7 @@ async def _serve(url: str, token: str) -> None:
     """Serves until standard input ends. Raises BridgeError if the bridge rejects the token."""
     import httpx
 
-    from bridge.app.api.mcp_rooms import RoomsElsewhere
+    from bridge.app.api.mcp_rooms import RemoteRooms
     from bridge.app.api.mcp_tools import mcp_server, problem_text
     from bridge.app.api.problems import Problem
 
@@ -82,7 +82,7 @@ async def _serve(url: str, token: str) -> None:
     except httpx.InvalidURL:
         raise BridgeError(f"{url!r} is no address of a bridge; give its --url") from None
     async with http:
-        rooms = RoomsElsewhere(http)
+        rooms = RemoteRooms(http)
         try:
             await rooms.list_rooms(header)
         except Problem as problem:

@@ -49,7 +49,7 @@ def list_(config: Path, as_json: bool) -> None:
     Examples:
       uacs-bridge pair list
     """
-    pairings, codes = asyncio.run(_listed(config))
+    pairings, codes = asyncio.run(_pairings_and_codes(config))
     if as_json:
         print_json({"paired": pairings, "codes": codes})
         return
@@ -96,7 +96,7 @@ async def _new(config: Path, agent: str | None, minutes: float) -> str:
         return await begin_pairing(store, SystemClock(), name, "command", minutes)
 
 
-async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
+async def _pairings_and_codes(config: Path) -> tuple[list[dict[str, Any]], int]:
     from bridge.app.cli.commands.stores import reading
 
     async with reading(settings_from(config)) as store:
@@ -116,13 +116,13 @@ async def _listed(config: Path) -> tuple[list[dict[str, Any]], int]:
 
 
 async def _revoke(config: Path, who: str, agent: str | None) -> tuple[str, bool]:
-    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        actor = await found_person(store, who)
+        actor = await find_person(store, who)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/pair", {"revoke": actor, "agent": agent})["done"])
     async with writing(settings) as store:

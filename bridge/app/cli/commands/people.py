@@ -41,7 +41,7 @@ def list_(config: Path, as_json: bool) -> None:
     Examples:
       uacs-bridge people list -c bridge.yaml
     """
-    linked_accounts = asyncio.run(_linked(config, None))
+    linked_accounts = asyncio.run(_linked_accounts(config, None))
     if as_json:
         print_json(linked_accounts)
         return
@@ -61,7 +61,7 @@ def show(who: str, config: Path, as_json: bool) -> None:
       uacs-bridge people show Ann
       uacs-bridge people show slack:T01:U01
     """
-    linked_accounts = asyncio.run(_linked(config, who))
+    linked_accounts = asyncio.run(_linked_accounts(config, who))
     if as_json:
         print_json(linked_accounts)
     else:
@@ -151,15 +151,15 @@ def _row(linked: dict[str, Any]) -> tuple[str, ...]:
     return linked["person"][:8], linked["account"], linked["name"], linked["how"], linked["linked"]
 
 
-async def _linked(config: Path, who: str | None) -> list[dict[str, Any]]:
-    from bridge.app.cli.commands.find_person import found_person
+async def _linked_accounts(config: Path, who: str | None) -> list[dict[str, Any]]:
+    from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading
 
     async with reading(settings_from(config)) as store:
         if who is None:
             accounts = await store.linked_accounts()
         else:
-            accounts = await store.accounts_of(await found_person(store, who))
+            accounts = await store.accounts_of(await find_person(store, who))
         return [await _facts(store, account) for account in accounts]
 
 
@@ -175,15 +175,15 @@ async def _facts(store: Store, linked_account: LinkedAccount) -> dict[str, Any]:
 
 
 async def _link(config: Path, who: str, other: str) -> tuple[ActorId, ActorId]:
-    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
         first, second = (
-            await found_person(store, who),
-            await found_person(store, other),
+            await find_person(store, who),
+            await find_person(store, other),
         )
     if first == second:
         raise StoreError(f"{who!r} and {other!r} are one account, {first}; name two")
@@ -196,13 +196,13 @@ async def _link(config: Path, who: str, other: str) -> tuple[ActorId, ActorId]:
 
 
 async def _unlink(config: Path, who: str) -> tuple[ActorId, bool]:
-    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
 
     settings = settings_from(config)
     async with reading(settings) as store:
-        actor = await found_person(store, who)
+        actor = await find_person(store, who)
     if running := running_bridge(settings.store.path):
         return actor, bool(running.ask("/admin/people", {"unlink": actor})["unlinked"])
     async with writing(settings) as store:
@@ -213,7 +213,7 @@ async def _set_banned(
     config: Path, who: str, room: str | None, *, banned: bool
 ) -> tuple[ActorId, bool]:
     """The account, and whether it is, or was, banned there."""
-    from bridge.app.cli.commands.find_person import found_person
+    from bridge.app.cli.commands.find_person import find_person
     from bridge.app.cli.commands.stores import reading, writing
     from bridge.app.control import running_bridge
     from bridge.model import RoomId
@@ -225,7 +225,7 @@ async def _set_banned(
     if room is not None and room not in settings.rooms:
         raise ConfigError(f"There is no room {room!r}; there are: {', '.join(settings.rooms)}")
     async with reading(settings) as store:
-        actor = await found_person(store, who)
+        actor = await find_person(store, who)
     if running := running_bridge(settings.store.path):
         body = {"ban" if banned else "unban": actor, "room": room}
         return actor, bool(running.ask("/admin/people", body)["done"])

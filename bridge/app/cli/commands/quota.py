@@ -50,7 +50,7 @@ def show(config: Path, as_json: bool, hours: float) -> None:
       uacs-bridge quota show -c bridge.yaml
       uacs-bridge quota show --hours 1 --json
     """
-    usage = asyncio.run(_shown(config, hours))
+    usage = asyncio.run(_usage(config, hours))
     if as_json:
         print_json(usage)
     else:
@@ -76,7 +76,7 @@ def reset(name: str, config: Path) -> None:
     click.echo(f"{name} is reset")
 
 
-async def _shown(config: Path, hours: float) -> list[dict[str, Any]]:
+async def _usage(config: Path, hours: float) -> list[dict[str, Any]]:
     from bridge.app.cli.commands.stores import reading
 
     async with reading(settings_from(config)) as store:

@@ -56,7 +56,7 @@ def command(
 async def _serve(
     port: int, channels: int, limits: bool, bridge_port: int, folder: Path | None
 ) -> None:
-    from bridge.app.local_accounts import tell_local_platforms
+    from bridge.app.local_accounts import announce_accounts
     from bridge.app.run import stop_signals
     from bridge.app.web.server import listen
     from bridge.sandbox.server import serve_sandbox
@@ -65,10 +65,10 @@ async def _serve(
         listen("127.0.0.1", port).close()  # says what is wrong, where the server would only exit
 
     def ready(context: SandboxContext, platforms: dict[str, LocalPlatform]) -> None:
-        tell_local_platforms(platforms, f"http://127.0.0.1:{bridge_port}")
+        announce_accounts(platforms, f"http://127.0.0.1:{bridge_port}")
         worlds = {name: platform.world() for name, platform in platforms.items()}
         settings, environment = sandbox_settings(worlds, context.base_url, bridge_port)
-        click.echo(_told(context.base_url, settings, environment, folder))
+        click.echo(_instructions(context.base_url, settings, environment, folder))
 
     with stop_signals() as stop:
         serving = asyncio.create_task(
@@ -127,7 +127,7 @@ def _rooms(worlds: Mapping[str, World]) -> dict[str, Any]:
     return rooms
 
 
-def _told(
+def _instructions(
     base_url: str, settings: Mapping[str, Any], environment: Mapping[str, str], folder: Path | None
 ) -> str:
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)

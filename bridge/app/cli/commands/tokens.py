@@ -59,11 +59,11 @@ def add(
     """
     settings = settings_from(config)
 
-    from bridge.app.api.api_keys import Wanted, new_token, scopes_of, seconds_of
+    from bridge.app.api.api_keys import TokenRequest, new_token, scopes_of, seconds_of
     from bridge.content.text.globs import matches
     from bridge.runtime.clock import SystemClock
 
-    request = Wanted(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
+    request = TokenRequest(name, rooms, scopes_of(scope), role, seconds_of(expires), per_minute)
     record, token = new_token(request, SystemClock().time(), settings.agents)
     for glob in rooms:
         if not any(matches(glob, room) for room in settings.rooms):
@@ -89,7 +89,7 @@ def list_(config: Path, as_json: bool) -> None:
     from bridge.runtime.clock import SystemClock
 
     now = SystemClock().time()
-    tokens = asyncio.run(_kept(settings_from(config)))
+    tokens = asyncio.run(_stored_tokens(settings_from(config)))
     if as_json:
         records = [{k: v for k, v in asdict(token).items() if k != "digest"} for token in tokens]
         click.echo(json.dumps(records, indent=2))
@@ -133,7 +133,7 @@ async def _keep(settings: Settings, token: ApiToken) -> None:
         await store.put_token(token)
 
 
-async def _kept(settings: Settings) -> list[ApiToken]:
+async def _stored_tokens(settings: Settings) -> list[ApiToken]:
     from bridge.app.cli.commands.stores import reading
 
     async with reading(settings) as store:

@@ -54,8 +54,8 @@ def command(
         return
     if not source or not target:
         raise click.UsageError("Say --from and --to, or --batch")
-    done = _translated(file, source, target, copy)
-    click.echo(_report(done) if report else _printed(done))
+    done = _translation(file, source, target, copy)
+    click.echo(_report(done) if report else _output(done))
 
 
 def _batch(file: BinaryIO) -> None:
@@ -65,7 +65,7 @@ def _batch(file: BinaryIO) -> None:
         click.echo(line)  # and flush: whoever writes a line may wait for its answer
 
 
-def _translated(file: BinaryIO, source: str, target: str, copy: bool) -> Translation:
+def _translation(file: BinaryIO, source: str, target: str, copy: bool) -> Translation:
     from bridge.app.translation.json_text import read_json
     from bridge.app.translation.translate import formats, translate
 
@@ -75,7 +75,7 @@ def _translated(file: BinaryIO, source: str, target: str, copy: bool) -> Transla
     return translate(read_json(file.read()), source=source, target=target, copy=copy)
 
 
-def _printed(done: Translation) -> str:
+def _output(done: Translation) -> str:
     import json
 
     from bridge.app.translation.json_text import write_json

@@ -23,17 +23,21 @@ from bridge.router.rooms.programs import outside_channel
 from bridge.store.reading import contains_words
 from bridge.uacs import Conversation, Message, StructuredDataPart, to_timestamp, write
 
-MOST_MESSAGES = 200  # of one page
-MOST_FOUND = 50  # of one search
-LOOKED_AT = 5000  # newest messages of each room that a search reads
+MOST_MESSAGES = 200  # per page
+MOST_FOUND = 50  # per search
+LOOKED_AT = 5000  # newest messages of each room that a search examines
 LONGEST_QUERY = 500  # characters
-LARGEST_NUMBER = 2**53  # of a message in its room
+LARGEST_NUMBER = 2**53  # the largest number of a message in its room
 _MOST_WORDS = 10
 _POSITION = re.compile(r"(\d{1,15})\.(\d{1,15})")
 
 
 def room_of(gateway: Gateway, caller: Caller, room_name: str) -> RoomView:
-    """Raises Problem for a room that is not there, or none of the token's business."""
+    """The room with this name.
+
+    Raises:
+        Problem: 404; the room does not exist, or the token may not see it.
+    """
     for room in gateway.rooms():
         if room.id == room_name and caller.sees(room.id):
             return room
@@ -47,10 +51,10 @@ def room_of(gateway: Gateway, caller: Caller, room_name: str) -> RoomView:
 
 async def room_list(gateway: Gateway, caller: Caller) -> RoomList:
     rooms = [room for room in gateway.rooms() if caller.sees(room.id)]
-    return RoomList(you=you_are(caller), rooms=[await _shown(gateway, room) for room in rooms])
+    return RoomList(you=you_of(caller), rooms=[await _room_entry(gateway, room) for room in rooms])
 
 
-def you_are(caller: Caller) -> You:
+def you_of(caller: Caller) -> You:
     expires = caller.token.expires
     return You(
         name=caller.name,
@@ -61,7 +65,7 @@ def you_are(caller: Caller) -> You:
     )
 
 
-async def _shown(gateway: Gateway, room: RoomView) -> Room:
+async def _room_entry(gateway: Gateway, room: RoomView) -> Room:
     channels = [
         Channel(platform=channel.platform, name=gateway.name_of(channel))
         for channel in room.channels
@@ -78,8 +82,11 @@ async def _shown(gateway: Gateway, room: RoomView) -> Room:
 async def conversation(
     gateway: Gateway, caller: Caller, room: RoomView, limit: int, before: int | None
 ) -> Conversation:
-    """A page of it; `metadata.uacs_bridge` says where the next older one begins, and from which
-    position on events are news to whoever has read this."""
+    """A page of the room's conversation.
+
+    `metadata.uacs_bridge` has `next_before`, where the next older page begins, and `position`,
+    after which events are new to a reader of this page.
+    """
     position = await gateway.store.position(room.conversation)
     try:
         page = await gateway.store.page(
@@ -88,7 +95,7 @@ async def conversation(
     except StoreError:
         if position != Position():
             raise
-        return _empty(gateway, room)
+        return _empty_conversation(gateway, room)
     conversation_seen = conversation_view(page.conversation, room.tools)
     metadata: dict[str, Any] = dict(conversation_seen.metadata or {})
     ours = dict(metadata.get("uacs_bridge") or {})
@@ -96,8 +103,8 @@ async def conversation(
     return conversation_seen.model_copy(update={"metadata": {**metadata, "uacs_bridge": ours}})
 
 
-def _empty(gateway: Gateway, room: RoomView) -> Conversation:
-    """Nothing was ever said in it."""
+def _empty_conversation(gateway: Gateway, room: RoomView) -> Conversation:
+    """The conversation of a room without messages."""
     now = to_timestamp(datetime_of(gateway.clock.time()))
     about: dict[str, Any] = {"kind": "room", "name": room.id, "next_before": None}
     return Conversation(
@@ -109,8 +116,14 @@ def _empty(gateway: Gateway, room: RoomView) -> Conversation:
     )
 
 
-async def visible(gateway: Gateway, caller: Caller, room: RoomView, message: str) -> StoredMessage:
-    """A message of this room. Raises Problem for one that is not there for the token."""
+async def visible_message(
+    gateway: Gateway, caller: Caller, room: RoomView, message: str
+) -> StoredMessage:
+    """A message of this room.
+
+    Raises:
+        Problem: 404; the message does not exist, is deleted, or the token may not see it.
+    """
     rooms = await gateway.store.rooms_of(MessageId(message), viewer=caller.actor)
     stored = None
     if room.conversation in rooms:
@@ -126,7 +139,7 @@ async def visible(gateway: Gateway, caller: Caller, room: RoomView, message: str
 
 
 def message_view(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[str, Any]:
-    """As `Said`, ready for JSON."""
+    """The fields of a `MessageView` for the caller, ready for JSON."""
     message = outside_view(stored.message, room.tools)
     yours = stored.author.id == caller.actor
     return {
@@ -136,12 +149,15 @@ def message_view(caller: Caller, room: RoomView, stored: StoredMessage) -> dict[
         "thread": stored.root,
         "yours": yours,
         "mentions_you": not yours
-        and (mentions(message, caller.name, caller.actor) or _presses(caller, room, message)),
+        and (
+            mentions(message, caller.name, caller.actor)
+            or _is_press_on_own_card(caller, room, message)
+        ),
     }
 
 
-def _presses(caller: Caller, room: RoomView, message: Message) -> bool:
-    """Whether it is a press on a card that this token posted here."""
+def _is_press_on_own_card(caller: Caller, room: RoomView, message: Message) -> bool:
+    """Whether the message is a press on a card that this token posted in the room."""
     first = message.content[0]
     if not isinstance(first, StructuredDataPart) or first.schema_id != INTERACTION:
         return False
@@ -152,7 +168,11 @@ def _presses(caller: Caller, room: RoomView, message: Message) -> bool:
 async def search(
     gateway: Gateway, caller: Caller, rooms: Sequence[RoomView], query: str, limit: int
 ) -> dict[str, Any]:
-    """As `Hits`, ready for JSON. All words must be found; their case counts for nothing."""
+    """The fields of `Hits`, ready for JSON: messages with all words of the query, in any case.
+
+    Raises:
+        Problem: 422; the query has no words or too many.
+    """
     words = re.findall(r"\w+", query)
     if not words or len(words) > _MOST_WORDS:
         raise Problem(
@@ -170,14 +190,14 @@ async def search(
     for hit in result.found:
         room = by_id[hit.room]
         message = outside_view(hit.stored.message, room.tools)
-        if contains_words(message, query_words):  # what is not shown is not found either
+        if contains_words(message, query_words):  # hidden content must not be found
             fragment = orjson.Fragment(write(message))
             hits.append({"room": room.id, "number": hit.number, "message": fragment})
     return {"hits": hits, "looked_at": result.looked_at, "whole": result.whole}
 
 
-def holds(message: Message, file_id: str) -> str | None:
-    """The media type of a file that the message shows; None where it does not."""
+def media_type_of(message: Message, file_id: str) -> str | None:
+    """The media type of a file of the message; None if the message does not show the file."""
     for part in message.content:
         source = getattr(part, "source", None)
         if source is not None and source.file_id == file_id:
@@ -193,7 +213,11 @@ def position_text(position: Position) -> str:
 
 
 def position_of(text: str) -> Position:
-    """The inverse. Raises Problem."""
+    """The position in a text that `position_text` wrote.
+
+    Raises:
+        Problem: 422; the text is no position.
+    """
     match = _POSITION.fullmatch(text)
     if match is None:
         raise Problem(
