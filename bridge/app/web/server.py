@@ -210,7 +210,8 @@ def account_facts(bridge: Bridge, name: AccountId, *, ours: bool) -> dict[str, A
     failed = bridge.router.operations.why_not_received(name)
     entry = bridge.settings.accounts.get(name)
     redacted = hide_secrets if ours else _hide_all
-    facts = asdict(health) | {"note": redacted(health.note)}
+    # `heard`, a field of Health, is the old name of `last_event_at`, until the next version.
+    facts = asdict(health) | {"note": redacted(health.note), "last_event_at": health.heard}
     facts |= {"platform": entry.platform} if entry else {}
     if progress := bridge.router.operations.progress(name):
         facts["catching_up"] = asdict(progress)

@@ -139,6 +139,20 @@ async def idle(tmp_path: Path):
     await bridge.close()
 
 
+class ReportsHealth:
+    """A connector that only has a health."""
+
+    def __init__(self, health: Health) -> None:
+        self._health = health
+        self.abilities = Abilities(health=self)
+
+    def current(self) -> Health:
+        return self._health
+
+    async def check(self, *_: object, **__: object) -> Sequence[Finding]:
+        return ()
+
+
 async def test_health_and_metrics_tell_counts(idle: Bridge) -> None:
     async with _client(web_app(idle)) as http:
         health = (await http.get("/healthz")).json()
@@ -148,6 +162,18 @@ async def test_health_and_metrics_tell_counts(idle: Bridge) -> None:
     names = {family.name for family in text_string_to_metric_families(metrics)}
     assert {"bridge_inbox_rows", "bridge_outbox_rows", "bridge_lane_oldest_seconds",
             "bridge_account_up", "bridge_events_kept"} <= names  # fmt: skip
+
+
+async def test_health_has_the_time_of_an_accounts_last_event_under_both_names(
+    idle: Bridge,
+) -> None:
+    name = AccountId("slack")
+    idle.connectors[name] = cast("Connector", ReportsHealth(Health("connected", heard=1.7e9)))
+    async with _client(web_app(idle)) as http:
+        facts = (await http.get("/healthz")).json()["accounts"][name]
+    idle.connectors.clear()
+
+    assert (facts["last_event_at"], facts["heard"]) == (1.7e9, 1.7e9)
 
 
 def _names_files(bridge: Bridge) -> dict[str, str]:
@@ -206,18 +232,9 @@ def test_the_names_of_files_are_hidden_in_what_an_account_says(text: str, shown:
 
 
 async def test_why_an_account_failed_names_no_files_to_strangers(idle: Bridge) -> None:
-    class Failing:
-        def __init__(self) -> None:
-            self.abilities = Abilities(health=self)
-
-        def current(self) -> Health:
-            return Health("connecting", note="'/srv/tls/ca.pem' cannot be read")
-
-        async def check(self, *_: object, **__: object) -> Sequence[Finding]:
-            return ()
-
+    failing = Health("connecting", note="'/srv/tls/ca.pem' cannot be read")
     name, control = AccountId("slack"), ControlAccess.new()
-    idle.connectors[name] = cast("Connector", Failing())
+    idle.connectors[name] = cast("Connector", ReportsHealth(failing))
     app, found = web_app(idle, control), list[str]()
     for failed in ("", "Cannot read the secret in '/run/secrets/slack'"):
         if failed:

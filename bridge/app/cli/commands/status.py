@@ -127,7 +127,7 @@ def _running(store: Path) -> tuple[Facts | None, Facts]:
 def _is_stalled(health: Mapping[str, Any], now: float) -> bool:
     """Whether an account is connected without events for long: its channels are quiet, or its
     connection is dead."""
-    last = health.get("heard") or health.get("connected_since")
+    last = health.get("last_event_at") or health.get("connected_since")
     return health.get("state") == "connected" and last is not None and now - last > _QUIET
 
 
@@ -139,7 +139,7 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield "\n" + heading("Accounts")
     now = time.time()
     yield table(
-        ("account", "platform", "state", "for", "heard", "note"),
+        ("account", "platform", "state", "for", "last event", "note"),
         [_account(name, facts, now) for name, facts in status["accounts"].items()],
     )
     for name, facts in status["accounts"].items():
@@ -194,13 +194,13 @@ def progress_lines(name: str, progress: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _account(name: str, facts: Mapping[str, Any], now: float) -> tuple[str, ...]:
-    since, heard = facts.get("connected_since"), facts.get("heard")
+    since, last_event = facts.get("connected_since"), facts.get("last_event_at")
     up = facts["state"] in _UP
     return (
         name,
         facts["platform"],
         facts["state"],
         age(now - since) if since and up else "-",
-        f"{age(now - heard)} ago" if heard else "-",
+        f"{age(now - last_event)} ago" if last_event else "-",
         facts.get("failed") or facts.get("note") or "-",
     )
