@@ -280,9 +280,7 @@ def _arguments(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", _reading_commands())
-def test_a_broken_file_is_told_before_anything_large_is_imported(
-    command: str, tmp_path: Path
-) -> None:
+def test_an_invalid_file_is_reported_before_large_imports(command: str, tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_text("rooms: [\n")
     large = (

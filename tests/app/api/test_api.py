@@ -84,7 +84,7 @@ async def test_a_program_sees_its_rooms_and_reads_what_people_say(api: ServedApi
     assert "a word for programs" in str(conversation.messages[-1].content)
 
 
-async def test_what_a_program_says_stands_in_every_channel_under_its_name(api: ServedApi) -> None:
+async def test_a_programs_message_appears_in_every_channel_under_its_name(api: ServedApi) -> None:
     async with client(api.url, await api.token("caller1")) as http:
         posted = await _posted(http, "said from **outside**")
         await api.local.until(
@@ -101,7 +101,7 @@ async def test_what_a_program_says_stands_in_every_channel_under_its_name(api: S
     assert [entry.author for entry in shown] == ["caller1"]
 
 
-async def test_said_twice_under_one_id_it_is_taken_once(api: ServedApi) -> None:
+async def test_a_message_posted_twice_under_one_id_is_posted_once(api: ServedApi) -> None:
     async with client(api.url, await api.token("caller2")) as http:
         body = {"text": "only once", "message_id": "n1"}
         answers = await asyncio.gather(
@@ -129,7 +129,7 @@ async def test_said_twice_under_one_id_it_is_taken_once(api: ServedApi) -> None:
     assert len(once) == 1
 
 
-async def test_a_program_edits_and_deletes_what_it_said_and_nothing_else(api: ServedApi) -> None:
+async def test_a_program_edits_and_deletes_only_its_own_messages(api: ServedApi) -> None:
     where = f"/v1/rooms/{ROOM}/messages"
     await api.local.say("slack", ROOM, "mine, not yours")
     async with client(api.url, await api.token("caller3")) as http, reading(http) as reader:
@@ -171,7 +171,7 @@ async def test_a_program_answers_in_a_thread_and_quotes(api: ServedApi) -> None:
     assert shown[0].thread
 
 
-async def test_an_answer_that_grows_is_told_in_deltas_that_are_the_whole_message(
+async def test_a_growing_answer_is_sent_in_deltas_that_add_up_to_the_message(
     api: ServedApi,
 ) -> None:
     token = await api.token("reader5", scopes=("read",))
@@ -190,7 +190,7 @@ async def test_an_answer_that_grows_is_told_in_deltas_that_are_the_whole_message
     assert done["state"] == "complete"
 
 
-async def test_a_mention_by_name_is_told_and_an_agent_hears_a_person_of_the_api(
+async def test_a_mention_by_name_reaches_a_program_and_an_agent_answers_a_person_of_the_api(
     api: ServedApi,
 ) -> None:
     person = await api.token("ann-of-api", role="human")
@@ -278,7 +278,7 @@ def _presses(reader: Reader) -> list[Any]:
     ]
 
 
-async def test_reactions_are_told(api: ServedApi) -> None:
+async def test_reactions_are_events(api: ServedApi) -> None:
     async with client(api.url, await api.token("reader8")) as http, reading(http) as reader:
         native = await api.local.say("slack", ROOM, "react to this")
         posted = await reader.event_with("react to this")
@@ -303,7 +303,7 @@ async def test_a_token_that_is_revoked_ends_its_streams_with_a_reason(api: Serve
     assert "tokens add" in refused.json()["todo"]
 
 
-async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(api: ServedApi) -> None:
+async def test_a_program_reads_files_of_the_messages_that_it_sees(api: ServedApi) -> None:
     pixel = (
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
         "rkJggg=="
@@ -337,7 +337,7 @@ async def test_files_are_given_to_whoever_sees_a_message_that_holds_them(api: Se
     ]
 
 
-async def test_the_examples_of_the_docs_do_what_they_say(api: ServedApi) -> None:
+async def test_the_examples_of_the_docs_work(api: ServedApi) -> None:
     token = await api.token("helper")
     env = {**os.environ, "BRIDGE_URL": api.url, "BRIDGE_TOKEN": token, "BRIDGE_ROOM": ROOM}
     curl = await asyncio.create_subprocess_exec("bash", "-c", example("curl"), env=env, stdout=PIPE)

@@ -78,7 +78,7 @@ def test_a_token_is_hidden_wherever_it_is_logged() -> None:
     assert hide_secrets(f"refused {token}, sorry") == "refused [hidden], sorry"
 
 
-async def test_without_the_extra_it_is_said_how_to_install_it(
+async def test_without_the_extra_the_error_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in [module for module in sys.modules if module.partition(".")[0] == "mcp"]:

@@ -33,7 +33,7 @@ def test_every_shape_of_the_document_is_a_json_schema() -> None:
     assert {name.decode() for name in names} <= schemas.keys()
 
 
-def test_every_address_is_told_in_the_page() -> None:
+def test_the_page_names_every_address() -> None:
     page = (DOCS / "api.md").read_text()
 
     for kind in ("rooms", "events", "messages", "interactions", "search", "blobs"):

@@ -74,7 +74,7 @@ def all_streams(api: Served) -> Streams:
     return Streams(api.gateway, Authenticator(api.rig.store, api.rig.clock))
 
 
-async def test_who_reads_everything_again_is_told_the_same_once() -> None:
+async def test_a_reader_from_the_beginning_gets_each_event_once() -> None:
     async with served() as api:
         live, later = Reader(), Reader()
         async with following_room(api, live):
@@ -136,7 +136,7 @@ async def test_an_answer_grows_in_deltas_that_each_reader_can_add_up() -> None:
     assert events[-1].event == "message_changed"
 
 
-async def test_a_slow_reader_is_told_that_it_is_too_slow_and_may_come_back(
+async def test_a_slow_reader_gets_too_slow_and_can_reconnect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with served() as api:
@@ -172,7 +172,7 @@ async def test_a_reader_that_takes_nothing_any_more_is_given_up(
     assert not reader.ended
 
 
-async def test_when_the_bridge_stops_readers_are_told() -> None:
+async def test_when_the_bridge_stops_readers_get_the_reason() -> None:
     async with served() as api:
         reader, streams = Reader(), all_streams(api)
         async with following_room(api, reader, streams) as task:
@@ -183,7 +183,7 @@ async def test_when_the_bridge_stops_readers_are_told() -> None:
     assert reader.ended
 
 
-async def test_a_quiet_stream_says_that_it_lives_and_where_it_stands(
+async def test_a_quiet_stream_sends_keep_alives_with_its_position(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(following, "LOOK_AGAIN", 0.01)

@@ -95,7 +95,7 @@ async def served(
 # --- tokens -------------------------------------------------------------------------------------
 
 
-async def test_of_a_token_only_a_digest_is_kept() -> None:
+async def test_the_store_keeps_only_a_digest_of_a_token() -> None:
     kept, token = new_token(TokenRequest("robot", ("a",), ("read",)), 0.0)
 
     secret = token.rpartition(".")[2]
@@ -109,7 +109,7 @@ async def test_of_a_token_only_a_digest_is_kept() -> None:
     ["", "Bearer", "Bearer x", "Basic dXNlcjpw", "Bearer uacs.robot.", "Bearer uacs.robot.wrong",
      "Bearer uacs.nobody.secret", "Bearer \udce9", "bearer uacs..", f"Bearer {'x' * 9000}"],
 )  # fmt: skip
-async def test_without_a_good_token_nothing_is_told(header: str) -> None:
+async def test_without_a_valid_token_every_request_is_refused(header: str) -> None:
     async with served() as api:
         raw = [(b"authorization", header.encode("utf-8", "surrogateescape"))]
         api.http.headers.pop("authorization")
@@ -133,7 +133,7 @@ async def test_a_token_ends_with_its_time_and_when_it_is_replaced() -> None:
     assert "expired" in expired.json()["detail"]
 
 
-async def test_a_token_does_only_what_its_scopes_say() -> None:
+async def test_a_token_permits_only_its_scopes() -> None:
     async with served(scopes=("read",)) as api:
         refusal = await api.post("hello")
         pressed = await api.http.post(f"{WHERE}/interactions", json={})
@@ -169,7 +169,7 @@ async def test_rooms_of_others_are_not_there() -> None:
     assert found["hits"] == []
 
 
-async def test_what_was_said_to_others_alone_is_not_there() -> None:
+async def test_messages_to_other_people_only_are_not_found() -> None:
     async with served() as api:
         own = await api.post("hello")
         room = api.rig.rooms[0]
@@ -323,7 +323,7 @@ async def test_a_program_speaks_as_itself_and_adds_nothing_of_the_bridges() -> N
     assert [response.status_code for response in refused] == [422] * 5
 
 
-async def test_a_card_with_a_mistake_is_refused_with_its_place_and_is_not_said() -> None:
+async def test_an_invalid_card_is_refused_with_its_place_and_not_posted() -> None:
     nodes: list[Any] = [{"type": "prose", "text": "Shall we"}, {"type": "hologram"}]
     data: dict[str, Any] = {"type": "card", "nodes": nodes}
     card = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": data}
@@ -364,7 +364,7 @@ NATIVE = [
 
 
 @pytest.mark.parametrize(("codec", "schema_id", "wrong", "place", "right"), NATIVE)
-async def test_a_native_payload_with_a_mistake_is_refused_with_its_place_and_is_not_said(
+async def test_an_invalid_native_payload_is_refused_with_its_place_and_not_posted(
     codec: Any, schema_id: str, wrong: Any, place: str, right: Any
 ) -> None:
     def body(data: Any) -> dict[str, Any]:
@@ -386,7 +386,7 @@ async def test_a_native_payload_with_a_mistake_is_refused_with_its_place_and_is_
     assert mended.status_code == 201
 
 
-async def test_a_press_on_a_programs_card_is_told_to_the_program_alone() -> None:
+async def test_a_press_on_a_programs_card_mentions_that_program_only() -> None:
     part = {"type": "structured_data", "schema_id": SCHEMA_ID, "data": {
         "type": "card", "nodes": [
             {"type": "actions", "items": [{"type": "button", "label": "Deploy", "id": "deploy"}]}]
@@ -518,7 +518,7 @@ async def test_pages_lead_back_to_the_beginning() -> None:
 # --- what is shown ------------------------------------------------------------------------------
 
 
-def test_agents_own_things_are_not_shown_and_what_stands_behind_keeps_its_place() -> None:
+def test_private_parts_of_agents_are_hidden_and_later_parts_keep_their_metadata() -> None:
     def data(schema: str) -> StructuredDataPart:
         return StructuredDataPart(schema_id=schema, data={"x": 1})
 
@@ -545,7 +545,7 @@ def test_agents_own_things_are_not_shown_and_what_stands_behind_keeps_its_place(
     assert outside_view(shown) is shown
 
 
-async def test_what_is_not_shown_is_not_found_either() -> None:
+async def test_hidden_content_is_not_found_by_a_search() -> None:
     async with served() as api:
         own = (await api.post("hello")).json()["message_id"]
         stored = await api.rig.store.message(own)
@@ -557,10 +557,10 @@ async def test_what_is_not_shown_is_not_found_either() -> None:
         found = [(await api.http.get("/v1/search", params={"q": query})).json()["hits"]
                  for query in ("hello", "treasure")]  # fmt: skip
 
-    assert [len(query) for query in found] == [1, 0]
+    assert [len(hits) for hits in found] == [1, 0]
 
 
-def test_of_tools_a_program_sees_what_the_room_shows() -> None:
+def test_a_program_sees_tool_calls_as_the_room_shows_them() -> None:
     call = ToolCallPart(id="c1", name="calendar__list", arguments={"day": "secret day"})
     result = ToolResultPart(tool_call_id="c1", content="secret result")
     message = Message(
@@ -576,7 +576,7 @@ def test_of_tools_a_program_sees_what_the_room_shows() -> None:
     assert outside_view(message, "full") is message
 
 
-def test_a_problem_says_what_which_value_and_what_to_do() -> None:
+def test_a_problem_has_the_detail_the_value_and_what_to_do() -> None:
     problem = Problem(422, "too long", value="x" * 500, todo="write less").response()
 
     assert problem.media_type == "application/problem+json"

@@ -210,7 +210,7 @@ async def test_a_room_in_an_address_is_one_step_of_it(room: str) -> None:
     assert "text/event-stream" not in answer.headers["content-type"]
 
 
-async def test_a_store_in_trouble_is_told_without_its_place(
+async def test_a_store_failure_is_reported_without_the_stores_path(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def fails(*_: object, **__: object) -> None:

@@ -168,7 +168,7 @@ def _message(number: int, text: str) -> dict[str, Any]:
     }
 
 
-async def test_what_a_model_is_shown_is_bounded_and_says_who_said_it() -> None:
+async def test_excerpts_for_a_model_are_bounded_and_name_their_authors() -> None:
     shown = excerpts_of([_message(number, "x" * 3 * MAX_CHARACTERS) for number in range(40)])
 
     assert len(shown) == 40
@@ -179,7 +179,7 @@ async def test_what_a_model_is_shown_is_bounded_and_says_who_said_it() -> None:
     assert {len(excerpt["said_by"]["name"]) for excerpt in shown} == {80}
 
 
-async def test_what_the_bridge_says_in_an_agents_place_is_not_among_the_agents_words() -> None:
+async def test_notices_of_the_bridge_are_separate_from_an_agents_text() -> None:
     answer = Answer(MessageId("agent:other:1"), "other", 1_700_000_000.0)
     answer.take(TextDelta(text="The plan is"))
     answer.fail("the model is overloaded", MessageId("q"))
@@ -317,7 +317,7 @@ async def test_a_request_that_waits_for_ever_has_a_deadline(
     assert [(other.status_code, other.headers["allow"]) for other in others] == [(405, "POST")] * 2
 
 
-async def test_faults_of_the_bridge_are_told_without_their_words(
+async def test_internal_errors_are_reported_without_their_text(
     api: ServedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def full(*_: Any, **__: Any) -> Any:

@@ -32,7 +32,7 @@ def test_tools_are_described_as_far_as_people_see_them(shown: ToolsShown, tools:
     assert found["uacs_bridge"] == {"kind": "room"}
 
 
-def test_what_an_agent_keeps_for_itself_is_not_shown() -> None:
+def test_private_state_of_agents_is_not_shown() -> None:
     answer = Message(
         message_id="a1",
         timestamp=WHEN,

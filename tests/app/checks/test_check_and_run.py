@@ -279,7 +279,7 @@ def _with_teams(local: Sandbox, tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", BROKEN_THERE)
-async def test_what_a_platform_refuses_is_told_by_check_and_by_a_bridge_that_runs(
+async def test_check_and_a_running_bridge_report_what_a_platform_refuses(
     all_three: Sandbox, tmp_path: Path, name: str
 ) -> None:
     change, expected = BROKEN_THERE[name]
@@ -299,7 +299,7 @@ async def test_what_a_platform_refuses_is_told_by_check_and_by_a_bridge_that_run
     [(_agent(kind="a2a", base_url="https://a.test"), "a2a"), (_tool(command="true"), "mcp")],
 )
 @pytest.mark.usefixtures("no_extras")
-async def test_an_extra_that_is_missing_is_told_by_both_with_what_to_do(
+async def test_check_and_run_report_a_missing_extra_and_how_to_install_it(
     settings: dict[str, Any], tmp_path: Path, change: Change, extra: str
 ) -> None:
     change(settings)
@@ -440,7 +440,7 @@ async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
     ]  # fmt: skip
 
 
-async def test_without_a_network_nothing_is_said_of_tokens(
+async def test_without_a_network_check_reports_no_invalid_tokens(
     all_three: Sandbox, tmp_path: Path
 ) -> None:
     settings = _with_teams(all_three, tmp_path)

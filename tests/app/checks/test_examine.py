@@ -135,7 +135,7 @@ async def test_what_is_wrong_is_found(
     ), findings
 
 
-async def test_a_pattern_that_means_nothing_yet_is_told_and_one_for_all_accounts_is_no_fault(
+async def test_check_warns_of_a_pattern_without_channels_and_accepts_one_for_all_accounts(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
     settings["rooms"]["general"]["members"] = [
@@ -154,7 +154,7 @@ async def test_a_pattern_that_means_nothing_yet_is_told_and_one_for_all_accounts
     assert any("discord: rand* means #random" in f["what"] for f in findings)
 
 
-async def test_groups_that_are_not_there_and_scopes_to_know_them_are_told(
+async def test_check_reports_missing_groups_and_the_scopes_to_list_them(
     local: Sandbox, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     guild, _ = local.place("discord", "general")
@@ -219,7 +219,7 @@ async def test_a_taken_port_is_found(settings: dict[str, Any], tmp_path: Path) -
 @pytest.mark.parametrize(
     ("used", "expected"), [(False, "a file of another program"), (True, " is damaged (")]
 )
-async def test_a_store_that_is_none_is_found(
+async def test_check_finds_a_file_that_is_no_store(
     settings: dict[str, Any], tmp_path: Path, used: bool, expected: str
 ) -> None:
     (tmp_path / "bridge.sqlite3").write_bytes(b"not a store" * 1000)

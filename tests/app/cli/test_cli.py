@@ -31,7 +31,7 @@ def _command(name: str) -> click.Command:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_says_what_each_command_says_of_itself(name: str) -> None:
+def test_the_list_of_commands_has_the_first_sentence_of_each_help(name: str) -> None:
     assert (_command(name).help or "").startswith(COMMANDS[name])
 
 

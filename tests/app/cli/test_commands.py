@@ -174,7 +174,7 @@ async def test_archive_show_prints_what_a_member_may_know(rig: CliRig) -> None:
     assert await shown("--member", "agent:nobody") == 0
 
 
-async def test_archive_show_of_what_is_not_there_is_told(rig: CliRig) -> None:
+async def test_archive_show_of_a_missing_room_is_an_error(rig: CliRig) -> None:
     for args, code, expected in (
         (["nowhere"], 1, "known are: general"),
         (["--channel", "slack:T0:C9"], 1, "no conversation"),
@@ -231,7 +231,7 @@ async def _held_up(rig: CliRig, text: str) -> str:
     pytest.fail(f"nothing is held up: {await rig.bridge.store.status()}")
 
 
-async def test_what_is_held_up_is_listed_retried_and_skipped_while_the_bridge_runs(
+async def test_held_up_operations_are_listed_retried_and_skipped_while_the_bridge_runs(
     rig: CliRig,
 ) -> None:
     operation = await _held_up(rig, "this one fails")
@@ -255,7 +255,7 @@ async def test_what_is_held_up_is_listed_retried_and_skipped_while_the_bridge_ru
     assert retried.stdout == "1 operation tried now\n"
 
 
-async def test_what_waits_can_be_tried_now(rig: CliRig) -> None:
+async def test_a_waiting_operation_can_be_tried_now(rig: CliRig) -> None:
     operation = await _held_up(rig, "this one waits")
     standing = len(rig.local.standing("discord", "general"))
 
@@ -328,7 +328,7 @@ async def test_people_are_linked_while_the_bridge_runs(rig: CliRig) -> None:
         assert (result.exit_code, expected in result.stderr) == (1, True)
 
 
-async def test_a_dead_letter_that_is_not_there_is_told(rig: CliRig) -> None:
+async def test_a_missing_dead_letter_is_an_error(rig: CliRig) -> None:
     for args in (["show", "x"], ["replay", "x"], ["retry", "x"], ["skip", "x"]):
         result = await rig.cli("dead-letters", *args)
         assert (result.exit_code, "There is no operation 'x' here" in result.stderr) == (1, True)
@@ -392,7 +392,7 @@ def test_secrets_backup_restore_and_status_work_while_nothing_runs(alone: Path) 
     assert run("dead-letters", "retry-events").startswith("0 events set waiting again")
 
 
-async def test_what_is_held_up_is_skipped_and_retried_while_nothing_runs(alone: Path) -> None:
+async def test_held_up_operations_are_skipped_and_retried_while_nothing_runs(alone: Path) -> None:
     async def run(*args: str) -> str:
         result = await asyncio.to_thread(cli, "dead-letters", *args, "-c", str(alone))
         assert result.exit_code == 0, result.output
@@ -401,7 +401,7 @@ async def test_what_is_held_up_is_skipped_and_retried_while_nothing_runs(alone: 
     path = alone.with_name("bridge.sqlite3")
     store = await open_sqlite(path, clock=SystemClock(), key=None)
     for number in (1, 2):
-        message, own_id = store_contract.said(f"m{number}"), OperationId(f"p{number}")
+        message, own_id = store_contract.new_message(f"m{number}"), OperationId(f"p{number}")
         await store_contract.admit(store, message, store_contract.post(own_id, message))
         await store.begin(own_id)
         await store.postpone(own_id, time.time() + 3600, "HTTP 503")
@@ -430,7 +430,7 @@ def test_a_secret_needs_a_name_and_a_value(alone: Path, name: str, value: str) -
     assert cli("secrets", "set", name, "-c", str(alone), stdin=value).exit_code == 2
 
 
-def test_schema_prints_and_writes_what_docs_hold(tmp_path: Path) -> None:
+def test_schema_prints_and_writes_the_schemas_of_the_docs(tmp_path: Path) -> None:
     docs = (Path(__file__).parents[3] / "docs" / "uacs.schema.json").read_text()
 
     assert json.loads(cli("schema").stdout) == json.loads(docs)
@@ -449,7 +449,7 @@ async def test_archive_show_between_two_people_is_of_them_alone(rig: CliRig) -> 
     assert (mixed.exit_code, "stands alone" in mixed.stderr) == (2, True)
 
 
-def test_a_store_that_is_gone_is_begun_anew_when_somebody_says_so(tmp_path: Path) -> None:
+def test_a_new_store_is_made_for_a_lost_one_only_by_command(tmp_path: Path) -> None:
     text = "store: {path: data/bridge.sqlite3}\nweb: {port: 0}\n"
     config = write(tmp_path / "bridge.yaml", text)
     path = tmp_path / "data" / "bridge.sqlite3"

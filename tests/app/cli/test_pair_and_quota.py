@@ -110,7 +110,9 @@ def test_codes_and_quotas_of_a_bridge_that_does_not_run(stopped: Path) -> None:
         (("quota", "reset", "echo"), "'echo' is no quota; its name has the form room:NAME"),
     ],
 )
-def test_what_cannot_be_done_is_said(stopped: Path, args: tuple[str, ...], expected: str) -> None:
+def test_impossible_requests_are_errors(
+    stopped: Path, args: tuple[str, ...], expected: str
+) -> None:
     cli("pair", "new", "-c", str(stopped))  # makes the store
 
     result = cli(*args, "-c", str(stopped))

@@ -53,7 +53,7 @@ def test_the_script_prints_every_side_and_one_valid_conversation(tmp_path: Path)
     assert (tmp_path / "kept" / "demo.sqlite3").exists()
 
 
-async def test_what_is_missing_on_a_side_is_told_and_fails(
+async def test_a_message_that_is_missing_on_a_platform_fails_the_script(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with running_demo(tmp_path, pace=0.0, lines=lines_of("script", demo_types())) as (

@@ -97,7 +97,7 @@ def leads_to(target: Callable[[web.Request], str], status: int = 302) -> Handler
 # --- the file -----------------------------------------------------------------------------------
 
 
-async def test_a_file_is_kept_with_its_type(fetcher: GuardedFetcher, blobs: MemoryBlobs) -> None:
+async def test_a_file_is_stored_with_its_type(fetcher: GuardedFetcher, blobs: MemoryBlobs) -> None:
     async with serving(answers()) as port:
         fetched = await fetcher.fetch(f"http://127.0.0.1:{port}/a.png")
 
@@ -245,7 +245,7 @@ async def test_only_addresses_of_the_web_are_asked(blobs: MemoryBlobs, url: str)
 @pytest.mark.parametrize(
     "address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1"]
 )
-async def test_a_name_that_stands_for_a_private_address_is_refused(
+async def test_a_name_that_resolves_to_a_private_address_is_refused(
     blobs: MemoryBlobs, address: str
 ) -> None:
     names = Names(evil_test=[["93.184.216.34", address]])
@@ -279,7 +279,9 @@ def test_no_socket_is_made_for_an_address_that_is_not_open(address: str) -> None
         assert made.family == family
 
 
-async def test_the_host_is_told_its_name_and_proves_it(blobs: MemoryBlobs, tmp_path: Path) -> None:
+async def test_the_host_gets_its_name_and_proves_it_by_its_certificate(
+    blobs: MemoryBlobs, tmp_path: Path
+) -> None:
     """Though the connection goes to an address: Host, SNI and the certificate are of the name."""
     names_seen: list[str] = []
     server, client = certificate_for("files.test", tmp_path)
@@ -470,7 +472,7 @@ async def test_the_token_goes_to_no_other_port_of_its_host(
     assert seen == [None]
 
 
-async def test_nothing_else_is_told_to_a_host(fetcher: GuardedFetcher) -> None:
+async def test_a_host_gets_no_other_headers(fetcher: GuardedFetcher) -> None:
     headers_seen: list[dict[str, str]] = []
 
     async def handle(request: web.Request) -> web.Response:
@@ -488,7 +490,7 @@ async def test_nothing_else_is_told_to_a_host(fetcher: GuardedFetcher) -> None:
     ]
 
 
-async def test_neither_tokens_nor_signed_addresses_are_told(blobs: MemoryBlobs) -> None:
+async def test_errors_contain_neither_tokens_nor_signed_addresses(blobs: MemoryBlobs) -> None:
     bearer = Bearer(TOKEN, ("127.0.0.1",))
     handlers = [
         answers(status=403),
@@ -541,7 +543,7 @@ async def test_a_caller_may_set_a_lower_limit_but_no_higher_one(fetcher: Guarded
             await fetcher.fetch(f"http://127.0.0.1:{port}/", limit=10**9)
 
 
-async def test_a_file_shorter_than_announced_is_not_kept(blobs: MemoryBlobs) -> None:
+async def test_a_file_shorter_than_announced_is_not_stored(blobs: MemoryBlobs) -> None:
     speaker = says(OK + b"Content-Length: 1000\r\n\r\n", bytes(500))
     async with speaking(speaker) as port, fetching(blobs) as fetcher:
         with pytest.raises(FileUnavailable, match="broke off"):
@@ -650,7 +652,7 @@ async def test_packed_bytes_are_not_asked_for_and_unpacked_where_they_come(
             assert fetched.blob.size == len(content)
 
 
-async def test_an_archive_is_kept_as_it_is(fetcher: GuardedFetcher) -> None:
+async def test_a_gzip_file_is_stored_as_it_is(fetcher: GuardedFetcher) -> None:
     packed = gzip.compress(bytes(10_000))
     async with serving(answers(packed, "application/gzip")) as port:
         fetched = await fetcher.fetch(f"http://127.0.0.1:{port}/")
@@ -711,7 +713,7 @@ async def test_packed_nothing_without_end_is_left(blobs: MemoryBlobs) -> None:
     ],
     ids=["cut off", "not packed", "unknown", "twice"],
 )
-async def test_what_cannot_be_unpacked_is_no_file(
+async def test_a_file_that_cannot_be_decompressed_is_refused(
     blobs: MemoryBlobs, content: bytes, encoding: str, error: type[FileError]
 ) -> None:
     async with (
@@ -778,7 +780,7 @@ async def test_a_host_that_is_not_there_may_be_asked_again(blobs: MemoryBlobs) -
                 await fetcher.fetch(url)
 
 
-async def test_a_full_disk_is_told_as_such() -> None:
+async def test_a_full_disk_has_its_own_error() -> None:
     async with serving(answers()) as port, fetching(_Full(SystemClock())) as fetcher:
         with pytest.raises(StoreFull):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")

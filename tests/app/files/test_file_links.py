@@ -70,7 +70,7 @@ def link_to(links: FileLinks, ref: BlobRef, name: str = "a.png", media_type: str
 # --- the link -----------------------------------------------------------------------------------
 
 
-async def test_a_link_says_what_it_was_made_of(links: FileLinks, blobs: Blobs) -> None:
+async def test_a_link_has_the_file_its_name_and_its_type(links: FileLinks, blobs: Blobs) -> None:
     ref = await put(blobs, PNG)
 
     link = link_to(links, ref, "my cat ☕.png")
@@ -115,7 +115,7 @@ async def test_every_changed_byte_spoils_a_link(links: FileLinks, blobs: Blobs) 
         assert links.read(other, name) is None
 
 
-async def test_what_is_no_link_of_ours_is_none(
+async def test_a_link_with_an_invalid_signature_is_refused(
     links: FileLinks, blobs: Blobs, clock: ManualClock
 ) -> None:
     ref = await put(blobs, PNG)
@@ -131,8 +131,8 @@ async def test_what_is_no_link_of_ours_is_none(
 
 
 @pytest.mark.parametrize("file_id", NO_IDS)
-def test_there_are_links_to_kept_files_only(links: FileLinks, file_id: str) -> None:
-    with pytest.raises(ValueError, match="is no id of a kept file"):
+def test_links_are_made_to_stored_files_only(links: FileLinks, file_id: str) -> None:
+    with pytest.raises(ValueError, match="is no id of a stored file"):
         links.link(file_id, "a", "image/png")
 
 
@@ -207,7 +207,7 @@ async def test_a_picture_is_served_to_be_shown_and_can_run_nothing(
         ("application/pdf", "application/pdf", "attachment"),
     ],
 )
-async def test_only_what_runs_nothing_keeps_its_type(
+async def test_only_types_that_run_no_code_are_served_as_themselves(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs, media_type: str, served: str, way: str
 ) -> None:
     ref = await put(blobs, b"<script>alert(1)</script>")
@@ -292,7 +292,7 @@ async def test_files_are_only_read(
     assert (await http.request(method, link)).status_code == 405
 
 
-async def test_what_is_known_already_is_not_sent_again(
+async def test_a_file_that_the_client_has_is_not_sent_again(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs
 ) -> None:
     link = link_to(links, await put(blobs, PNG))
@@ -460,7 +460,7 @@ async def test_disk_and_memory_serve_the_same(tmp_path: Path, links: FileLinks) 
         ({"files": {"allow_loopback": True}}, "files.allow_loopback is on", "warning"),
     ],
 )
-async def test_check_says_what_becomes_of_files(
+async def test_check_reports_how_files_are_shown(
     tmp_path: Path, settings: dict[str, object], expected: str, level: str
 ) -> None:
     store = {"path": str(tmp_path / "b.sqlite3")}

@@ -45,7 +45,7 @@ def test_initials_are_those_of_the_first_and_the_last_word(name: str, letters: s
 
 
 @pytest.mark.parametrize("letters", ["", "A", "QW", "08"])
-def test_what_is_drawn_is_a_png_with_white_on_the_colour(letters: str) -> None:
+def test_initials_are_a_png_with_white_on_the_colour(letters: str) -> None:
     png = draw_initials(letters, 2)
 
     assert png == draw_initials(letters, 2)
@@ -70,7 +70,7 @@ def test_white_letters_can_be_read_on_every_colour() -> None:
         assert 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05) >= 4.5, color
 
 
-async def test_who_has_no_picture_gets_their_initials_at_a_signed_address() -> None:
+async def test_an_author_without_a_picture_gets_initials_at_a_signed_address() -> None:
     given = pictures()
     byline = Bylines(given).of_person(Person(id=ANN, name="Ann Meyer"), "Ann Meyer (Teams)")
 
@@ -82,7 +82,7 @@ async def test_who_has_no_picture_gets_their_initials_at_a_signed_address() -> N
     assert "immutable" in answer.headers["cache-control"]
 
 
-async def test_nobody_has_us_draw_what_they_like() -> None:
+async def test_only_signed_addresses_are_drawn() -> None:
     given = pictures()
     url = given.drawn(ANN, "Ann Meyer") or ""
     head, _, token = url.rpartition("/")

@@ -87,7 +87,7 @@ def test_a_flood_is_one_line_and_then_one_a_minute(log: Log) -> None:
     }  # fmt: skip
 
 
-def test_nothing_is_counted_that_is_not_told(log: Log) -> None:
+def test_every_counted_repeat_is_logged(log: Log) -> None:
     """Also where the flood ends before the minute does, and where the program ends."""
     for _ in range(10):
         log.logger.error("broken")
@@ -100,7 +100,7 @@ def test_nothing_is_counted_that_is_not_told(log: Log) -> None:
     assert log.names() == [("broken", None), ("broken", 9), ("another", None), ("another", 5)]
 
 
-def test_after_a_quiet_minute_the_same_is_told_in_full_again(log: Log) -> None:
+def test_after_a_quiet_minute_an_event_is_logged_in_full_again(log: Log) -> None:
     for minute in range(3):
         log.now = minute * (WINDOW + 1)
         log.logger.warning("receiver_crashed", account="a", operation=str(minute))
@@ -123,7 +123,7 @@ def test_other_accounts_other_causes_and_other_levels_are_not_merged(log: Log) -
     assert len(log.lines) == len(events) + 1
 
 
-def test_what_differs_each_time_is_the_same(log: Log) -> None:
+def test_events_that_differ_in_ids_and_numbers_are_repeats(log: Log) -> None:
     for number in range(100):
         log.logger.warning(
             "refused", operation=f"{number:032x}",
@@ -153,7 +153,7 @@ def _broken_elsewhere() -> Exception:
     raise AssertionError
 
 
-def test_exceptions_are_told_apart_by_kind_and_place(log: Log) -> None:
+def test_exceptions_are_distinguished_by_type_and_place(log: Log) -> None:
     for _ in range(3):
         for error in (_broken(ValueError), _broken(KeyError), _broken_elsewhere()):
             log.logger.error("broke", exc_info=error)
@@ -208,7 +208,7 @@ def test_refused_http_is_two_lines(log: Log) -> None:
     assert len(log.lines) == 4
 
 
-def test_strangers_who_make_each_line_another_fill_neither_log_nor_memory(log: Log) -> None:
+def test_requests_that_vary_each_line_fill_neither_log_nor_memory(log: Log) -> None:
     words = [
         f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}y" for n in range(5000)
     ]
@@ -227,7 +227,7 @@ def test_strangers_who_make_each_line_another_fill_neither_log_nor_memory(log: L
     assert vars(log.repeats)["_told"] == vars(log.repeats)["_causes"] == {}
 
 
-async def test_when_the_bridge_stops_all_counts_are_told(log: Log) -> None:
+async def test_when_the_bridge_stops_all_counts_are_logged(log: Log) -> None:
     telling = asyncio.create_task(tell_repeats(log.repeats))
     await asyncio.sleep(0)
     for _ in range(7):
@@ -265,7 +265,7 @@ def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
     return found
 
 
-def test_every_warning_has_a_key_by_which_it_is_told_apart() -> None:
+def test_every_warning_has_a_key_that_distinguishes_it() -> None:
     """Else trouble of one account hides that of another behind "repeated"."""
     lines = _lines_of_the_code()
     known = {*ABOUT, *WHY, *WHICH, "exc_info"}
@@ -285,7 +285,7 @@ def test_every_warning_has_a_key_by_which_it_is_told_apart() -> None:
     assert nobodys == []  # what is of an account names it, or its channel
 
 
-def test_parts_that_are_not_ready_are_told_one_by_one(log: Log) -> None:
+def test_parts_that_are_not_ready_are_logged_separately(log: Log) -> None:
     for _ in range(2):
         for name in ("a", "b", "c"):
             part = f"agents.{name}"

@@ -63,7 +63,7 @@ def test_the_example_can_be_read() -> None:
     assert settings.store.path == EXAMPLE.parent / "data" / "bridge.sqlite3"
 
 
-def test_every_key_of_every_model_stands_in_the_example() -> None:
+def test_the_example_has_every_key_of_every_model() -> None:
     example_keys = set(re.findall(r"[{\s-]([a-z_]+):", EXAMPLE.read_text()))
     keys = {key for _, model in models() for key in model.model_fields}
 
@@ -79,7 +79,7 @@ def test_the_example_shows_the_defaults() -> None:
         assert shown.model_dump(exclude={"path"}) == default.model_dump(exclude={"path"})
 
 
-def test_every_setting_says_what_it_is() -> None:
+def test_every_setting_has_a_description() -> None:
     silent = [f"{path}.{key}" for path, model in models()
               for key, field in model.model_fields.items()
               if not field.description and model is not SecretRef]  # fmt: skip
@@ -157,7 +157,7 @@ def test_the_documentation_describes_every_setting(path: str) -> None:
          ["web.port: Input should be less than or equal to 65535 (is 99999)"]),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(data: Any, found: list[str]) -> None:
+def test_errors_name_their_place(data: Any, found: list[str]) -> None:
     assert problems(data) == found
 
 
@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_with_its_place(data: Any, found: list[str]) -> No
         ("operators", "guest:*", "'guest:*' is nobody; it begins with one of discord:"),
     ],
 )
-def test_a_list_of_people_that_can_mean_nobody_is_told(
+def test_a_list_of_people_that_matches_nobody_is_an_error(
     key: str, written: str, expected: str
 ) -> None:
     membership = {"agent": "echo", key: ["slack:T01:*", written]}
@@ -221,7 +221,7 @@ def test_admins_and_approvers_are_ids_or_the_words_for_them() -> None:
         ({"members": [{"account": "s", "channel": None}]}, "text that begins with # is a comment"),
     ],
 )
-def test_what_is_wrong_is_told_in_plain_words(room: dict[str, Any], expected: str) -> None:
+def test_errors_are_in_terms_of_yaml(room: dict[str, Any], expected: str) -> None:
     accounts = {"s": {"platform": "discord", "bot_token": {"env": "B"}}}
     members = [{"account": "s", "channel": "a"}]
 
@@ -279,7 +279,7 @@ def test_a_token_at_a_wrong_key_is_not_repeated() -> None:
         ("\x00", "is not valid YAML"),
     ],
 )
-def test_a_broken_file_is_told_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
+def test_invalid_yaml_is_reported_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_text(text)
 
@@ -287,7 +287,7 @@ def test_a_broken_file_is_told_with_its_line(text: str, expected: str, tmp_path:
         read_settings(path)
 
 
-def test_a_file_in_another_encoding_is_told(tmp_path: Path) -> None:
+def test_a_file_in_another_encoding_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "bridge.yaml"
     path.write_bytes("rooms: {ä: 1}".encode("latin-1"))
 

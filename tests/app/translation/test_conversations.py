@@ -75,7 +75,7 @@ UNNAMED_CALLS = _conversation(
         ("anthropic", "tool_use", "id", "tool_use_id"),
     ],
 )
-def test_calls_without_an_id_get_one_and_their_results_have_it(
+def test_calls_without_an_id_get_one_which_their_results_repeat(
     api: str, kind: str, call: str, result: str
 ) -> None:
     (body,), _ = _written(UNNAMED_CALLS, api)
@@ -113,7 +113,7 @@ def test_a_recorded_request_is_the_same_after_uacs(recording: Any) -> None:
 
 @pytest.mark.parametrize("api", REQUESTS)
 @pytest.mark.parametrize("other", APIS)
-def test_a_request_becomes_another_apis_and_what_it_lacks_is_named(api: str, other: str) -> None:
+def test_a_request_becomes_another_apis_and_losses_name_what_it_lacks(api: str, other: str) -> None:
     done = translate(REQUESTS[api], source=api, target=other)
     text = json.dumps(done.messages, ensure_ascii=False)
 
@@ -245,7 +245,7 @@ def test_an_answer_of_an_api_is_a_message_and_goes_to_a_platform() -> None:
     assert "Hm." not in json.dumps(slack)
 
 
-def test_a_platforms_message_is_said_by_the_user_and_a_conversation_goes_message_by_message() -> (
+def test_a_platforms_message_becomes_the_users_and_a_conversation_is_translated_message_by_message() -> (
     None
 ):
     slack: Any = {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "*Hello*"}}]}

@@ -132,7 +132,7 @@ QUIET: dict[str, Any] = {"allowed_mentions": {"parse": []}}  # whoever posts it 
         ("teams", ADAPTIVE, {"type": "message", "attachments": ACTIVITY["attachments"]}),
     ],
 )
-def test_what_goes_home_is_the_same_json_less_what_the_platform_fills_in(
+def test_a_message_returns_to_its_platform_unchanged_except_for_fields_that_it_fills_in(
     platform: str, native: JsonValue, sent: JsonValue
 ) -> None:
     (stored,) = translate(native, source=platform, target="uacs").messages
@@ -141,7 +141,7 @@ def test_what_goes_home_is_the_same_json_less_what_the_platform_fills_in(
     assert translate(stored, source="uacs", target=platform).messages == (sent,)
 
 
-def test_a_platforms_message_is_kept_untouched_in_uacs_beside_what_says_the_same() -> None:
+def test_uacs_keeps_a_platforms_message_unchanged_beside_its_fallback() -> None:
     (message,) = translate(SLACK, source="slack", target="uacs").messages
 
     assert isinstance(message, dict)
@@ -207,7 +207,7 @@ def test_the_total_of_a_flight_itinerary_is_one_line_on_discord() -> None:
 
 @pytest.mark.parametrize("platform", ["slack", "discord", "teams"])
 @pytest.mark.parametrize("native", [None, 7, "text", [], {}, [[]], {"nothing": "of it"}])
-def test_what_is_no_message_is_refused_or_shows_nothing(platform: str, native: JsonValue) -> None:
+def test_invalid_messages_are_refused_or_show_nothing(platform: str, native: JsonValue) -> None:
     for target in formats():
         try:
             done = translate(native, source=platform, target=target)
@@ -218,7 +218,7 @@ def test_what_is_no_message_is_refused_or_shows_nothing(platform: str, native: J
 
 @pytest.mark.parametrize("levels", [100, 480])
 @pytest.mark.parametrize("source", ["slack", "discord", "teams"])
-def test_values_within_one_another_a_thousand_times_give_a_result(source: str, levels: int) -> None:
+def test_values_nested_a_thousand_levels_give_a_result(source: str, levels: int) -> None:
     payload = {**{"slack": SLACK, "discord": DISCORD, "teams": ACTIVITY}[source]}
     payload["extra"] = nested(levels)
 
@@ -277,7 +277,7 @@ def test_nesting_of_a_thousand_levels_is_read_and_written(levels: int) -> None:
         (b"9" * 5000, "is not JSON"),
     ],
 )
-def test_what_is_no_json_is_refused(raw: bytes, reason: str) -> None:
+def test_invalid_json_is_refused(raw: bytes, reason: str) -> None:
     with pytest.raises(CodecError) as refused:
         read_json(raw)
 
@@ -293,7 +293,7 @@ def test_what_is_no_json_is_refused(raw: bytes, reason: str) -> None:
         ({"a": [], "b": [[1], {1}]}, "/b/1", "is no JSON, but set"),
     ],
 )
-def test_what_json_cannot_hold_is_refused_with_its_place(
+def test_values_that_json_cannot_hold_are_refused_with_their_place(
     value: object, place: str, reason: str
 ) -> None:
     with pytest.raises(CodecError) as refused:
@@ -344,7 +344,9 @@ def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch)
     assert "more than 200 bytes" in third["error"]["message"]
 
 
-def test_a_fault_of_ours_is_told_and_the_next_line_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_reported_and_the_next_line_is_translated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 

@@ -64,7 +64,7 @@ async def ask(bridge: Bridge, path: str) -> tuple[int, Any]:
         return answer.status_code, answer.text if path == "/metrics" else answer.json()
 
 
-def test_trouble_is_told_within_five_seconds() -> None:
+def test_a_store_failure_is_reported_within_five_seconds() -> None:
     """A proof begins at most EVERY after the last, and is given up after PATIENCE."""
     assert EVERY + PATIENCE < 5
 
@@ -98,7 +98,7 @@ async def test_a_store_that_takes_nothing_fails_health_and_readiness(
     assert "bridge_store_writable 1.0" in (await ask(bridge, "/metrics"))[1]
 
 
-async def test_trouble_is_said_at_once_and_then_once_a_minute() -> None:
+async def test_a_store_failure_is_logged_at_once_and_then_once_a_minute() -> None:
     takes, clock = Takes(), ManualClock()
     watch = watch_of(takes, clock)
     takes.error = StoreFull("No room left for '/srv/b'")
@@ -119,7 +119,7 @@ async def test_trouble_is_said_at_once_and_then_once_a_minute() -> None:
     assert logged[0]["error"] == "No room left for '/srv/b'"
 
 
-async def test_a_proof_that_hangs_is_trouble_and_nothing_is_put_behind_it(
+async def test_a_test_write_that_hangs_is_a_failure_and_no_other_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(store_watch, "PATIENCE", 0.01)

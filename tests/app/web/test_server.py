@@ -87,9 +87,7 @@ async def test_a_body_that_never_ends_is_given_up() -> None:
         assert (await http.post("/", content=drip())).status_code == 408
 
 
-async def test_what_the_server_refuses_by_itself_is_said_in_json(
-    bounded: Starlette, idle: Bridge
-) -> None:
+async def test_the_servers_own_refusals_are_json(bounded: Starlette, idle: Bridge) -> None:
     async def drip():
         yield b"x"
         await asyncio.Event().wait()
@@ -113,7 +111,7 @@ async def test_what_the_server_refuses_by_itself_is_said_in_json(
     assert set(method.headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
-async def test_what_is_no_http_is_refused_in_json(idle: Bridge) -> None:
+async def test_invalid_http_is_refused_in_json(idle: Bridge) -> None:
     server = WebServer(web_app(idle), "127.0.0.1", 0)
     await server.start()
     try:
@@ -193,7 +191,7 @@ def _names_files(bridge: Bridge) -> dict[str, str]:
     return {"agents.echo.picture": agent, "tools.notes": tool}
 
 
-async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridge) -> None:
+async def test_only_commands_see_the_file_names_in_problems(idle: Bridge) -> None:
     control, file_answers = ControlAccess.new(), _names_files(idle)
 
     async with _client(web_app(idle, control)) as http:
@@ -227,7 +225,7 @@ async def test_only_commands_are_told_which_files_a_problem_is_about(idle: Bridg
          "it isn't in #general; say /invite @bridge, it doesn't hear"),
     ],
 )  # fmt: skip
-def test_the_names_of_files_are_hidden_in_what_an_account_says(text: str, shown: str) -> None:
+def test_file_names_are_hidden_in_the_notes_of_an_account(text: str, shown: str) -> None:
     assert hide_paths(text) == shown
 
 
@@ -337,12 +335,12 @@ def test_a_file_left_by_a_crash_is_no_running_bridge(
     assert running_bridge(tmp_path / "b.sqlite3") is None
 
 
-def test_a_bridge_that_is_gone_is_told() -> None:
+def test_a_command_reports_that_the_bridge_is_gone() -> None:
     with pytest.raises(BridgeError, match="does not answer"):
         RunningBridge(1, "http://127.0.0.1:9", "t").ask("/healthz")
 
 
-def test_an_address_that_cannot_be_had_is_told() -> None:
+def test_an_address_that_cannot_be_bound_is_an_error() -> None:
     for host, port in (("203.0.113.1", 80), ("no such host", 80)):
         with pytest.raises(ConfigError, match="Cannot listen on"):
             listen(host, port)
