@@ -100,7 +100,7 @@ def _see(form: str) -> Callable[[Any], View]:
         case "uacs":
             return card_view.see_message
         case _:
-            module = part_of(form, "seen")
+            module = part_of(form, "view")
             assert module is not None, form
             return module.see
 

@@ -167,7 +167,9 @@ class EventProcessor:
                 await self._process_or_fail(row)
             except StoreError as error:
                 attempts += 1
-                log.error("store_in_trouble", account=row.raw.account, row=row.id, error=str(error))  # noqa: TRY400
+                log.error(  # noqa: TRY400
+                    "store_unavailable", account=row.raw.account, row=row.id, error=str(error)
+                )
                 await self._clock.sleep(self._timeouts.backoff(attempts))
             else:
                 self._orphans.trust(row)
