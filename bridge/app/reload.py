@@ -32,7 +32,7 @@ from bridge.tools.mcp_server import McpServer
 
 log = structlog.get_logger()
 
-KEPT = "the configuration file is wrong, the last good one holds"
+KEPT = "the configuration file is not valid, so the last valid one stays in effect"
 # Sections that are read only when the bridge starts.
 _AT_START = ("store", "web", "files", "log", "catch_up", "delivery")
 _AT_ONCE = ("admins", "direct", "people", "policies")
@@ -152,7 +152,7 @@ def _changes_between(old: Settings, new: Settings) -> list[str]:
             changes.append(f"{section.removesuffix('s')} {name!r} {what}")
     changes += [f"{part} changed" for part in _AT_ONCE if getattr(old, part) != getattr(new, part)]
     changes += [
-        f"{section} changed: it takes a restart"
+        f"{section} changed: takes effect after a restart"
         for section in _AT_START
         if getattr(old, section) != getattr(new, section)
     ]

@@ -46,7 +46,7 @@ A card is a rich message as one neutral tree. The bridge reads every platform's 
 
 
 def page() -> str:
-    """The whole page."""
+    """The text of the page."""
     schema = card_schema()["$defs"]
     kinds = {str(kind.__dataclass_fields__["type"].default): kind for kind in _kinds()}
     lines = [_INTRO, "## Nodes\n", *(_node(name, kind, schema) for name, kind in kinds.items())]
@@ -87,7 +87,7 @@ def _value(name: str, schema: dict[str, Any]) -> str:
 
 
 def _described(kind: Any) -> str:
-    """Its docstring, unless dataclasses wrote one."""
+    """The type's docstring, unless dataclasses generated it."""
     text = getdoc(kind) or ""
     return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
 
@@ -126,7 +126,7 @@ def _type(schema: dict[str, Any]) -> str:
             return "any JSON"
 
 
-# --- what platforms make of it --------------------------------------------------------------
+# --- on the platforms -----------------------------------------------------------------------
 
 
 def _made(example: dict[str, Any], platform: str) -> str:

@@ -1,4 +1,4 @@
-"""Commands that run in this process set logging up for it: each test leaves it as it was."""
+"""Commands that run in this process configure its logging; each test restores it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import structlog
 def logs_as_they_were() -> Generator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    # A bridge that runs beside a command in this process does not write into what it prints.
+    # A bridge in this process must not write into the output of a command.
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
     yield
     logging.captureWarnings(capture=False)

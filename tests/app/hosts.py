@@ -1,4 +1,4 @@
-"""Hosts that give files: well-behaved ones, and raw ones that say whatever they are told to."""
+"""Hosts that serve files: well-behaved ones, and ones that send any bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Speaker = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 async def serving(
     handler: Handler, trust: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> AsyncGenerator[int]:
-    """A web server on this machine for every path; its port."""
+    """A web server on this machine for every path; yields its port."""
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", handler)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
@@ -41,7 +41,7 @@ async def serving(
 
 @asynccontextmanager
 async def speaking(speaker: Speaker) -> AsyncGenerator[int]:
-    """A server that writes bytes of its own choice behind any request; its port."""
+    """A server that answers any request with raw bytes; yields its port."""
     connections: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,7 +65,7 @@ async def speaking(speaker: Speaker) -> AsyncGenerator[int]:
 
 
 def says(*pieces: bytes, pause: float = 0.0) -> Speaker:
-    """These pieces, one after another, then the end."""
+    """Sends these pieces one after another, then closes."""
 
     async def speak(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for piece in pieces:
@@ -77,7 +77,7 @@ def says(*pieces: bytes, pause: float = 0.0) -> Speaker:
 
 
 def repeats(head: bytes, piece: bytes, pause: float = 0.0) -> Speaker:
-    """The head, then the same piece for ever."""
+    """Sends the head, then the same piece for ever."""
 
     async def speak(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -90,8 +90,8 @@ def repeats(head: bytes, piece: bytes, pause: float = 0.0) -> Speaker:
 
 
 class Names(AbstractResolver):
-    """A resolver that knows these names; what it was asked for is noted. A name may have another
-    answer each time: the last one stays."""
+    """A resolver that knows these names, and records the hosts that it resolved. A name may have
+    another answer each time: the last one stays."""
 
     def __init__(self, **names: list[list[str]]) -> None:
         self._answers = {name.replace("_", "."): answers for name, answers in names.items()}
@@ -120,7 +120,7 @@ def _result(host: str, port: int, address: str) -> ResolveResult:
 
 
 def certificate_for(name: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """For a server of this name, and for a client that trusts it alone."""
+    """TLS contexts of a server with this name, and of a client that trusts only this server."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)

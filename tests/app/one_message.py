@@ -23,7 +23,7 @@ from tests.router.ways import Way, page_section
 PAGE = Path(__file__).parents[2] / "docs" / "one-message.md"
 TEXT = "Is the *release* ready? The plan is at https://example.com/plan :tada:"
 
-# Each kind of what differs, and its stand-in: the first, second ... of it that appears.
+# Patterns of values that differ in each run, and the names that replace them.
 _VOLATILE: tuple[tuple[str, Callable[[int], str]], ...] = (
     (r"\b(?!7e0a0000|b0700000)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b",
      lambda n: f"00000000-0000-4000-8000-{n:012d}"),
@@ -44,7 +44,7 @@ _VOLATILE: tuple[tuple[str, Callable[[int], str]], ...] = (
 
 
 def stable(page: str) -> str:
-    """The page with stand-ins for what differs in every run."""
+    """The page with stable names for values that differ in each run."""
     for pattern, stand_in in _VOLATILE:
         known: dict[str, str] = {}
         for found in re.findall(pattern, page):

@@ -20,37 +20,37 @@ from click.testing import CliRunner, Result
 
 from bridge.app.cli import main
 
-# The smallest configuration that a bridge starts with: nobody is at its platform's address.
+# The smallest configuration that a bridge starts with; nothing listens at its platform's address.
 SMALL = """\
 accounts: {d: {platform: discord, bot_token: {env: PATH}, api_url: "http://127.0.0.1:9/api"}}
 rooms: {r: {members: [{account: d, channel: general}]}}
 store: {path: bridge.sqlite3}
 web: {port: 0}
 """
-STARTED = 60.0  # seconds that a child may take: three SDKs are imported on a busy machine
+STARTED = 60.0  # seconds for a child to start: it imports three SDKs on a busy machine
 
 
 def cli(*args: str, stdin: str | None = None) -> Result:
-    """A command in this process; stdout and stderr apart."""
+    """Run a command in this process, with stdout and stderr separate."""
     return CliRunner().invoke(main, args, input=stdin, prog_name="uacs-bridge")
 
 
 @dataclass
 class Child:
-    """A command in a process of its own; its stderr is kept while it runs."""
+    """A command in a child process, whose stderr is collected."""
 
     process: Process
     errors: list[str]
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """The exit code after this signal."""
+        """Send the signal; returns the exit code."""
         if self.process.returncode is None:
             self.process.send_signal(number)
         async with asyncio.timeout(STARTED):
             return await self.process.wait()
 
     async def line(self, pattern: str) -> re.Match[str]:
-        """The first line of stderr in which the pattern is found."""
+        """The first line of stderr that matches the pattern."""
         async with asyncio.timeout(STARTED):
             while True:
                 for line in self.errors:
@@ -63,7 +63,7 @@ class Child:
 
 @asynccontextmanager
 async def child(*args: str, env: Mapping[str, str] | None = None) -> AsyncGenerator[Child]:
-    """`uacs-bridge ...` until the block ends."""
+    """Run `uacs-bridge ...` until the block ends."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bridge", *args,
         stdout=PIPE, stderr=PIPE, env={**os.environ, **(env or {})},
@@ -88,7 +88,7 @@ async def _read(process: Process, errors: list[str]) -> None:
 
 
 def events(child: Child) -> list[dict[str, object]]:
-    """Its log lines that are JSON."""
+    """The log lines of the child that are JSON."""
     found: list[dict[str, object]] = []
     for line in child.errors:
         with contextlib.suppress(orjson.JSONDecodeError):

@@ -13,7 +13,7 @@ TEXT = PAGE.read_text("utf-8")
 
 
 def _apart_from_platforms(text: str) -> str:
-    """What platforms make of the examples changes with their writers."""
+    """The page without the platforms' forms, which change with their writers."""
     return re.sub(r"^\| (?:slack|discord|teams) \|.*\n", "", text, flags=re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""The examples of how to run it: they say what they must, and name no package index."""
+"""The files for containers and services are complete, and name no package index."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_image_is_built_in_two_stages_from_the_hashed_lock() -> None:
     ]
 
 
-def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
+def test_the_image_runs_as_an_unprivileged_user_with_a_health_check() -> None:
     assert arguments_of("USER") == ["10001"]
     last = [name for name, _ in instructions()]
     assert last.index("USER") < last.index("ENTRYPOINT")
@@ -69,7 +69,7 @@ def test_no_file_names_a_package_index(name: str) -> None:
     assert not re.search(r"index-url|--index|pypi|trusted-host|simple/", text)
 
 
-def test_compose_mounts_what_the_image_expects_and_takes_rights_away() -> None:
+def test_compose_mounts_what_the_image_expects_and_drops_privileges() -> None:
     service = yaml.safe_load((ROOT / "config" / "compose.yaml").read_text())["services"]["bridge"]
 
     assert [volume.split(":")[1] for volume in service["volumes"]] == [
@@ -88,7 +88,7 @@ def test_the_unit_is_hardened(line: str) -> None:
     assert line in (ROOT / "config" / "uacs-bridge.service").read_text().splitlines()
 
 
-def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     if (systemd := shutil.which("systemd-analyze")) is None:
         pytest.skip("systemd-analyze is not here")
     text = (ROOT / "config" / "uacs-bridge.service").read_text()

@@ -1,4 +1,4 @@
-"""The first hour: `init` writes a file that works, the examples do, and commands speak alike."""
+"""The first hour: the file of `init` and the examples work, and commands report errors alike."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLAUDE = ["--agent", "anthropic", "--set", "agent.model=claude-sonnet-4-5"]
 
 
 def errors_of(config: Path) -> list[str]:
-    """Of a copy with a free port: `check` listens at the port for a moment."""
+    """The errors of `check` for a copy with a free port, which `check` binds for a moment."""
     settings = yaml.safe_load(config.read_text())
     copy = config.with_name("on-a-free-port.yaml")
     copy.write_text(yaml.safe_dump({**settings, "web": {**settings.get("web", {}), "port": 0}}))
@@ -120,7 +120,7 @@ def test_each_way_begins_with_init_as_the_readme_says(use: str) -> None:
     assert f"uacs-bridge init --use {use}" in page
 
 
-def test_init_asks_for_what_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_asks_for_missing_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bridge.app.cli.commands.init.on_terminal", lambda: True)
     config = tmp_path / "bridge.yaml"
     answers = "agent\nslack, discord\n#help\nhelp\nopenai-chat\ngpt-5-mini\n"
@@ -211,7 +211,7 @@ def test_ids_that_init_refuses_are_refused_by_check_and_run_too(
     assert expected in refused.output
 
 
-def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
+def test_init_overwrites_a_file_only_with_force(tmp_path: Path) -> None:
     config = tmp_path / "bridge.yaml"
     config.write_text("# mine\n")
     wanted = ["init", "-c", str(config), "--use", "archive", "--platform", "slack"]
@@ -233,7 +233,7 @@ def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
         (["--use", "agent", *SLACK], "--agent is needed"),
         (["--use", "agent", *SLACK, "--agent", "none"], "nothing to do without an agent"),
         (["--use", "mirror", "--platform", "slak"], "Unknown platform 'slak'"),
-        (["--use", "mirror", *SLACK, *DISCORD, "--set", "slak.token=x"], "nothing is called so"),
+        (["--use", "mirror", *SLACK, *DISCORD, "--set", "slak.token=x"], "there is no such part"),
         (["--use", "mirror", *SLACK, "--set", "agent"], "is not NAME=VALUE"),
         (["--use", "agent", *SLACK, *CLAUDE, "--set", "agent.modl=x"], "did you mean 'model'"),
         (["--use", "mirror", *SLACK], "a mirror joins two or more"),
@@ -246,7 +246,7 @@ def test_init_never_overwrites_without_being_told(tmp_path: Path) -> None:
         (["--use", "archive", *TEAMS, "--public-url", ""], "--public-url is needed"),
     ],
 )
-def test_init_says_what_is_missing_or_wrong_and_writes_nothing(
+def test_init_reports_missing_and_invalid_answers_and_writes_nothing(
     args: list[str], expected: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "bridge.yaml"

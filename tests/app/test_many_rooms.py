@@ -1,6 +1,6 @@
-"""A large configuration: what it costs grows with its rooms, and with nothing else.
+"""The costs of a large configuration grow only with its rooms.
 
-Python's own calls are counted, so the figures are the same on every machine.
+The tests count Python's calls, so the figures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ChannelLister:
 
 
 def calls_in(work: Callable[[], object]) -> int:
-    """How many functions of Python it calls in this thread."""
+    """The number of Python functions that the call runs in this thread."""
     count = 0
 
     def count_calls(_frame: object, event: str, _arg: object) -> None:
@@ -126,7 +126,7 @@ def test_a_glob_of_people_is_looked_at_once() -> None:
     assert calls_in(lambda: list(unmatched_globs(globs, groups=True))) < 2 * len(globs)
 
 
-def test_rooms_that_are_added_are_found_as_if_they_had_been_there() -> None:
+def test_added_rooms_are_found_like_earlier_ones() -> None:
     rooms = found(FEW, settings(FEW)).all
     whole, grown = Rooms(rooms), Rooms(rooms[:10])
     grown.add(rooms[10:])
@@ -192,7 +192,7 @@ async def test_a_reload_reads_and_builds_in_other_threads(tmp_path: Path) -> Non
 async def test_no_step_of_a_reload_of_a_thousand_rooms_takes_long_in_the_event_loop(
     tmp_path: Path,
 ) -> None:
-    """CPU time of this thread: what other programs do on the machine is not in it."""
+    """Measured in CPU time of this thread, without that of other programs."""
     size, limit = Size(rooms=1000, agents=100), 0.05
     config = tmp_path / "bridge.yaml"
     data = configuration(size, tmp_path / "bridge.sqlite3")
@@ -211,7 +211,9 @@ async def test_no_step_of_a_reload_of_a_thousand_rooms_takes_long_in_the_event_l
             gc.unfreeze()
 
     assert len(changes) >= size.rooms + size.agents
-    assert len(steps) > size.rooms  # one a room: a bridge that runs hears its platforms meanwhile
+    assert (
+        len(steps) > size.rooms
+    )  # one for each room, between which a running bridge receives events
     assert max(steps) <= limit
 
 
@@ -234,15 +236,15 @@ def steps_of_the_loop() -> Generator[list[float]]:
 @pytest.mark.process
 @pytest.mark.long
 def test_commands_with_a_thousand_rooms_take_less_than_two_seconds_of_cpu() -> None:
-    """The kernel's count for the child, the median of three runs. By hand: a machine that is busy
-    makes the same work cost up to 1.5 times as much."""
+    """The kernel's CPU time of the child, the median of three runs. Run by hand, because a busy
+    machine makes the same work cost up to 1.5 times as much."""
     found = commands(Size(rooms=1000, agents=100))
 
     assert set(found) == {"rooms", "check --offline"}
     assert {name: cpu for name, cpu in found.items() if cpu >= 2.0} == {}
 
 
-# What commands want that say nothing of the configuration without it.
+# Options without which some commands do not read the configuration.
 ARGUMENTS = {
     "explain": ["1700000000.000100"],
     "archive show": ["general"],
@@ -266,7 +268,7 @@ def _reading_commands() -> list[str]:
 
 
 def _arguments(command: str) -> list[str]:
-    """The command line, with a word for everything that it must be given."""
+    """The command line, with a value for each required parameter."""
     found: click.Command | None = main
     for name in command.split():
         assert isinstance(found, click.Group)

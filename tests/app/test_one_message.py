@@ -1,4 +1,4 @@
-"""docs/one-message.md shows what really happens to a message."""
+"""docs/one-message.md is the real output for a message."""
 
 from __future__ import annotations
 

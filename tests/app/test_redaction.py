@@ -1,4 +1,5 @@
-"""Shapes of secrets come from the installed connectors; one that fails takes no log line away."""
+"""Shapes of secrets come from the installed connectors; a connector that fails loses no log
+line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`run` and `sandbox` as real processes: they start, they serve, they stop when they are told."""
+"""`run` and `sandbox` as real processes: they start, serve, and stop at a signal."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def _written(sandbox: Child, path: Path) -> Path:
 def _spoil(store: Path, trouble: str) -> None:
     if trouble == "corrupt":
         store.write_bytes(b"no SQLite file at all" * 500)
-        store.with_name("bridge.sqlite3.lock").write_text("clean\n")  # a store stood there
+        store.with_name("bridge.sqlite3.lock").write_text("clean\n")  # as if a store had been there
     elif trouble == "folder":
         store.mkdir()
     else:
@@ -180,7 +180,7 @@ def _spoil(store: Path, trouble: str) -> None:
 
 
 def _plain(bridge: Child) -> bool:
-    """No traceback, and the last line is the program's own word."""
+    """Check that there is no traceback and that the last line is the program's own error."""
     return not any("Traceback" in line for line in bridge.errors) and bool(
         re.match("uacs-bridge: ", bridge.errors[-1])
     )

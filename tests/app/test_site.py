@@ -117,7 +117,7 @@ def test_a_broken_link_fails_the_build(copied: Path, target: str) -> None:
     assert build(copied).returncode != 0
 
 
-def test_every_page_stands_in_the_navigation() -> None:
+def test_the_navigation_has_every_page() -> None:
     listed = set(_IN_NAVIGATION.findall((ROOT / ".zensical.toml").read_text("utf-8")))
     pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     records = {page for page in pages if re.match(r"decisions/\d", page)}

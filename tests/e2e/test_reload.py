@@ -123,7 +123,7 @@ async def test_rooms_options_and_accounts_change_while_others_stay_connected(
             write(path, settings)
             assert await bridge.reload() == [
                 "account 'discord' removed", "room 'general' changed", "people changed",
-                "catch_up changed: it takes a restart",
+                "catch_up changed: takes effect after a restart",
             ]  # fmt: skip
             await local.say("slack", "general", "four")
             await local.until(lambda: posts_of_people(local, "teams") == ["two", "three", "four"])
@@ -152,11 +152,11 @@ async def test_a_wrong_file_keeps_the_last_good_one_and_says_what_is_wrong(tmp_p
                 bridge.problems.clear()
                 result = await asyncio.to_thread(cli, "reload", "-c", str(path))
                 assert result.exit_code == 1
-                assert "the last good one holds" in result.stderr
+                assert "the last valid one stays in effect" in result.stderr
                 assert len(bridge.problems) == 1  # the bridge itself has read it
                 status = await asyncio.to_thread(cli, "status", "-c", str(path))
                 assert (
-                    "problem: the configuration file is wrong, the last good one holds"
+                    "problem: the configuration file is not valid, so the last valid one stays"
                     in status.output
                 )
                 assert "discord  discord   connected" in status.output

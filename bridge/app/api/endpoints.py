@@ -164,7 +164,7 @@ async def _press(call: ApiCall) -> ASGIApp:
 async def _search(call: ApiCall) -> ASGIApp:
     query = call.text("q")
     if query is None:
-        raise Problem(422, "q: the words that are looked for", todo="write q=deploy")
+        raise Problem(422, "q: the words to search for", todo="write q=deploy")
     limit = call.number("limit", 20, queries.MOST_FOUND) or 20
     room_name = call.text("room")
     if room_name is None:
@@ -180,7 +180,7 @@ async def _blob(call: ApiCall) -> ASGIApp:
     message = call.text("message")
     if room is None or message is None:
         raise Problem(
-            422, "A file is given to whoever may see a message that holds it",
+            422, "A file can be read only through a message that shows it",
             todo="write room=ROOM&message=MESSAGE_ID",
         )  # fmt: skip
     view = queries.room_of(call.gateway, call.caller, room)
@@ -188,7 +188,7 @@ async def _blob(call: ApiCall) -> ASGIApp:
     media_type = queries.media_type_of(stored.message, file_id)
     blob = None if media_type is None else await call.gateway.blobs.stat(file_id)
     if media_type is None or blob is None:
-        raise Problem(404, "The message holds no such file", value=file_id)
+        raise Problem(404, "The message does not show this file", value=file_id)
     linked = Linked(file_id, "file", media_type, 0)
     headers = {**safe_headers(linked), "Cache-Control": "private, no-store"}
     return FileResponse(200, headers, call.gateway.blobs, file_id, 0, blob.size, blob.size)

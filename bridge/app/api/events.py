@@ -282,7 +282,7 @@ class EventStream:
                 self.at = position_of(where)
             raise _StreamEnd(
                 "too_slow",
-                f"an event took more than {SLOW:g} s to be taken; connect again with "
+                f"it took more than {SLOW:g} s to send an event; connect again with "
                 "Last-Event-ID, and read faster",
             )
 

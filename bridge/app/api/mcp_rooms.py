@@ -191,7 +191,7 @@ def _room_path(room: str) -> str:
     if _NO_ROOM_OF_AN_ADDRESS.search(room):
         raise Problem(
             404, "There is no such room, or the token may not see it", value=room,
-            todo="list_rooms names those that it sees",
+            todo="list_rooms lists the rooms that it sees",
         )  # fmt: skip
     try:
         return f"/v1/rooms/{quote(room, safe='')}"

@@ -403,8 +403,8 @@ async def _outcome(gateway: Gateway, event: Event, key: str) -> str | None:
     except TimeoutError:
         raise Problem(
             503,
-            f"It is kept, but nobody knows after {_PATIENCE:g} s what became of it",
-            todo="ask again with the same message_id or Idempotency-Key: it is said once",
+            f"The message is stored, but its outcome is not known after {_PATIENCE:g} s",
+            todo="repeat the request with the same message_id or Idempotency-Key",
             headers={"Retry-After": "5"},
         ) from None
 
@@ -421,8 +421,8 @@ def _refusal(outcome: str | None, value: str | None = None) -> BridgeError:
     if text.startswith("not admitted: "):
         return Problem(
             409,
-            f"The room does not let it in: {text.removeprefix('not admitted: ')}",
-            todo="the room's options and `uacs-bridge rooms` tell what it takes",
+            f"The room does not admit it: {text.removeprefix('not admitted: ')}",
+            todo="the room's options decide what it admits",
         )
     if text.startswith("press: wrong input: "):
         return Problem(
@@ -434,13 +434,13 @@ def _refusal(outcome: str | None, value: str | None = None) -> BridgeError:
     if text.startswith("press: "):
         return Problem(
             422,
-            f"The press was not taken: {text.removeprefix('press: ')}",
+            f"The press was rejected: {text.removeprefix('press: ')}",
             value=value,
-            todo="give the id of a button or input of the card, as it stands in the message",
+            todo="give the id of a button or input of the card, as in the message",
         )
     if text.startswith("failed: "):
-        return StoreError("The message is kept, but could not be worked on; see the bridge's log")
-    return Problem(409, f"It was not taken: {text}")
+        return StoreError("The message is stored, but could not be processed; see the bridge's log")
+    return Problem(409, f"It was rejected: {text}")
 
 
 async def _repeated_post(
@@ -450,7 +450,7 @@ async def _repeated_post(
     if earlier.state == "complete" and _texts(earlier.message) != _texts(message):
         raise Problem(
             409,
-            "Something else was said under this id",
+            "Another message was posted under this id",
             value=earlier.message.message_id,
             todo="give a new message_id or Idempotency-Key; to change it, PUT the message",
         )

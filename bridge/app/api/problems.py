@@ -15,15 +15,15 @@ _TITLES = {
     401: "no valid token",
     403: "the token may not do this",
     404: "not found",
-    405: "the method is not for this address",
-    408: "it took too long",
-    409: "it was not taken",
-    413: "it is too large",
-    422: "the request is not what it must be",
+    405: "method not allowed",
+    408: "timeout",
+    409: "rejected",
+    413: "body too large",
+    422: "invalid request",
     429: "too many requests",
-    431: "too much beside the body",
-    500: "a fault of the bridge",
-    503: "not possible just now",
+    431: "request head too large",
+    500: "internal error",
+    503: "temporarily unavailable",
 }
 
 

@@ -45,7 +45,7 @@ def room_of(gateway: Gateway, caller: Caller, room_name: str) -> RoomView:
         404,
         "There is no such room, or the token may not see it",
         value=room_name,
-        todo="GET /v1/rooms lists those that it sees",
+        todo="GET /v1/rooms lists the rooms that it sees",
     )
 
 
@@ -133,7 +133,7 @@ async def visible_message(
             404,
             "There is no such message in this room",
             value=message,
-            todo="GET /v1/rooms/{room} has the ids of those that there are",
+            todo="GET /v1/rooms/{room} lists the messages with their ids",
         )
     return stored
 

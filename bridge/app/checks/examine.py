@@ -155,7 +155,7 @@ def _web(settings: Settings) -> list[Finding]:
 
 
 def _loopback() -> Finding:
-    what = "files.allow_loopback is on: whoever names an address of this machine has it asked"
+    what = "files.allow_loopback is on: messages can make the bridge request this machine"
     return Finding("warning", what, "take it out, unless the platforms are the sandbox's")
 
 
@@ -178,10 +178,10 @@ def _address(host: str, port: int) -> Finding:
 
 def _public_url(url: str) -> Finding:
     if problem := wrong_public_url(url):
-        todo = "write web.public_url as https://HOST, where a proxy with TLS hands on to the bridge"
+        todo = "write web.public_url as https://HOST, where a proxy with TLS forwards to the bridge"
         return Finding("error", problem, todo)
     if url.startswith("http:"):
-        return Finding("ok", f"public_url is {url}: good for the sandbox only")
+        return Finding("ok", f"public_url is {url}: works for the sandbox only")
     return Finding("ok", f"platforms reach the bridge at {url}")
 
 
@@ -256,7 +256,7 @@ async def _accounts_and_rooms_offline(settings: Settings, store: Store | None) -
             connector_type(entry.platform).verify(AccountId(name), entry.options)
         except ConfigError as error:
             account_findings.append(Finding("error", str(error), "correct it in the configuration"))
-        account_findings.append(Finding("ok", "its platform was not asked"))
+        account_findings.append(Finding("ok", "its platform was not checked"))
         accounts.append((f"Account {name} ({entry.platform})", account_findings))
     rooms = [(f"Room {name}", _room_offline(room)) for name, room in settings.rooms.items()]
     return [*accounts, *rooms]
@@ -377,7 +377,7 @@ async def _tool_server_findings(
     try:
         if problem := await server.proved():
             return [Finding("error", problem, TOOLS_TODO)]
-        return [*findings, Finding("ok", f"it tells {many(len(server.listed), 'tool')}")]
+        return [*findings, Finding("ok", f"it lists {many(len(server.listed), 'tool')}")]
     finally:
         await server.close()
 
@@ -470,7 +470,7 @@ def _too_few_channels(room: RoomSettings) -> list[Finding]:
     found_channels = any(member.is_pattern or member.flow == "in" for member in room.members)
     if len(room.members) != 1 or room.agents or found_channels:
         return []
-    todo = "add another channel, or an agent, if that is not what is meant"
+    todo = "add another channel, or an agent, if this is not intended"
     return [Finding("warning", "one channel alone is only archived", todo)]
 
 

@@ -41,7 +41,7 @@ AFTER_START = 30.0  # seconds for which accounts connect and catch up, before th
 _RARELY = 600.0  # ... after which accounts with which something is wrong are looked at again
 _ACCOUNT_DEADLINE = 1800.0  # ... that it may take: a connector waits until its limits let it ask
 _UP = ("connected", "listening")
-TOOLS_TODO = "see that it runs by itself, and answers `initialize` and `tools/list`"
+TOOLS_TODO = "check that it runs by itself, and answers `initialize` and `tools/list`"
 
 
 async def watch_readiness(bridge: Bridge, *, ask: bool = True) -> None:

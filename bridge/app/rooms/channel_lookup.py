@@ -195,7 +195,7 @@ def _within(member: MemberSettings, listed: _Listed) -> Sequence[ChannelInfo]:
     if listed.all and not channels:
         workspaces = sorted({f"{c.workspace_name!r} ({c.ref.workspace})" for c in listed.all})
         raise ConfigError(
-            f"Account {member.account!r} sees nothing of a workspace {member.workspace!r}; it sees "
+            f"Account {member.account!r} sees no workspace {member.workspace!r}; it sees "
             f"{', '.join(workspaces[:20])}. Correct `workspace:`, or invite the bot there"
         )
     return channels
@@ -217,7 +217,7 @@ def _choose(member: MemberSettings, listed: _Listed) -> ChannelRef:
     where = ", ".join(sorted(c.workspace_name or c.ref.workspace for c in candidates))
     raise ConfigError(
         f"The channel {member.channel!r} of account {member.account!r} is in several places: "
-        f"{where}. Say which with `workspace:`, or give the channel's id"
+        f"{where}. Select one with `workspace:`, or give the channel's id"
     )
 
 

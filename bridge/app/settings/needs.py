@@ -50,7 +50,7 @@ def nothing_to_do(settings: Settings) -> Iterator[Need]:
         yield Need("", "there is no account under `accounts`", f"{todo} get an account")
     elif not settings.rooms and not settings.direct:
         todo = "add a room, or `direct` for agents that people write to directly"
-        yield Need("", "there is no room under `rooms`: nothing would be carried", todo)
+        yield Need("", "there is no room under `rooms`: nothing would be relayed", todo)
 
 
 async def unmet(settings: Settings, tokens: SecretSource) -> list[Need]:
@@ -92,7 +92,7 @@ def _without_key(settings: Settings) -> Iterator[Need]:
             continue
         field = type(options).model_fields.get("base_url")
         if field is not None and not field.is_required() and options.base_url == field.default:
-            what = f"api_key: {options.base_url} answers nobody without a key"
+            what = f"api_key: {options.base_url} requires a key"
             variable = f"{name.upper().replace('-', '_')}_API_KEY"
             todo = f"say where it is found: api_key: {{env: {variable}}}"
             yield Need(f"agents.{name}", what, todo)

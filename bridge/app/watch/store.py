@@ -49,7 +49,7 @@ class StoreWatch:
         await asyncio.wait({proof}, timeout=PATIENCE)
         if not proof.done():
             self._proof = proof
-            self._note_failure(StoreError(f"The store took no write within {PATIENCE:g} s"))
+            self._note_failure(StoreError(f"The store accepted no write within {PATIENCE:g} s"))
             return
         self._proof = None
         error = proof.exception()
@@ -58,7 +58,7 @@ class StoreWatch:
         elif isinstance(error, BridgeError):
             self._note_failure(error)
         else:
-            self._note_failure(StoreError(f"The store broke: {type(error).__name__}: {error}"))
+            self._note_failure(StoreError(f"The store failed: {type(error).__name__}: {error}"))
 
     def _note_failure(self, error: BridgeError) -> None:
         now = self._clock.monotonic()

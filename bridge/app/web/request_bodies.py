@@ -36,7 +36,7 @@ class BoundedBodies:
         except TimeoutError:
             seconds = f"{self._most_seconds:g} s"
             problem = Problem(
-                408, f"The body did not come to its end within {seconds}", todo="send it anew",
+                408, f"The body was not received within {seconds}", todo="send it anew",
                 headers=_CLOSE,
             )  # fmt: skip
             await problem.response()(scope, receive, send)
@@ -46,7 +46,7 @@ class BoundedBodies:
         if body is None:
             problem = Problem(
                 413, f"The body is larger than {self._most_bytes:,} bytes", headers=_CLOSE,
-                todo="send less at once; give files by their addresses",
+                todo="send less at once; send files by URL",
             )  # fmt: skip
             await problem.response()(scope, receive, send)
             return

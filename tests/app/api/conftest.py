@@ -1,4 +1,4 @@
-"""The MCP SDK sets logging up for its process: each test leaves it as it was."""
+"""The MCP SDK configures logging for its process; each test restores it."""
 
 from __future__ import annotations
 

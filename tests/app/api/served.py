@@ -30,7 +30,7 @@ ROOM = "general"
 
 
 async def token_for(store: Store, clock: Clock, name: str, **changes: Any) -> str:
-    """A token that is kept, as `uacs-bridge tokens add` makes it."""
+    """A token in the store, as `uacs-bridge tokens add` makes it."""
     fields: dict[str, Any] = {
         "rooms": (ROOM,), "scopes": ("read", "post", "interact"), "per_minute": 100_000,
     }  # fmt: skip
@@ -54,7 +54,7 @@ class ServerEvent:
 
 
 async def read_server_events(lines: AsyncIterator[str]) -> AsyncIterator[ServerEvent]:
-    """As browsers read a stream: the last id stays until another comes."""
+    """The events of a stream, read as browsers do: an id holds until the next one."""
     own_id, event, data = "", "message", list[str]()
     async for line in lines:
         if not line:
@@ -86,7 +86,7 @@ class Reader:
         return self.events[-1].id
 
     async def until(self, *kinds: str, seconds: float = LONGEST_WAIT) -> list[ServerEvent]:
-        """Wait until each of these kinds was told."""
+        """Wait until an event of each of these kinds was received."""
         async with asyncio.timeout(seconds):
             while not {*kinds} <= {event.event for event in self.events}:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -95,7 +95,7 @@ class Reader:
     async def event_with(
         self, words: str, kind: str = "message_posted", seconds: float = LONGEST_WAIT
     ) -> Any:
-        """Wait for the event of this kind whose message holds the words."""
+        """Wait for the event of this kind whose message contains the words."""
         async with asyncio.timeout(seconds):
             while True:
                 for data in self.of(kind):
@@ -108,7 +108,7 @@ class Reader:
 async def reading(
     http: httpx.AsyncClient, room: str = ROOM, **params: str
 ) -> AsyncGenerator[Reader]:
-    """A reader that has been greeted."""
+    """A reader that has received `hello`."""
     reader = Reader()
 
     async def read() -> None:
@@ -186,7 +186,7 @@ class RigGateway:
 
 
 def in_process(gateway: RigGateway, token: str) -> httpx.AsyncClient:
-    """Requests without a socket; streams cannot be read so."""
+    """Requests without a socket, which cannot read streams."""
     app = Starlette(routes=list(Api(gateway).routes()))
     headers = {"Authorization": f"Bearer {token}"}
     transport = httpx.ASGITransport(app, raise_app_exceptions=True)

@@ -1,5 +1,5 @@
-"""Programs read rooms and speak in them, beside people on the platforms: a whole bridge, real
-SDKs, the sandbox."""
+"""Programs read rooms and post in them beside people on the platforms, with a whole bridge, the
+real SDKs and the sandbox."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @dataclass
 class ServedApi:
-    """One bridge for all tests of this file; each says words of its own."""
+    """One bridge for all tests of this file; each test posts different texts."""
 
     local: Sandbox
     bridge: Bridge
@@ -65,7 +65,7 @@ async def _posted(http: httpx.AsyncClient, text: str, **more: Any) -> dict[str, 
     return answer.json()
 
 
-async def test_a_program_sees_its_rooms_and_reads_what_people_say(api: ServedApi) -> None:
+async def test_a_program_sees_its_rooms_and_reads_peoples_messages(api: ServedApi) -> None:
     token = await api.token("reader1", scopes=("read",))
     await api.local.say("slack", ROOM, "a word for programs")
     async with client(api.url, token) as http:
@@ -124,7 +124,7 @@ async def test_a_message_posted_twice_under_one_id_is_posted_once(api: ServedApi
     assert len({answer.json()["message_id"] for answer in answers}) == 1
     assert [entry.json()["repeat"] for entry in keyed] == [False, True]
     assert other.status_code == 409
-    assert "Something else was said" in other.json()["detail"]
+    assert "Another message was posted" in other.json()["detail"]
     once = [entry for entry in api.local.standing("slack", ROOM) if "only once" in entry.text]
     assert len(once) == 1
 
@@ -348,7 +348,7 @@ async def test_the_examples_of_the_docs_work(api: ServedApi) -> None:
         out, _ = await curl.communicate()
         async with asyncio.timeout(
             LONGEST_WAIT
-        ):  # it may still be starting: it hears what is said then
+        ):  # it may still be starting, and also reads messages from then
             while not api.stands("discord", "I counted 2 words"):
                 await api.local.say("slack", ROOM, "@helper hello")
                 await asyncio.sleep(0.5)

@@ -1,4 +1,4 @@
-"""`uacs-bridge tokens`, while the bridge runs and when it does not; and what is said without the
+"""`uacs-bridge tokens`, while the bridge runs and while it does not; and the errors without the
 extra `mcp`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/api.md and docs/openapi.json are true."""
+"""The code of docs/api.md works, and docs/openapi.json is current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One reader of /events: told everything once, at its own pace, and why when it ends."""
+"""A reader of /events gets each event once, at its own pace, and a reason at the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.waiting import LONGEST_WAIT
 
 @dataclass
 class Reader:
-    """An ASGI client that takes its time: `pause` seconds for each piece."""
+    """A slow ASGI client: takes `pause` seconds for each piece."""
 
     pause: float = 0.0
     pieces: list[bytes] = field(default_factory=list[bytes])
@@ -99,7 +99,7 @@ async def test_a_reader_from_the_beginning_gets_each_event_once() -> None:
 
 
 class Growing:
-    """An answer that a test lets grow."""
+    """An answer whose text a test sets."""
 
     def __init__(self, base: Message) -> None:
         self._base = base

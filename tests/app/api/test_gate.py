@@ -1,4 +1,4 @@
-"""What a token may, and what a room lets in: the API over a router with fake connectors."""
+"""What tokens permit and rooms admit, with the API over a router with fake connectors."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def test_a_token_permits_only_its_scopes() -> None:
     assert "no scope 'post'" in refusal.json()["detail"]
 
 
-async def test_rooms_of_others_are_not_there() -> None:
+async def test_rooms_of_other_tokens_are_not_found() -> None:
     async with served() as api:
         async with await api.as_token("other", rooms=("oth*",)) as other:
             posted = (await other.post("/v1/rooms/other/messages", json={"text": "secret"})).json()
@@ -454,7 +454,7 @@ FORM: dict[str, Any] = {
 
 
 class Asker(Deployer):
-    """Shows a form where the other shows a button."""
+    """An agent that posts a form."""
 
     async def run(
         self, turn: Turn, inputs: AsyncIterator[AgentInput]

@@ -1,4 +1,4 @@
-"""Whatever comes in, an answer goes out that the OpenAPI document knows: never a 500."""
+"""Every input gets an answer that the OpenAPI document describes, never a 500."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def test_answers_are_as_the_document_says(
 
 @dataclass(frozen=True)
 class Posted:
-    """What stands in the room: a message with a file of the program's own, and a card."""
+    """The contents of the room: the program's message with a file, and a card."""
 
     message: str
     file_id: str
@@ -160,7 +160,7 @@ async def _known(api: Served) -> Posted:
 
 
 def _good(path: str, operation: str, known: Posted) -> dict[str, Any]:
-    """A request that is right."""
+    """A valid request."""
     url = path.replace("{room}", ROOM).replace("{message}", quote(known.message, safe=""))
     request: dict[str, Any] = {"url": url.replace("{blob}", known.file_id)}
     match operation:
@@ -202,7 +202,7 @@ async def test_a_number_is_checked_as_a_whole(name: str, given: str) -> None:
     "room", [f"{ROOM}%2Fevents", f"{ROOM}%2fevents", f"{ROOM}%2Fmessages", "%2E%2E%2Fplaza", "%00"]
 )
 async def test_a_room_in_an_address_is_one_step_of_it(room: str) -> None:
-    """An encoded slash does not lead to what stands below another room."""
+    """An encoded slash does not lead to a path below another room."""
     async with served() as api:
         answer = await api.http.get(f"/v1/rooms/{room}")
 

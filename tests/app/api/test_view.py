@@ -1,4 +1,4 @@
-"""What programs outside are shown of a room's Conversation."""
+"""Programs see a room's Conversation without private data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check` and `run` agree: what the one calls an error, the other refuses or reports."""
+"""`check` and `run` agree: `run` refuses or reports every error of `check`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def settings(local: Sandbox, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in an installation without the extras."""
+    """Import errors as in an installation without the extras."""
     real = importlib.import_module
 
     def without_sdks(name: str, package: str | None = None) -> Any:
@@ -126,7 +126,7 @@ def _dead(kind: str, **options: Any) -> Change:
     return change
 
 
-# Programs of tools that answer, and that do not.
+# Programs of tool servers that work, and that do not.
 ADDS = {"command": sys.executable, "args": ["-m", "tests.tools.plain_server", "none"]}
 TOOLS = {"folder": str(Path(__file__).parents[3])}
 
@@ -168,7 +168,7 @@ BROKEN = {
     "a tool's program that ends at once": _tool(command="true"),
     "an unknown group": _unknown_group,
 }
-# What is found in the file, the environment and the packages alone.
+# Errors in the file, the environment and the packages.
 OFFLINE = set(BROKEN) - {
     "an unknown channel", "a dead model's API", "a dead ACP server", "a dead A2A server",
     "a dead webhook", "nobody can call us", "a dead server of tools",
@@ -186,7 +186,7 @@ async def errors_of_check(settings: Any, tmp_path: Path, *options: str) -> list[
 
 
 async def troubles_of_run(settings: Any) -> list[str]:
-    """Why it does not start; or what it reports when it has."""
+    """The errors with which it does not start, or the problems that it reports afterwards."""
     try:
         check_purpose(settings_of(settings))
         bridge = await build(settings_of(settings))
@@ -212,7 +212,7 @@ async def test_a_good_configuration_is_good_for_both(
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_what_check_calls_an_error_run_refuses_or_reports(
+async def test_run_refuses_or_reports_every_error_of_check(
     settings: dict[str, Any], tmp_path: Path, name: str
 ) -> None:
     BROKEN[name](settings)
@@ -256,7 +256,7 @@ def _another_tenant(local: Sandbox, settings: dict[str, Any]) -> None:
     teams["workspace"] = str(UUID(int=7))
 
 
-# What the platforms alone know: how it is made, and what is said of it.
+# Errors that only the platforms know: how to cause each, and its text.
 BROKEN_THERE: dict[str, tuple[Callable[[Sandbox, dict[str, Any]], None], str]] = {
     "slack: not in the channel": (_not_in_the_channel, "the bot is not in channel"),
     "slack: a scope": (_missing_scope, "scope chat:write.customize is missing"),
@@ -346,7 +346,7 @@ async def test_a_reload_that_misses_a_secret_changes_nothing_and_says_so(
         await bridge.close()
 
 
-async def test_what_is_not_ready_is_reported_while_the_bridge_runs(
+async def test_parts_that_are_not_ready_are_reported_while_the_bridge_runs(
     settings: dict[str, Any],
 ) -> None:
     _dead("openai-chat", model="m")(settings)
@@ -365,7 +365,7 @@ async def test_what_is_not_ready_is_reported_while_the_bridge_runs(
 
 
 class TurnedClock(SystemClock):
-    """Whoever sleeps sleeps until it is turned."""
+    """A clock on which sleepers wait until the test turns it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -380,7 +380,7 @@ class TurnedClock(SystemClock):
         await woken
 
     async def turn(self, seconds: float) -> None:
-        """So many seconds pass; until everybody sleeps again."""
+        """Let these seconds pass, until all tasks sleep again."""
         self.now += seconds
         due = [sleeper for sleeper in self.sleeping if sleeper[0] <= self.now]
         self.sleeping = [sleeper for sleeper in self.sleeping if sleeper[0] > self.now]
@@ -395,7 +395,7 @@ class TurnedClock(SystemClock):
 async def test_accounts_are_looked_at_once_and_again_while_something_is_wrong(
     local: Sandbox, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their platforms count the requests; an account that is not connected is left alone."""
+    """Platforms limit the requests; an account that is not connected is not checked."""
     looked: list[str] = []
     wrong = {"slack": "scope x is missing"}
     up = {"slack"}

@@ -1,4 +1,4 @@
-"""`check` finds what is wrong before the start, and says what to do about each."""
+"""`check` finds problems before the start, and says how to solve each."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _unknown_key(settings: dict[str, Any]) -> None:
         (_unknown_channel, "Room general", "no channel '#genral'", ""),
         (_twice, "Room general", "is in this room already", "remove one"),
         (_two_accounts, "Room other", "that account 'slack' speaks in already", "one account"),
-        (_unknown_workspace, "Room general", "sees nothing of a workspace 'Acmee'", "correct"),
+        (_unknown_workspace, "Room general", "sees no workspace 'Acmee'", "correct"),
         (_public_url, "Web server", "is no https address", "TLS"),
         (_slack_over_http, "Account slack", "public_url", "https://"),
         (_store_in_nowhere, "Store", "nowhere", ""),

@@ -1,4 +1,4 @@
-"""`uacs-bridge approvals` tells what had to be allowed, and who decided."""
+"""`uacs-bridge approvals` lists the calls that needed an approval, and who decided."""
 
 from __future__ import annotations
 

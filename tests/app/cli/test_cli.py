@@ -1,4 +1,4 @@
-"""What the command line says of itself, and how it fails."""
+"""The help of the command line, and its errors."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_missing_configuration_says_where_to_start(tmp_path: Path) -> None:
     assert "uacs-bridge init" in result.stderr
 
 
-def test_an_environment_file_fills_what_is_not_set(
+def test_an_environment_file_sets_only_unset_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UACS_TEST_SET", "stays")

@@ -1,4 +1,4 @@
-"""What commands tell of a bridge, while it runs and when it does not."""
+"""Commands for a bridge that runs, and for one that does not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.e2e.local_sandbox import Sandbox, configuration, local_sandbox, runni
 
 @dataclass
 class CliRig:
-    """A bridge that runs, two messages said, and the file that it was started from."""
+    """A running bridge with two messages, and its configuration file."""
 
     local: Sandbox
     bridge: Bridge
@@ -58,7 +58,7 @@ async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
             yield CliRig(local, bridge, url, config, message_ts)
 
 
-async def test_status_tells_accounts_queues_and_counts(rig: CliRig) -> None:
+async def test_status_shows_accounts_queues_and_counts(rig: CliRig) -> None:
     found = await rig.json("status", "--json")
 
     assert found["running"] == {"pid": os.getpid(), "url": rig.url}
@@ -71,7 +71,7 @@ async def test_status_tells_accounts_queues_and_counts(rig: CliRig) -> None:
     assert "slack    slack     connected" in text
 
 
-async def test_rooms_tells_members_agents_and_counts(rig: CliRig) -> None:
+async def test_rooms_lists_members_agents_and_counts(rig: CliRig) -> None:
     found = await rig.json("rooms", "--json")
 
     assert "  1 message, conversation " in (await rig.cli("rooms")).stdout
@@ -102,13 +102,13 @@ async def test_explain_finds_a_message_by_whatever_people_paste(rig: CliRig) -> 
         f"https://acme.slack.com/archives/{channel}/p{in_link}?thread_ts=1.2",
         f"https://discord.com/channels/{guild}/{there}/{copy}",
         f"<https://discord.com/channels/{guild}/{there}/{copy}>",
-        f"{there}-{copy}",  # what Discord copies with Shift held
+        f"{there}-{copy}",  # the id that Discord copies while Shift is held
         in_link,
     ):
         assert (await rig.json("explain", pasted, "--json"))["message"]["id"] == message, pasted
 
 
-async def test_explain_tells_every_step(rig: CliRig) -> None:
+async def test_explain_shows_every_step(rig: CliRig) -> None:
     way = await rig.json("explain", rig.message_ts, "--json")
 
     assert list(way) == ["message", "receive", "inbox", "decode", "stages", "outbox", "lane",
@@ -166,7 +166,7 @@ async def test_archive_show_prints_a_valid_conversation(rig: CliRig) -> None:
     assert read_conversation(own.stdout.encode()).messages == room.messages
 
 
-async def test_archive_show_prints_what_a_member_may_know(rig: CliRig) -> None:
+async def test_archive_show_prints_what_a_member_may_see(rig: CliRig) -> None:
     async def shown(*args: str) -> int:
         return len((await rig.json("archive", "show", "general", *args))["messages"])
 
@@ -439,14 +439,14 @@ def test_schema_prints_and_writes_the_schemas_of_the_docs(tmp_path: Path) -> Non
 
 
 async def test_archive_show_between_two_people_is_of_them_alone(rig: CliRig) -> None:
-    """Nobody wrote anything yet, so there is none; and no other option goes with it."""
+    """There are no messages yet; and `--between` permits no other option."""
     ann, bob = ActorId("slack:T1:U1"), ActorId("discord:G1:2")
 
     nothing = await rig.cli("archive", "show", "--between", ann, bob)
     mixed = await rig.cli("archive", "show", "general", "--between", ann, bob)
 
     assert (nothing.exit_code, "no conversation" in nothing.stderr) == (1, True)
-    assert (mixed.exit_code, "stands alone" in mixed.stderr) == (2, True)
+    assert (mixed.exit_code, "permits no other option" in mixed.stderr) == (2, True)
 
 
 def test_a_new_store_is_made_for_a_lost_one_only_by_command(tmp_path: Path) -> None:

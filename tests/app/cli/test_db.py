@@ -1,4 +1,4 @@
-"""`uacs-bridge db migrate` says what it renamed in the store."""
+"""`uacs-bridge db migrate` prints what it renamed in the store."""
 
 from __future__ import annotations
 

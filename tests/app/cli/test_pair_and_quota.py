@@ -22,7 +22,7 @@ ANN = ActorId("slack:T0ACME:U0ACME01")
 
 @pytest_asyncio.fixture
 async def rig(tmp_path: Path) -> AsyncGenerator[CliRig]:
-    """With an agent that may begin one turn in an hour."""
+    """A running bridge with an agent that may begin one turn per hour."""
     async with local_sandbox(names=("slack",)) as local:
         settings = configuration(local, tmp_path / "bridge.sqlite3", channels=["general"])
         room = settings["rooms"]["general"]

@@ -1,4 +1,5 @@
-"""What the tests of the demo's page share: a demo, a browser, and a page that is watched."""
+"""Fixtures of the tests of the demo's page: a demo, a browser, and a page whose errors are
+collected."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.app.demo import showing
 
-# No test is decided by time: this only ends one that waits for what never comes.
+# Ends a test that would wait for ever; no result depends on it.
 PATIENCE = 60_000  # milliseconds
 expect.set_options(timeout=PATIENCE)
 
-# Notes what the page's policy forbids.
+# Records violations of the page's policy.
 _WATCH = """
 window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
@@ -37,14 +38,14 @@ def chromium() -> Generator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, address: str) -> Generator[Page]:
-    """The page, watched: no error in its console, nothing that its policy forbids."""
+    """The page; fails the test for an error in its console or a violation of its policy."""
     with watched(chromium, address) as page:
         yield page
 
 
 @contextmanager
 def watched(chromium: Browser, address: str) -> Generator[Page]:
-    """The demo's page; at its end nothing was wrong with it."""
+    """The demo's page; fails at its end if there were errors."""
     complaints: list[str] = []
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.set_default_timeout(PATIENCE)
@@ -61,7 +62,7 @@ def watched(chromium: Browser, address: str) -> Generator[Page]:
 
 
 def _troubles(message: ConsoleMessage) -> list[str]:
-    """Browsers note every refused request, and some tests have requests refused."""
+    """Errors in the console, without refused requests, which some tests cause."""
     refused = ("status of 400", "status of 403")
     if message.type == "log" or any(status in message.text for status in refused):
         return []

@@ -17,7 +17,7 @@ _PATIENCE = 60_000
 
 
 def take(path: Path, width: int = 1440, height: int = 900) -> None:
-    """People talk, somebody reacts, and an agent shows its form in all panes."""
+    """Take the picture: people talk, a person reacts, and an agent posts its form."""
     with showing.running("--quiet-room") as url, showing.browser() as browser:
         page = browser.new_page(viewport={"width": width, "height": height})
         page.goto(url)
@@ -29,7 +29,7 @@ def take(path: Path, width: int = 1440, height: int = 900) -> None:
         for pane in page.locator(".pane").all():
             form = pane.locator(".post", has_text="Book a room")
             expect(form).to_be_visible(timeout=_PATIENCE)
-        page.wait_for_timeout(2500)  # what was new does not glow any more
+        page.wait_for_timeout(2500)  # until new messages are not highlighted any more
         page.mouse.move(5, 5)
         page.screenshot(path=path)
 

@@ -1,4 +1,4 @@
-"""The demo in a process of its own, and a browser to look at it with."""
+"""The demo in a child process, and a browser."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def start(*options: str, temp: Path | None = None) -> subprocess.Popen[str]:
 
 
 def url_of(process: subprocess.Popen[str]) -> str:
-    """Waits for the line that says where the demo is."""
+    """Wait for the line with the demo's URL."""
     line = _lines(process.stdout).readline()
     found = _URL.search(line)
     assert found, f"no address in {line!r}; stderr: {_lines(process.stderr).read()}"
@@ -54,7 +54,7 @@ def url_of(process: subprocess.Popen[str]) -> str:
 
 
 def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[int, str]:
-    """Its exit code, and what it said on stderr."""
+    """Stop the demo; returns its exit code and stderr."""
     process.send_signal(number)
     try:
         _, complaints = process.communicate(timeout=LONGEST_WAIT)
@@ -67,7 +67,7 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[
 
 @contextmanager
 def running(*options: str) -> Generator[str]:
-    """A demo at a free port; gives its address. It ends well, and without a complaint."""
+    """A demo at a free port; yields its URL, and checks that it ends without an error."""
     process = start("--port", "0", *options)
     try:
         yield url_of(process)

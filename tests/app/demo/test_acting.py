@@ -1,4 +1,4 @@
-"""Lines that are acted out: each is said when all panes show the one before."""
+"""Lines of a scene: each is posted once all panes show the one before."""
 
 from __future__ import annotations
 

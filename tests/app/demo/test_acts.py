@@ -1,4 +1,4 @@
-"""What people do on the demo's page, in a real browser, and what the other panes then show."""
+"""Actions of people on the demo's page in a real browser, and their effect in the other panes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 from bridge.app.demo.world import demo_types
 
 PLATFORMS = tuple(demo_types())
-RICH = ("slack", "discord", "teams")  # people edit messages, share files and press buttons there
-MOST_IN_A_MESSAGE = 10  # what Tab reaches in one message: its buttons, and those of its thread
+RICH = (
+    "slack",
+    "discord",
+    "teams",
+)  # platforms on which people edit messages, share files and press buttons
+MOST_IN_A_MESSAGE = (
+    10  # elements of one message that Tab reaches: its buttons and those of its thread
+)
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -120,7 +126,9 @@ def _fill(form: Locator, day: str) -> None:
 
 
 @pytest.mark.parametrize("platform", RICH)
-def test_the_example_card_goes_around_and_its_form_comes_back(page: Page, platform: str) -> None:
+def test_the_example_card_is_on_every_platform_and_its_form_is_answered(
+    page: Page, platform: str
+) -> None:
     before = {other: _booked(page, other).count() for other in RICH}
     page.wait_for_function("!document.getElementById('card').disabled")
     page.locator("#card").click()
@@ -198,7 +206,7 @@ def test_the_keyboard_goes_through_messages_and_tab_leaves_the_list(page: Page) 
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_theme_is_kept_for_the_next_visit(page: Page, theme: str) -> None:
+def test_the_theme_is_remembered(page: Page, theme: str) -> None:
     root = page.locator("html")
     page.evaluate("localStorage.removeItem('theme')")
     if root.get_attribute("data-theme") != theme:
@@ -322,7 +330,7 @@ _BAR = """(text) => {
 }"""
 
 
-def test_what_was_said_without_this_page_has_the_milliseconds_of_the_bridge(page: Page) -> None:
+def test_messages_from_elsewhere_show_the_bridges_milliseconds(page: Page) -> None:
     answers: list[Any] = []
     page.on("response", lambda entry: answers.append(entry) if "/explain" in entry.url else None)
 
@@ -339,7 +347,7 @@ def test_what_was_said_without_this_page_has_the_milliseconds_of_the_bridge(page
 
 
 def _rounded(number: float) -> int:
-    """As JavaScript does it: halves go up."""
+    """Round as JavaScript does: halves up."""
     return int(number + 0.5)
 
 

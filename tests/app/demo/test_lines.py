@@ -31,7 +31,7 @@ def test_lines_are_merged_by_their_places_and_threads_are_numbers_of_lines() -> 
     )
 
 
-def test_an_answer_to_a_platform_that_is_not_there_stands_outside_of_threads() -> None:
+def test_a_line_in_a_thread_of_a_missing_platform_is_outside_of_threads() -> None:
     assert lines_of("scene", {"here": HERE, "there": replace(THERE, demo=None)}) == (
         Line("here", "Ann", "first"),
         Line("here", "Ann", "third"),

@@ -1,4 +1,4 @@
-"""What stands on the demo's page when it is opened: a short conversation in all panes."""
+"""The demo's page opens with a short conversation in all panes."""
 
 from __future__ import annotations
 

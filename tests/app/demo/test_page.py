@@ -1,4 +1,4 @@
-"""The demo's page in a real browser: written in one pane, seen in the others, safe and live."""
+"""The demo's page in a real browser: messages appear live in all panes, safely."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SIDES = {name: local.demo for name, local in demo_types().items() if local.demo}
 PLATFORMS = tuple(SIDES)
 THREADED = [name for name, side in SIDES.items() if side.threads]
 STREAMING = [name for name, side in SIDES.items() if side.streams]
-QUOTING = ("slack", "discord", "teams")  # their clients set quotes apart
+QUOTING = ("slack", "discord", "teams")  # platforms whose clients show quotes separately
 pytestmark = pytest.mark.skipif(
     showing.CHROMIUM is None,
     reason="no Chromium found: install Debian's `chromium` to test the demo's page",
 )
 
-# Writes a text, and waits until the other panes show it.
+# Writes a text and waits until the other panes show it.
 _SAY = """
 async ([platform, person, text, token]) => {
   const pane = document.querySelector(`.pane.${platform}`);
@@ -53,7 +53,7 @@ def pane(page: Page, platform: str) -> Locator:
 
 
 def say(page: Page, platform: str, text: str, token: str = "", person: int = 0) -> None:
-    """Write in a pane as people do, until each other pane shows it."""
+    """Write in a pane as people do, and wait until each other pane shows it."""
     page.evaluate(_SAY, [platform, person, text, token or text])
 
 
@@ -62,7 +62,7 @@ def posts(page: Page, platform: str, token: str) -> Locator:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_what_is_written_in_a_pane_is_seen_in_the_others(page: Page, platform: str) -> None:
+def test_a_message_written_in_one_pane_appears_in_the_others(page: Page, platform: str) -> None:
     say(page, platform, f"hello from {platform}", person=1)
 
     for other in PLATFORMS:
@@ -89,7 +89,7 @@ def test_each_platform_shows_its_own_markup(page: Page) -> None:
         expect(text.locator("blockquote", has_text="quote1")).to_have_count(1)
 
 
-def test_an_answer_stands_in_the_thread_on_every_side(page: Page) -> None:
+def test_an_answer_is_in_the_thread_on_every_platform(page: Page) -> None:
     say(page, "teams", "shall we begin?")
     root = posts(page, "discord", "shall we begin?").first
     root.locator("article").first.hover()
@@ -144,7 +144,7 @@ _ATTACKS = (
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_no_text_becomes_markup_of_the_page(page: Page, platform: str) -> None:
-    """All in one message, for platforms limit how fast one may write."""
+    """All in one message, because platforms limit how fast a person may write."""
     mark = f"attack on {platform}"
     say(page, platform, "\n".join((*_ATTACKS, mark)), mark)
 
@@ -167,7 +167,7 @@ def test_a_refused_text_is_given_back_with_the_reason(page: Page) -> None:
     assert answer.value.status == 400
 
 
-def test_rooms_are_kept_apart(page: Page) -> None:
+def test_rooms_are_separate(page: Page) -> None:
     pane(page, "discord").get_by_role("button", name="random").click()
     expect(pane(page, "slack").locator(".title")).to_have_text("random")
     say(page, "slack", "only at random")
@@ -177,7 +177,7 @@ def test_rooms_are_kept_apart(page: Page) -> None:
         expect(posts(page, platform, "only at random")).to_have_count(0)
 
 
-def test_a_clicked_message_tells_its_way(page: Page) -> None:
+def test_a_clicked_message_shows_its_steps(page: Page) -> None:
     say(page, "teams", "how did I get here?")
     posts(page, "slack", "how did I get here?").locator(".text").click()
 
@@ -248,7 +248,7 @@ def test_other_names_and_forms_of_other_sites_are_refused(address: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/archive/nowhere", "/explain?platform=x", "/explain?platform=slack&channel=C&id=1"]
 )
-def test_what_is_not_there_is_told(address: str, path: str) -> None:
+def test_missing_pages_are_problems(address: str, path: str) -> None:
     code, body = _answer(address, path)
 
     assert code == 404

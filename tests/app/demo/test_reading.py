@@ -1,4 +1,4 @@
-"""What people read on each side, from what stands there."""
+"""People read authors and texts in each platform's messages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_spaces_and_signs_of_lists_make_no_difference() -> None:
     assert bare("Cl\u200ayde") == "Clyde"
 
 
-def test_answers_stand_below_what_they_answer() -> None:
+def test_replies_are_below_their_root() -> None:
     messages = [
         shown("discord", {"content": text}, id=own, thread=thread)
         for own, thread, text in (

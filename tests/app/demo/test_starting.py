@@ -1,4 +1,4 @@
-"""The demo's start and its end: ports, signals, and nothing left behind."""
+"""The demo's start and end: ports, signals, and temporary files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers name is fetched from open hosts only, within bounds, and tells nobody a token."""
+"""URLs of strangers are fetched from open hosts only, within limits, and reveal no token."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from bridge.testing.memory_blobs import MemoryBlobs
 from tests.app.hosts import Handler, Names, certificate_for, repeats, says, serving, speaking
 from tests.waiting import pass_time
 
-# Patient, so that a busy machine decides nothing; what is about patience has its own limits.
+# Long deadlines, so that a busy machine decides no test; tests of deadlines have their own.
 LIMITS = FetchLimits(size=100_000, seconds=60.0, window=30.0, pace=1)
 HASTY = FetchLimits(size=100_000, seconds=60.0, window=0.3, pace=1000)
 TOKEN = "xoxb-very-secret-token"
@@ -154,7 +154,7 @@ async def test_many_files_are_fetched_at_once(blobs: MemoryBlobs) -> None:
     everybody = asyncio.Barrier(20)
 
     async def together(request: web.Request) -> web.Response:
-        await everybody.wait()  # one after the other they would wait for ever
+        await everybody.wait()  # one after another they would wait for ever
         return web.Response(body=request.path.encode())
 
     async with serving(together) as port, fetching(blobs) as fetcher:
@@ -164,7 +164,7 @@ async def test_many_files_are_fetched_at_once(blobs: MemoryBlobs) -> None:
     assert len({file.blob.file_id for file in fetched}) == 20
 
 
-# --- where to -----------------------------------------------------------------------------------
+# --- addresses ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ async def test_hosts_that_are_not_open_are_never_asked(blobs: MemoryBlobs, url: 
         with pytest.raises((FileRefused, FileUnavailable)) as caught:
             await fetcher.fetch(url.format(port=port))
 
-    # What is no address in any form is a name that nobody knows.
+    # A host that is no address in any notation is an unknown name.
     assert caught.type is FileRefused or "0x" in url or "0177" in url
 
 
@@ -282,7 +282,7 @@ def test_no_socket_is_made_for_an_address_that_is_not_open(address: str) -> None
 async def test_the_host_gets_its_name_and_proves_it_by_its_certificate(
     blobs: MemoryBlobs, tmp_path: Path
 ) -> None:
-    """Though the connection goes to an address: Host, SNI and the certificate are of the name."""
+    """Host, SNI and the certificate have the name, although the connection goes to an address."""
     names_seen: list[str] = []
     server, client = certificate_for("files.test", tmp_path)
     server.sni_callback = lambda _socket, name, _context: names_seen.append(str(name))
@@ -346,7 +346,7 @@ async def test_a_redirect_to_a_host_that_is_not_open_is_refused(
 async def test_a_redirect_from_an_open_host_to_this_machine_is_refused(
     blobs: MemoryBlobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The open host is played by this machine: only its first address is taken for an open one."""
+    """This machine plays the open host: only its first address counts as open."""
     paths: list[str] = []
     is_open = Addresses.is_open
 
@@ -459,7 +459,7 @@ async def test_the_token_is_never_sent_in_the_clear(blobs: MemoryBlobs) -> None:
 async def test_the_token_goes_to_no_other_port_of_its_host(
     blobs: MemoryBlobs, tmp_path: Path
 ) -> None:
-    """On a shared host another port may be anybody's program."""
+    """On a shared host another port may belong to any program."""
     seen: list[str | None] = []
     server, client = certificate_for("files.test", tmp_path)
     names = Names(files_test=[["127.0.0.1"]])
@@ -602,7 +602,7 @@ async def test_a_stream_that_drips_is_left(blobs: MemoryBlobs) -> None:
 async def test_a_stream_that_falls_silent_is_left(blobs: MemoryBlobs) -> None:
     speaker = repeats(OK + b"\r\nabc", b"", pause=5)
     async with speaking(speaker) as port, fetching(blobs, HASTY) as fetcher:
-        with pytest.raises(FileUnavailable, match=r"nothing came for 0\.3 s"):
+        with pytest.raises(FileUnavailable, match=r"no data for 0\.3 s"):
             await fetcher.fetch(f"http://127.0.0.1:{port}/")
 
 
@@ -662,7 +662,7 @@ async def test_a_gzip_file_is_stored_as_it_is(fetcher: GuardedFetcher) -> None:
 
 
 class Unpacker:
-    """zlib's, and how much it gave in all."""
+    """A decompressor of zlib that counts its output."""
 
     unpacked = 0
 
@@ -695,7 +695,7 @@ async def test_a_gzip_bomb_is_left_at_the_limit(
 
 
 async def test_packed_nothing_without_end_is_left(blobs: MemoryBlobs) -> None:
-    """Blocks of deflate that say nothing: nothing comes out, however much goes in."""
+    """Empty blocks of deflate: endless input without any output."""
     head = OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"")[:10]
     empty = b"\x00\x00\x00\xff\xff" * 1000
     async with speaking(repeats(head, empty)) as port, fetching(blobs) as fetcher:
@@ -792,7 +792,7 @@ class _Full(MemoryBlobs):
 
 
 def test_every_error_of_the_client_has_a_place() -> None:
-    """All of aiohttp's errors are of one of the classes that are translated."""
+    """All of aiohttp's errors are subclasses of the translated ones."""
     known = (aiohttp.ClientError, OSError, UnicodeError)
     errors = [
         value

@@ -1,4 +1,4 @@
-"""Links to kept files: signed, expiring, and served so that nothing in a file can run."""
+"""Links to stored files: signed, expiring, and served so that nothing in a file can run."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ async def test_a_name_never_leaves_its_header_or_its_place_in_the_link(
     assert re.fullmatch(r"[A-Za-z0-9_.~%-]+", link.removeprefix(f"{BASE}/files/").split("/")[1])
 
 
-async def test_head_tells_all_but_the_bytes(
+async def test_head_answers_with_all_headers_and_no_bytes(
     http: httpx.AsyncClient, links: FileLinks, blobs: Blobs
 ) -> None:
     link = link_to(links, await put(blobs, PNG))

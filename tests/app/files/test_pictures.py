@@ -1,4 +1,4 @@
-"""Pictures of authors: agents' own, drawn initials, and what is given where nobody reaches us."""
+"""Pictures of authors: agents' files, drawn initials, and URLs elsewhere without a public URL."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_file_is_relative_to_the_configuration(tmp_path: Path) -> None:
     assert read_settings(config).agents["echo"].picture == str(tmp_path / "me.png")
 
 
-def test_check_says_what_is_wrong_with_a_picture(tmp_path: Path) -> None:
+def test_check_reports_an_invalid_picture(tmp_path: Path) -> None:
     file = tmp_path / "me.png"
     missing, far = (
         picture_findings(str(file), BASE),

@@ -1,4 +1,4 @@
-"""What repeats in the log is told once in full, and then counted: one line a minute."""
+"""Repeats in the log are written once in full, and then counted: one line a minute."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_flood_is_one_line_and_then_one_a_minute(log: Log) -> None:
 
 
 def test_every_counted_repeat_is_logged(log: Log) -> None:
-    """Also where the flood ends before the minute does, and where the program ends."""
+    """Also if the flood ends within the minute, or the program ends."""
     for _ in range(10):
         log.logger.error("broken")
     log.now = WINDOW + 1
@@ -173,7 +173,7 @@ def test_messages_are_never_left_out(log: Log) -> None:
 
 
 def test_running_out_of_file_descriptors_is_two_lines(log: Log) -> None:
-    """As asyncio says it, thousands of times a second (CPython 3.11)."""
+    """As asyncio logs it, thousands of times a second (CPython 3.11)."""
     for number in range(2000):
         error = OSError(errno.EMFILE, "Too many open files")
         logging.getLogger("asyncio").error(
@@ -187,7 +187,7 @@ def test_running_out_of_file_descriptors_is_two_lines(log: Log) -> None:
 
 
 def test_a_tool_server_that_prints_no_json_is_two_lines(log: Log) -> None:
-    """As the SDK of MCP says it: a traceback for each line of standard output."""
+    """As the MCP SDK logs it: a traceback for each line of standard output."""
     reader = TypeAdapter(dict[str, int])
     for number in range(300):
         try:
@@ -224,7 +224,7 @@ def test_requests_that_vary_each_line_fill_neither_log_nor_memory(log: Log) -> N
     log.now += WINDOW
     log.repeats.tell()
     log.repeats.tell(everything=True)
-    assert vars(log.repeats)["_told"] == vars(log.repeats)["_causes"] == {}
+    assert vars(log.repeats)["_logged"] == vars(log.repeats)["_causes"] == {}
 
 
 async def test_when_the_bridge_stops_all_counts_are_logged(log: Log) -> None:
@@ -240,12 +240,12 @@ async def test_when_the_bridge_stops_all_counts_are_logged(log: Log) -> None:
 
 # --- every line of the code ---------------------------------------------------------------------
 
-# Of the whole bridge, and the same whenever they come.
+# Events of the whole bridge, equal whenever they are logged.
 OF_THE_BRIDGE = {"store_write_recovered"}
 
 
 def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
-    """Where it is, its event, and its keys: of every warning and error that is logged."""
+    """The place, event and keys of every warning and error that the code logs."""
     found: list[tuple[str, str, set[str]]] = []
     for path in sorted([*ROOT.glob("bridge/**/*.py"), *ROOT.glob("connectors/**/*.py")]):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -266,7 +266,7 @@ def _lines_of_the_code() -> list[tuple[str, str, set[str]]]:
 
 
 def test_every_warning_has_a_key_that_distinguishes_it() -> None:
-    """Else trouble of one account hides that of another behind "repeated"."""
+    """Otherwise a problem of one account hides another's as "repeated"."""
     lines = _lines_of_the_code()
     known = {*ABOUT, *WHY, *WHICH, "exc_info"}
 
@@ -282,7 +282,7 @@ def test_every_warning_has_a_key_that_distinguishes_it() -> None:
 
     assert len(lines) > 100
     assert alike == []
-    assert nobodys == []  # what is of an account names it, or its channel
+    assert nobodys == []  # an event of an account names it or its channel
 
 
 def test_parts_that_are_not_ready_are_logged_separately(log: Log) -> None:

@@ -76,7 +76,7 @@ def test_secrets_are_hidden_however_deep_and_by_the_name_of_their_key() -> None:
     assert "abcdefgh" not in str(redact(None, "", dict(event)))
 
 
-def test_what_people_wrote_cannot_forge_a_line_or_steer_a_terminal() -> None:
+def test_text_of_people_cannot_forge_a_log_line_or_control_a_terminal() -> None:
     assert redact(None, "", {"channel": "a\rb\x1b[2Jc"}) == {"channel": "a\\x0db\\x1b[2Jc"}
 
 

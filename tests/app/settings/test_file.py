@@ -1,4 +1,4 @@
-"""The configuration: all of it is in the example; what is wrong is said with its place."""
+"""The configuration: the example has every key, and errors name their place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXAMPLE = ROOT / "config" / "bridge.example.yaml"
 
 
 def models() -> Iterator[tuple[str, type[BaseModel]]]:
-    """Every model of the configuration, by where it stands."""
+    """Every model of the configuration, by its path."""
     yield from _below("", Settings)
     for name in names_of(CONNECTORS):
         yield f"accounts.{name}", connector_type(name).settings
@@ -67,7 +67,7 @@ def test_the_example_has_every_key_of_every_model() -> None:
     example_keys = set(re.findall(r"[{\s-]([a-z_]+):", EXAMPLE.read_text()))
     keys = {key for _, model in models() for key in model.model_fields}
 
-    # `options` is how an account's own keys are held once they are read; nobody writes it.
+    # `options` holds an account's own keys after validation; the file does not have it.
     assert keys - example_keys - {"options"} == set()
 
 
@@ -230,7 +230,7 @@ def test_errors_are_in_terms_of_yaml(room: dict[str, Any], expected: str) -> Non
     assert expected in found
 
 
-def test_ids_and_names_that_yaml_reads_as_numbers_are_what_they_look_like() -> None:
+def test_ids_and_names_that_yaml_reads_as_numbers_are_read_as_text() -> None:
     accounts = {"d": {"platform": "discord", "bot_token": {"env": "B"}}}
     member = {"account": "d", "channel": 1323802873036800011, "workspace": 1323802873036800007}
     room = {"members": [member], "feedback": True}

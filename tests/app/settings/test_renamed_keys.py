@@ -45,7 +45,7 @@ RENAMED: dict[str, tuple[str, Any]] = {
 
 
 def configuration() -> dict[str, Any]:
-    """The least that has every section."""
+    """The smallest configuration with every section."""
     helper = {"kind": "acp", "base_url": "https://agents.test", "agent_name": "helper"}
     slack = {"platform": "slack", "bot_token": {"env": "BOT"}, "app_token": {"env": "APP"}}
     room = {"members": [{"account": "acme", "channel": "C1"}], "agents": [{"agent": "helper"}]}
@@ -57,7 +57,7 @@ def configuration() -> dict[str, Any]:
 
 
 def section(data: dict[str, Any], path: str) -> tuple[dict[str, Any], str]:
-    """The mapping that a path leads into, and its last key."""
+    """The mapping that a path ends in, and its last key."""
     *steps, key = path.replace("[0]", ".0").split(".")
     here: Any = data
     for step in steps:

@@ -213,7 +213,7 @@ def test_deep_json_is_read_or_refused(api: str, levels: int) -> None:
 
 
 def _read_or_refuse(value: Any, api: str) -> None:
-    """No other error than this one is right, and what was read can be written."""
+    """Read a payload; only CodecError may be raised, and the result can be written."""
     with suppress(CodecError):
         (kept,) = translate(value, source=api, target="uacs").messages
         assert translate(kept, source="uacs", target=api).messages
@@ -231,7 +231,7 @@ def test_a_bare_list_of_messages_is_a_request() -> None:
     assert _any(conversation)["messages"][0]["content"][0]["text"] == "Hi"
 
 
-def test_an_answer_of_an_api_is_a_message_and_goes_to_a_platform() -> None:
+def test_an_answer_of_an_api_is_a_message_and_is_translated_to_a_platform() -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": "<think>Hm.</think>**Hi**"}}
     answer: Any = {"id": "c1", "object": "chat.completion", "choices": [choice]}
 
@@ -245,9 +245,7 @@ def test_an_answer_of_an_api_is_a_message_and_goes_to_a_platform() -> None:
     assert "Hm." not in json.dumps(slack)
 
 
-def test_a_platforms_message_becomes_the_users_and_a_conversation_is_translated_message_by_message() -> (
-    None
-):
+def test_a_platforms_message_is_the_users_and_a_conversation_goes_by_messages() -> None:
     slack: Any = {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "*Hello*"}}]}
 
     (request,) = translate(slack, source="slack", target="openai-chat").messages
@@ -293,7 +291,7 @@ def test_instructions_that_are_posted_on_a_platform_are_a_loss() -> None:
         ),
     ],
 )
-def test_the_name_of_an_assistant_that_another_api_does_not_tell_is_a_loss(
+def test_an_assistants_name_that_another_api_omits_is_a_loss(
     source: str, target: str, request_: Any
 ) -> None:
     done = translate(request_, source=source, target=target)

@@ -118,7 +118,7 @@ ACTIVITY: dict[str, JsonValue] = {
 }
 
 
-QUIET: dict[str, Any] = {"allowed_mentions": {"parse": []}}  # whoever posts it pings nobody
+QUIET: dict[str, Any] = {"allowed_mentions": {"parse": []}}  # posting it pings nobody
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_uacs_keeps_a_platforms_message_unchanged_beside_its_fallback() -> None:
     ]
 
 
-def test_a_message_that_was_changed_in_uacs_goes_home_through_the_tree() -> None:
+def test_a_message_that_was_changed_in_uacs_is_written_anew_for_its_platform() -> None:
     (stored,) = translate(DISCORD, source="discord", target="uacs").messages
     changed: Any = json.loads(json.dumps(stored))
     changed["content"][0]["text"] = "Bye"
@@ -166,7 +166,7 @@ def test_a_message_that_was_changed_in_uacs_goes_home_through_the_tree() -> None
     assert message["content"] == "Bye"
 
 
-def test_a_payload_that_is_all_an_agent_says_goes_to_its_platform_as_it_is() -> None:
+def test_a_payload_that_is_the_whole_message_reaches_its_platform_unchanged() -> None:
     part = {"type": "structured_data", "schema_id": "application/vnd.slack.blocks+json"}
     message: Any = {
         "message_id": "m",
@@ -234,7 +234,7 @@ def test_a_deep_payload_becomes_uacs_without_its_home() -> None:
     assert [loss.kind for loss in done.losses] == ["home_not_kept"]
 
 
-def test_a_template_that_nobody_filled_in_is_named() -> None:
+def test_an_unexpanded_template_is_a_loss() -> None:
     card: dict[str, JsonValue] = {**ADAPTIVE, "body": [{"type": "TextBlock", "text": "Hi ${name}"}]}
 
     done = translate(card, source="teams", target="card")
@@ -272,7 +272,7 @@ def test_nesting_of_a_thousand_levels_is_read_and_written(levels: int) -> None:
         (b"{", "is not JSON"),
         (b'{"a": NaN}', "NaN is no JSON number"),
         (b'"\xff"', "is not UTF-8: byte 1 is wrong"),
-        (b"[" * 5000 + b"]" * 5000, "nested"),  # each Python has a depth of its own
+        (b"[" * 5000 + b"]" * 5000, "nested"),  # versions of Python have different limits
         (b"[" * 1010 + b"]" * 1010, "is nested more than 1008 levels deep"),
         (b"9" * 5000, "is not JSON"),
     ],
@@ -412,7 +412,7 @@ def test_the_batch_reads_lines_and_writes_lines() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (("--from", "card"), 2, "Say --from and --to, or --batch"),
+        (("--from", "card"), 2, "Give --from and --to, or --batch"),
         (
             ("--from", "zulip", "--to", "card"),
             2,

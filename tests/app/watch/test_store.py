@@ -1,4 +1,5 @@
-"""A store that takes nothing is seen: in /healthz, in the metrics, and once a minute in the log."""
+"""A store that accepts no writes is reported in /healthz, in the metrics, and once a minute in the
+log."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from bridge.testing.store_contract import raw
 
 
 class Takes:
-    """The part of a store that is asked; `error` is what it raises, `held` lets it wait."""
+    """The part of a store that is tested; `error` is what it raises, `held` makes it wait."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -50,7 +51,7 @@ def watch_of(store: Takes, clock: ManualClock) -> StoreWatch:
 
 @pytest.fixture
 async def bridge(tmp_path: Path) -> AsyncIterator[Bridge]:
-    """Without accounts; its router does not run."""
+    """A bridge without accounts, whose router does not run."""
     made = await build(settings_of({"store": {"path": str(tmp_path / "data" / "b.sqlite3")}}))
     made.running = True
     yield made
@@ -65,7 +66,7 @@ async def ask(bridge: Bridge, path: str) -> tuple[int, Any]:
 
 
 def test_a_store_failure_is_reported_within_five_seconds() -> None:
-    """A proof begins at most EVERY after the last, and is given up after PATIENCE."""
+    """A test begins at most EVERY after the last one, and is given up after PATIENCE."""
     assert EVERY + PATIENCE < 5
 
 
@@ -158,7 +159,7 @@ async def test_a_file_that_another_program_has_locked_is_noticed(
     with closing(sqlite3.connect(bridge.settings.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         await bridge.watch.look()
-        assert "took no write" in bridge.watch.trouble
+        assert "accepted no write" in bridge.watch.trouble
         assert (await ask(bridge, "/healthz"))[0] == 503
         other.execute("ROLLBACK")
 
@@ -185,7 +186,7 @@ def _rename(path: Path, target: Path) -> None:
 
 
 async def test_a_full_disk_is_noticed_though_a_small_write_would_pass(bridge: Bridge) -> None:
-    """After a real write found no room, the proof must be as large as a batch of messages."""
+    """After a real write found no space, the test must write as much as a batch of messages."""
     store = bridge.store
     assert isinstance(store, SqliteStore)
     await store.prove_writable()
@@ -217,7 +218,7 @@ async def test_a_full_disk_is_noticed_though_a_small_write_would_pass(bridge: Br
 async def test_a_disk_that_fails_while_the_bridge_runs_is_noticed(
     bridge: Bridge, monkeypatch: pytest.MonkeyPatch, failure: str, expected: str
 ) -> None:
-    """A disk that is mounted read-only, and one that gives an error, while the store is open."""
+    """A disk that becomes read-only, and one that returns errors, while the store is open."""
     store = bridge.store
     assert isinstance(store, SqliteStore)
     assert store.writer is not None
@@ -241,7 +242,7 @@ async def test_a_disk_that_fails_while_the_bridge_runs_is_noticed(
 
 
 class _FailingDisk:
-    """A connection whose COMMIT ends as where the disk gives EIO."""
+    """A connection whose COMMIT fails as with an EIO of the disk."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -258,7 +259,8 @@ class _FailingDisk:
 
 
 async def _pages(store: SqliteStore, most: Callable[[int], int]) -> None:
-    """How many pages the file may have: a small disk. Outside of a transaction, as SQLite wants."""
+    """Limit the pages of the file, like a small disk; outside of a transaction, as SQLite
+    requires."""
     assert store.writer is not None
 
     def unit(db: sqlite3.Connection) -> None:
@@ -298,7 +300,7 @@ def _fill(db: sqlite3.Connection, count: int) -> None:
 
 
 def _steps(db: sqlite3.Connection) -> int:
-    """Instructions of SQLite's machine that a look takes."""
+    """The instructions of SQLite's virtual machine that a query takes."""
     steps = 0
 
     def step() -> int:

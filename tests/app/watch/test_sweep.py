@@ -1,4 +1,4 @@
-"""Files that nothing names any more go after their days; all others stay."""
+"""Unused files are removed after their days; all others stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bridge's own web server: bounded, quiet about secrets, and `/admin` for commands only."""
+"""The bridge's web server has limits, hides secrets, and serves `/admin` to commands only."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_the_servers_own_refusals_are_json(bounded: Starlette, idle: Bridg
     assert {answer.headers["content-type"] for answer in answers} == {"application/problem+json"}
     assert all(answer.json()["status"] == answer.status_code for answer in answers)
     assert (large.json()["detail"], large.json()["todo"]) == (
-        "The body is larger than 100 bytes", "send less at once; give files by their addresses"
+        "The body is larger than 100 bytes", "send less at once; send files by URL"
     )  # fmt: skip
     assert slow.json()["todo"] == "send it anew"
     assert set(method.headers["allow"].split(", ")) == {"GET", "HEAD"}
@@ -151,7 +151,7 @@ class ReportsHealth:
         return ()
 
 
-async def test_health_and_metrics_tell_counts(idle: Bridge) -> None:
+async def test_health_and_metrics_have_counts(idle: Bridge) -> None:
     async with _client(web_app(idle)) as http:
         health = (await http.get("/healthz")).json()
         metrics = (await http.get("/metrics")).text
@@ -175,7 +175,7 @@ async def test_health_has_the_time_of_an_accounts_last_event_under_both_names(
 
 
 def _names_files(bridge: Bridge) -> dict[str, str]:
-    """Every source of problems, with words that name files as each of them does."""
+    """Fill every source of problems with texts that name files."""
     agent = "agents.echo.picture: 'sb/nope.png' cannot be read; correct the path"
     tool = "tools.notes: there is no program '/srv/tools/notes' that may be run; correct `command`"
     bridge.problems[:] = [

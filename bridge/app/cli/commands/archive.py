@@ -64,7 +64,9 @@ def show(
     """
     if between:
         if room or channel or member or reader:
-            raise click.UsageError("--between stands alone: it names all who may read it")
+            raise click.UsageError(
+                "--between permits no other option: it names all who may read the messages"
+            )
         click.echo(asyncio.run(_between(config, between, newest)))
         return
     if (room is None) == (channel is None):
@@ -137,7 +139,9 @@ async def _room(store: Store, name: str) -> UUID:
         return UUID(name)
     except ValueError:
         names = ", ".join(sorted(rooms)) or "none"
-        raise StoreError(f"Nothing was said in a room {name!r} yet; known are: {names}") from None
+        raise StoreError(
+            f"There are no messages in a room {name!r} yet; rooms with messages: {names}"
+        ) from None
 
 
 def _channel(key: str) -> UUID:

@@ -95,7 +95,7 @@ def replay(operations: tuple[str, ...], everything: bool, config: Path) -> None:
       uacs-bridge dead-letters replay --all
     """
     if bool(operations) == everything:
-        raise click.UsageError("name operations, or say --all")
+        raise click.UsageError("name operations, or use --all")
     letters = asyncio.run(_letters(config))
     chosen = [_dead_letter(letters, operation) for operation in operations]
     if everything:

@@ -84,7 +84,7 @@ async def _way(settings: Settings, reference: str) -> dict[str, object]:
         if explanation is None:
             raise StoreError(
                 f"No message {reference!r} is archived; give its id or its link, and see "
-                "`uacs-bridge status` for events that nobody understood"
+                "`uacs-bridge status` for events that could not be decoded"
             )
         return await way_of(explanation, settings, store)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _USES = {
     "agent": "an agent in channels, which are not joined with one another",
-    "mirror": "what is said in one channel appears in the others",
-    "archive": "what is said is kept, and nothing is written",
+    "mirror": "messages of one channel appear in the others",
+    "archive": "messages are stored, and nothing is posted",
 }
 _Problem = Callable[[str], str]
 """Why a value cannot be; empty where it can."""
@@ -208,7 +208,7 @@ def _draft(
         public_url = asking.value("--public-url", question, _url_problem)
     if asking.given:
         names = f"NAME is one of {', '.join(accounts)}" + (" or agent" if agent else "")
-        raise ConfigError(f"--set {next(iter(asking.given))}: nothing is called so; {names}")
+        raise ConfigError(f"--set {next(iter(asking.given))}: there is no such part; {names}")
     return _Draft(use, accounts, agent, members, public_url or "", variables)
 
 
@@ -418,7 +418,7 @@ def _next_steps(config: Path, draft: _Draft) -> list[str]:
     variables = [f"  export {name}=..." for name in dict.fromkeys(draft.variables)]
     return [
         f"Written: {path}",
-        *(["", "Set what these stand for:", *variables] if variables else []),
+        *(["", "Set these variables:", *variables] if variables else []),
         "",
         "How to get them, and what to do on each platform:",
         *(f"  uacs-bridge setup {name}" for name in draft.accounts),

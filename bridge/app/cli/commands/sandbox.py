@@ -132,8 +132,8 @@ def _instructions(
 ) -> str:
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
     values = "".join(f"{name}={value}\n" for name, value in environment.items())
-    head = f"Local platforms at {base_url} (Ctrl-C stops them; all they know is then forgotten)\n"
-    see = f"What they are seeded with: {base_url}/_control/world\n"
+    head = f"Local platforms at {base_url} (Ctrl-C stops them; their data is then lost)\n"
+    see = f"Their people and channels: {base_url}/_control/world\n"
     if folder is None:
         return f"{head}{see}\n# --- {_ENVIRONMENT}\n{values}\n# --- {_CONFIG}\n{text}"
     _write(folder / _CONFIG, text)

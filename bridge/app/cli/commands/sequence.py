@@ -42,7 +42,9 @@ async def sequence_of(store: Store, room: str, newest: int, accounts: Mapping[st
     }
     if room not in rooms:
         names = ", ".join(sorted(rooms)) or "none"
-        raise StoreError(f"Nothing was said in a room {room!r} yet; rooms with messages: {names}")
+        raise StoreError(
+            f"There are no messages in a room {room!r} yet; rooms with messages: {names}"
+        )
     conversation = await store.conversation(rooms[room].id, newest=newest)
     found_explanations = [
         await store.explain(MessageId(message.message_id)) for message in conversation.messages

@@ -110,7 +110,7 @@ def _artifact(step: SetupStep, artifact: str | bytes, out: Path | None) -> Itera
         path.write_bytes(artifact.encode() if isinstance(artifact, str) else artifact)
         yield f"   Written: {path}"
     elif isinstance(artifact, bytes):
-        yield f"   {step.filename}: {len(artifact):,} bytes; say --out FOLDER to have it written"
+        yield f"   {step.filename}: {len(artifact):,} bytes; add --out FOLDER to write it"
     else:
         yield ""
         yield textwrap.indent(artifact.strip("\n"), "       ")

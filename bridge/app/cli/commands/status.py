@@ -171,10 +171,10 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
         ],
     )  # fmt: skip
     if status["failed_events"]:
-        yield "\n" + heading("Events that nobody understood (the first few)")
+        yield "\n" + heading("Events that could not be decoded (the first few)")
         rows = [(f["row"], f["account"], f["kind"], f["error"]) for f in status["failed_events"]]
         yield table(("row", "account", "kind", "error"), rows)
-        yield "  After an upgrade that knows them: uacs-bridge dead-letters retry-events"
+        yield "  After an upgrade that can decode them: uacs-bridge dead-letters retry-events"
     if status["outbox"].get("dead") or status["outbox"].get("unproved"):
         yield "\n  See `uacs-bridge dead-letters list` for what was not delivered."
 
@@ -184,7 +184,7 @@ def progress_lines(name: str, progress: Mapping[str, Any]) -> Iterator[str]:
     channels, unread = progress["channels"], progress["unread"]
     uncompared, left = progress["uncompared"], progress["seconds_left"]
     yield (
-        f"  {name} looks for what it missed: messages read in {channels - unread} of {channels} "
+        f"  {name} catches up: messages read in {channels - unread} of {channels} "
         f"channels; edits, deletions, reactions and pins compared in {channels - uncompared}; "
         + ("time left not known yet" if left is None else f"about {age(left)} left")
     )

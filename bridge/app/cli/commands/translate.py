@@ -49,11 +49,11 @@ def command(
     """
     if batch:
         if copy:
-            raise click.UsageError('With --batch, say "copy": true in the lines that are copies')
+            raise click.UsageError('With --batch, set "copy": true in the lines of copies')
         _batch(file)
         return
     if not source or not target:
-        raise click.UsageError("Say --from and --to, or --batch")
+        raise click.UsageError("Give --from and --to, or --batch")
     done = _translation(file, source, target, copy)
     click.echo(_report(done) if report else _output(done))
 
