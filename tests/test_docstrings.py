@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTED = ("uacs", "model", "content", "policies")
+DOCUMENTED = ("uacs", "model", "content", "policies", "ports")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
