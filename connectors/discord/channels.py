@@ -15,7 +15,7 @@ from connectors.discord.capabilities import (
     PERMISSIONS,
     REQUIRED_PERMISSIONS,
 )
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 
 _EVERYTHING = (1 << 63) - 1
@@ -30,24 +30,24 @@ Json = dict[str, Any]
 class Channels:
     """The channels of the servers that the bot is in."""
 
-    def __init__(self, rest: Rest, us: Self) -> None:
+    def __init__(self, rest: Rest, bot: BotIdentity) -> None:
         self._rest = rest
-        self._us = us
+        self._bot = bot
 
     async def visible(self) -> Sequence[ChannelInfo]:
         """Channels in which people write, of all guilds; `ours` where nothing needed is missing."""
-        user = (await self._us.identity()).user
-        found: list[ChannelInfo] = []
+        user = (await self._bot.identity()).user
+        channel_infos: list[ChannelInfo] = []
         async for guild in _guilds(self._rest):
             guild_id = str(guild["id"])
-            whole, member, channels = await guild_facts(self._rest, guild_id, user)
+            guild_data, member, channels = await guild_facts(self._rest, guild_id, user)
             names = {str(channel.get("id")): str(channel.get("name") or "") for channel in channels}
             for channel in channels:
                 kind = CHANNEL_KINDS.get(channel.get("type", -1))
                 if kind is None:
                     continue
-                granted = permissions_in(whole, member, channel, user)
-                found.append(
+                granted = permissions_in(guild_data, member, channel, user)
+                channel_infos.append(
                     ChannelInfo(
                         ref=ids.channel_ref(guild_id, str(channel["id"])),
                         name=str(channel.get("name") or channel["id"]),
@@ -57,21 +57,21 @@ class Channels:
                         group=names.get(str(channel.get("parent_id")), ""),
                     )
                 )
-        return found
+        return channel_infos
 
     async def name(self, channel: ChannelRef) -> str | None:
         """The name as everybody in the guild may know it; a channel that not all may see is called
         what Discord shows to those who may not."""
         try:
             path = f"/channels/{channel.channel}"
-            found = _object(await _get(self._rest, path, f"channel.get {channel.channel}"))
+            channel_data = _object(await _get(self._rest, path, f"channel.get {channel.channel}"))
         except Refused:  # not found, or not for the bot to see
             return NO_ACCESS
-        guild = str(found.get("guild_id") or channel.workspace)
-        for overwrite in _objects(found.get("permission_overwrites")):
+        guild = str(channel_data.get("guild_id") or channel.workspace)
+        for overwrite in _objects(channel_data.get("permission_overwrites")):
             if str(overwrite.get("id")) == guild and _bits(overwrite.get("deny")) & _VIEW:
                 return NO_ACCESS
-        return str(found.get("name") or "") or None
+        return str(channel_data.get("name") or "") or None
 
     def with_id(self, channel: str, workspace: str | None) -> ChannelRef | None:
         """None: the list of channels is complete."""
@@ -80,10 +80,10 @@ class Channels:
 
 async def guild_facts(rest: Rest, guild: str, user: str) -> tuple[Json, Json, Sequence[Json]]:
     """The guild with its roles, ourselves as a member, and the channels."""
-    whole = await _get(rest, f"/guilds/{guild}", "guild.get")
+    guild_data = await _get(rest, f"/guilds/{guild}", "guild.get")
     member = await _get(rest, f"/guilds/{guild}/members/{user}", "guild.member")
     channels = await _get(rest, f"/guilds/{guild}/channels", "guild.channels")
-    return _object(whole), _object(member), [*_objects(channels)]
+    return _object(guild_data), _object(member), [*_objects(channels)]
 
 
 def permissions_in(guild: Json, member: Json, channel: Json, user: str) -> int:
@@ -98,13 +98,18 @@ def permissions_in(guild: Json, member: Json, channel: Json, user: str) -> int:
             granted |= _bits(role.get("permissions"))
     if granted & ADMINISTRATOR:
         return _EVERYTHING
-    overwrites = {str(one.get("id")): one for one in _objects(channel.get("permission_overwrites"))}
-    for group in ([guild_id], sorted(roles - {guild_id}), [user]):
-        chosen = [overwrites[one] for one in group if one in overwrites]
-        for one in chosen:
-            granted &= ~_bits(one.get("deny"))
-        for one in chosen:
-            granted |= _bits(one.get("allow"))
+    overwrites = {
+        str(overwrite.get("id")): overwrite
+        for overwrite in _objects(channel.get("permission_overwrites"))
+    }
+    for overwrite_ids in ([guild_id], sorted(roles - {guild_id}), [user]):
+        group_overwrites = [
+            overwrites[overwrite] for overwrite in overwrite_ids if overwrite in overwrites
+        ]
+        for overwrite in group_overwrites:
+            granted &= ~_bits(overwrite.get("deny"))
+        for overwrite in group_overwrites:
+            granted |= _bits(overwrite.get("allow"))
     return granted if granted & PERMISSIONS["View Channels"] else 0
 
 
@@ -135,4 +140,4 @@ def _object(value: object) -> Json:
 
 
 def _objects(value: object) -> Iterable[Json]:
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()

@@ -18,7 +18,7 @@ from connectors.discord.capabilities import (
     REQUIRED_PERMISSIONS,
 )
 from connectors.discord.channels import guild_facts, permissions_in
-from connectors.discord.identity import Identity, Self
+from connectors.discord.identity import BotIdentity, Identity
 from connectors.discord.rest import Rest
 from connectors.discord.setup import invite_link
 
@@ -30,7 +30,7 @@ _INTENT_TODO = (
     "Developer portal, your application, page Bot, Privileged Gateway Intents: switch on MESSAGE"
     " CONTENT INTENT and save; without it Discord does not let the bot connect."
 )
-_DEPARTURES = (
+_LEAVES_UNREPORTED = (
     "Who leaves a server is not said elsewhere: Discord tells it with the privileged intent SERVER"
     " MEMBERS alone, which the bridge does not ask for"
 )
@@ -41,7 +41,7 @@ class AccountHealth:
     """The health of one account; `receiving` tells how its receiving side is."""
 
     rest: Rest
-    us: Self
+    bot: BotIdentity
     receiving: Callable[[], Health]
 
     def current(self) -> Health:
@@ -52,7 +52,7 @@ class AccountHealth:
     ) -> Sequence[Finding]:
         """Everything that would go wrong later, each with what to do about it."""
         try:
-            identity = await self.us.identity(fresh=True)
+            identity = await self.bot.identity(fresh=True)
         except AuthFailed:
             return [Finding("error", "Discord refuses the bot token", _RESET_TODO)]
         except PlatformError as error:
@@ -62,8 +62,10 @@ class AccountHealth:
             findings.append(Finding("ok", "The intent MESSAGE CONTENT is granted"))
         else:
             findings.append(Finding("error", "The intent MESSAGE CONTENT is missing", _INTENT_TODO))
-        findings.append(Finding("ok", _DEPARTURES))
-        return findings + [one async for one in _check_channels(self.rest, identity, channels)]
+        findings.append(Finding("ok", _LEAVES_UNREPORTED))
+        return findings + [
+            finding async for finding in _check_channels(self.rest, identity, channels)
+        ]
 
 
 async def _check_channels(
@@ -73,19 +75,19 @@ async def _check_channels(
     for channel in channels:
         if not ids.is_direct(channel):
             by_guild.setdefault(channel.workspace, []).append(channel)
-    for guild, wanted in by_guild.items():
+    for guild, refs in by_guild.items():
         try:
-            whole, member, seen = await guild_facts(rest, guild, identity.user)
+            guild_data, member, listed = await guild_facts(rest, guild, identity.user)
         except (NotFound, AuthFailed):
             yield Finding("error", f"The bot is not in server {guild!r}", _invite_todo(identity))
             continue
         except PlatformError as error:
             yield Finding("error", str(error), "Try again later.")
             continue
-        known = {str(channel.get("id")): channel for channel in seen}
-        for channel in wanted:
+        channels_by_id = {str(channel.get("id")): channel for channel in listed}
+        for channel in refs:
             for finding in _check_channel(
-                channel, known.get(channel.channel), whole, member, identity
+                channel, channels_by_id.get(channel.channel), guild_data, member, identity
             ):
                 yield finding
 
@@ -107,8 +109,8 @@ def _check_channel(
         yield Finding("error", f"{name} is a category, not a channel", "Choose a text channel.")
         return
     granted = permissions_in(guild, member, channel, identity.user)
-    missing = [one for one in PERMISSIONS if not granted & PERMISSIONS[one]]
-    if needed := [one for one in missing if one in REQUIRED_PERMISSIONS]:
+    missing = [permission for permission in PERMISSIONS if not granted & PERMISSIONS[permission]]
+    if needed := [permission for permission in missing if permission in REQUIRED_PERMISSIONS]:
         yield Finding(
             "error", f"{name}: the bot lacks {', '.join(needed)}", _permission_todo(needed)
         )

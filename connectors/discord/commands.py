@@ -23,20 +23,26 @@ ANSWER = "interaction.answer"
 
 def command_in(data: Json) -> tuple[str, str]:
     """The command's name with its slash, and the text behind it."""
-    given = data.get("data")
-    inner: Json = given if isinstance(given, dict) else {}
-    options = inner.get("options")
+    command_data = data.get("data")
+    command: Json = command_data if isinstance(command_data, dict) else {}
+    options = command.get("options")
     first = options[0] if isinstance(options, list) and options else None
     text = first.get("value") if isinstance(first, dict) else None
-    return f"/{inner.get('name') or ''}", text if isinstance(text, str) else ""
+    return f"/{command.get('name') or ''}", text if isinstance(text, str) else ""
 
 
-def is_known(found: Json) -> bool:
+def is_registered(command: Json) -> bool:
     """Whether it is as we want it; Discord adds fields of its own."""
-    if any(found.get(name) != COMMAND[name] for name in ("type", "description", "contexts")):
+    if any(command.get(name) != COMMAND[name] for name in ("type", "description", "contexts")):
         return False
-    options = found.get("options")
-    kept = [one for one in options if isinstance(one, dict)] if isinstance(options, list) else []
+    options = command.get("options")
+    command_options = (
+        [option for option in options if isinstance(option, dict)]
+        if isinstance(options, list)
+        else []
+    )
     names = ("type", "name", "description")
-    shown = [{name: one.get(name) for name in names} for one in kept]
-    return shown == COMMAND["options"] and not any(one.get("required") for one in kept)
+    compared_options = [{name: option.get(name) for name in names} for option in command_options]
+    return compared_options == COMMAND["options"] and not any(
+        option.get("required") for option in command_options
+    )

@@ -13,18 +13,18 @@ from bridge.ports.abilities import Abilities
 from bridge.ports.connector import ConnectorTools
 from bridge.ports.inbox import Inbox
 from connectors.discord import decode, encode, links, marks, words
-from connectors.discord.asking import Asked, register
 from connectors.discord.capabilities import CAPABILITIES
 from connectors.discord.channels import Channels
 from connectors.discord.check import AccountHealth
 from connectors.discord.files import PlatformFiles
 from connectors.discord.groups import Groups
 from connectors.discord.history import History
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
+from connectors.discord.interactions import PendingInteractions, register
 from connectors.discord.outsiders import Outsiders
 from connectors.discord.people import DirectMessages, People
 from connectors.discord.places import Places
-from connectors.discord.putting import Marks
+from connectors.discord.reactions import ReactionSender
 from connectors.discord.read_back import ReadBack
 from connectors.discord.receive import Receiver, use_gateway
 from connectors.discord.rest import Rest
@@ -53,26 +53,26 @@ class DiscordConnector:
         self._cdn = settings.cdn_url.rstrip("/")
         _claim_addresses(self, settings)
         self._rest = Rest(settings.api_url, self._token, tools.clock, tools.send_deadline)
-        self._us = Self(self._rest)
-        self._webhooks = Webhooks(self._rest, tools.key_values, self._us)
+        self._bot = BotIdentity(self._rest)
+        self._webhooks = Webhooks(self._rest, tools.key_values, self._bot)
         self._places = Places(self._rest, tools.key_values)
         own_unpins = OwnUnpins(tools.clock)
-        asked = Asked(self._rest, self._us)
-        putting = Marks(self._rest, tools.clock, own_unpins)
-        self._sender = Sender(self._rest, self._webhooks, putting, asked, tools.files)
+        pending = PendingInteractions(self._rest, self._bot)
+        reactions = ReactionSender(self._rest, tools.clock, own_unpins)
+        self._sender = Sender(self._rest, self._webhooks, reactions, pending, tools.files)
         self._receiver = Receiver(
-            account, self._token, tools.clock, self._us, self._webhooks, self._places,
-            self._respond, own_unpins, asked, tools.cards,
+            account, self._token, tools.clock, self._bot, self._webhooks, self._places,
+            self._respond, own_unpins, pending, tools.cards,
         )  # fmt: skip
         self.abilities = self._abilities()
 
     def _abilities(self) -> Abilities:
-        rest, us, clock, receiver = self._rest, self._us, self._tools.clock, self._receiver
-        history = History(rest, clock, us, self._places, receiver.raw, receiver.learn)
-        read_back = ReadBack(rest, us, history, receiver.raw, clock)
+        rest, bot, clock, receiver = self._rest, self._bot, self._tools.clock, self._receiver
+        history = History(rest, clock, bot, self._places, receiver.raw, receiver.learn)
+        read_back = ReadBack(rest, bot, history, receiver.raw, clock)
         groups = Groups(rest)
         return Abilities(
-            health=AccountHealth(rest, us, lambda: receiver.state),
+            health=AccountHealth(rest, bot, lambda: receiver.state),
             history=history,
             lookup=read_back,
             read_back=read_back,
@@ -83,18 +83,18 @@ class DiscordConnector:
             simpler_forms=words,
             typing=marks.Typing(self.account),
             reactions=marks,
-            people=People(rest, us, self._cdn),
+            people=People(rest, bot, self._cdn),
             groups=groups,
             group_names=groups,
-            channels=Channels(rest, us),
-            outsiders=Outsiders(rest, us),
+            channels=Channels(rest, bot),
+            outsiders=Outsiders(rest, bot),
             direct_messages=DirectMessages(rest),
             links=links,
         )
 
     async def run(self, inbox: Inbox) -> None:
         use_gateway(self._settings.api_url, self._settings.gateway_url)
-        work = register(self.account, self._rest, self._us, self._tools.clock)
+        work = register(self.account, self._rest, self._bot, self._tools.clock)
         registering = asyncio.create_task(work)
         try:
             await self._receiver.run(inbox)
@@ -130,12 +130,12 @@ class DiscordConnector:
 
 
 def _claim_addresses(connector: DiscordConnector, settings: DiscordSettings) -> None:
-    wanted = (settings.api_url.rstrip("/"), settings.gateway_url)
+    own_addresses = (settings.api_url.rstrip("/"), settings.gateway_url)
     for other, claimed in _addresses.items():
-        if claimed != wanted:
+        if claimed != own_addresses:
             raise ConfigError(
-                f"Discord account {connector.account!r} uses {wanted[0]!r} and gateway"
-                f" {wanted[1]!r}, but account {other.account!r} uses {claimed[0]!r} and"
+                f"Discord account {connector.account!r} uses {own_addresses[0]!r} and gateway"
+                f" {own_addresses[1]!r}, but account {other.account!r} uses {claimed[0]!r} and"
                 f" {claimed[1]!r}; accounts of one process must share both"
             )
-    _addresses[connector] = wanted
+    _addresses[connector] = own_addresses

@@ -31,10 +31,10 @@ _SUPPRESS_EMBEDS = 1 << 2
 
 def is_typed(data: MessageData) -> bool:
     """Nothing but text, and the previews that Discord makes of its links."""
-    held = (
+    other_parts = (
         data.attachments, data.sticker_items, data.components, data.message_snapshots, data.poll,
     )  # fmt: skip
-    return not any(held) and not any(_is_shown(one.type, data) for one in data.embeds)
+    return not any(other_parts) and not any(_is_shown(embed.type, data) for embed in data.embeds)
 
 
 def is_hidden(data: Mapping[str, object]) -> bool:
@@ -53,16 +53,21 @@ def rich_content(raw: bytes, data: MessageData, document: Document, guild: str) 
     native = orjson.loads(raw)["d"]
     embeds = native.get("embeds")
     if isinstance(embeds, list):
-        kinds = [one.get("type", "rich") if isinstance(one, dict) else "rich" for one in embeds]
-        native["embeds"] = [
-            one for one, kind in zip(embeds, kinds, strict=True) if _is_shown(kind, data)
+        kinds = [
+            embed.get("type", "rich") if isinstance(embed, dict) else "rich" for embed in embeds
         ]
-    attached = [one for one in payloads(native) if one.schema_id != TEXT]
+        native["embeds"] = [
+            embed for embed, kind in zip(embeds, kinds, strict=True) if _is_shown(kind, data)
+        ]
+    payloads_but_text = [payload for payload in payloads(native) if payload.schema_id != TEXT]
     text = Payload(TEXT, text_to_markdown(document), "/content")
-    said = Card((Prose(document, at="/content"),) if document else ())
-    read = [(text, said), *((one, _card(one, guild)) for one in attached)]
-    found = content_of(read, lambda one: one.schema_id == FORWARDS)
-    return found if found.parts else typed_content(document)
+    text_card = Card((Prose(document, at="/content"),) if document else ())
+    payloads_and_cards = [
+        (text, text_card),
+        *((payload, _card(payload, guild)) for payload in payloads_but_text),
+    ]
+    content = content_of(payloads_and_cards, lambda payload: payload.schema_id == FORWARDS)
+    return content if content.parts else typed_content(document)
 
 
 def origin_of(channel: ChannelRef, thread: str | None, message: str) -> str:

@@ -63,16 +63,16 @@ from connectors.discord.content import (
     typed_content,
 )
 from connectors.discord.feedback import sense_of
-from connectors.discord.presses import COMMAND, PRESS, SUBMISSION, pressed_on, user_of, values_in
+from connectors.discord.presses import COMMAND, PRESS, SUBMISSION, press_target, user_of, values_in
 from connectors.discord.settings import CDN_URL
 from connectors.discord.shapes import (
     EmojiData,
     MemberData,
     MessageData,
-    OwnData,
+    OwnershipData,
     PollData,
     PollMediaData,
-    ResultsData,
+    PollResultsData,
     UpdateData,
     UserData,
     Wrapped,
@@ -172,8 +172,8 @@ def _posted(origin: _Origin, payload: bytes) -> Event:
         native_id=data.id,
         message=_message(origin, wrapped, author, payload, own=own),
         author=author,
-        reply_to=_answered(data),
-        addresses_us=not own and _addresses(wrapped.own, origin.channel, data),
+        reply_to=_reply_target(data),
+        addresses_us=not own and _addresses_bridge(wrapped.own, origin.channel, data),
         edited_at=data.edited_timestamp,
         own=own,
         audience=_audience(origin, data),
@@ -184,16 +184,16 @@ def _audience(origin: _Origin, data: MessageData) -> tuple[ActorId, ...] | None:
     """An ephemeral message is for whoever asked for it."""
     if not data.flags & EPHEMERAL:
         return None
-    asked = data.interaction_metadata
-    return (origin.actor(asked.user.id if asked and asked.user else data.author.id),)
+    metadata = data.interaction_metadata
+    return (origin.actor(metadata.user.id if metadata and metadata.user else data.author.id),)
 
 
 def _updated(origin: _Origin, payload: bytes) -> Event:
-    told = WrappedUpdate.model_validate_json(payload)
-    update = told.d
+    wrapped_update = WrappedUpdate.model_validate_json(payload)
+    update = wrapped_update.d
     place = origin.place(update.channel_id, update.id)
     if update.poll and update.poll.results and update.poll.results.is_finalized:
-        now = _time(told.at, origin.order_key)
+        now = _time(wrapped_update.at, origin.order_key)
         return _poll_ended(origin, now, update, update.poll, update.poll.results)
     if update.edited_timestamp is None or update.content is None or update.author is None:
         # Discord also updates a message when its links unfold, or a thread or pin is added.
@@ -215,7 +215,7 @@ def _updated(origin: _Origin, payload: bytes) -> Event:
 
 
 def _poll_ended(
-    origin: _Origin, time: datetime, update: UpdateData, poll: PollData, results: ResultsData
+    origin: _Origin, time: datetime, update: UpdateData, poll: PollData, results: PollResultsData
 ) -> Event:
     """Discord leaves answers without votes out of its counts."""
     votes = {count.id: count.count for count in results.answer_counts}
@@ -226,7 +226,7 @@ def _poll_ended(
         actor=origin.actor(update.author.id if update.author else None),
         target=update.id,
         counts=tuple(
-            (_answer(one.poll_media), votes.get(one.answer_id, 0)) for one in poll.answers
+            (_answer(answer.poll_media), votes.get(answer.answer_id, 0)) for answer in poll.answers
         ),
     )
 
@@ -396,7 +396,7 @@ def _interaction(origin: _Origin, payload: bytes) -> Event:
             text=text_to_markdown(tuple(discord_to_text(text, names))),
             answers=str(data["id"]),
         )
-    token, target, _ = pressed_on(data)
+    token, target, _ = press_target(data)
     user = user_of(data)
     if (sense := sense_of(data)) and target and user:
         return FeedbackGiven(
@@ -476,14 +476,14 @@ def _author(origin: _Origin, data: MessageData) -> Person:
 
 def _picture(channel: ChannelRef, user: UserData, member: MemberData | None, cdn: str) -> str:
     if member and member.avatar and not ids.is_direct(channel):
-        where = f"guilds/{channel.workspace}/users/{user.id}/avatars/{member.avatar}"
-        return f"{cdn}/{where}.png?size=128"
+        path = f"guilds/{channel.workspace}/users/{user.id}/avatars/{member.avatar}"
+        return f"{cdn}/{path}.png?size=128"
     if user.avatar:
         return f"{cdn}/avatars/{user.id}/{user.avatar}.png?size=128"
     return f"{cdn}/embed/avatars/{(int(user.id) >> 22) % 6}.png"
 
 
-def _is_own(own: OwnData, data: MessageData) -> bool:
+def _is_own(own: OwnershipData, data: MessageData) -> bool:
     """Posts by us: through a webhook that our application owns, or by the bot itself. What another
     bridge carried here it carries to us, too, where we are meant to have it."""
     if data.webhook_id is not None:
@@ -495,17 +495,17 @@ def _is_own(own: OwnData, data: MessageData) -> bool:
     return bool(own.user) and data.author.id == own.user
 
 
-def _addresses(own: OwnData, channel: ChannelRef, data: MessageData) -> bool:
+def _addresses_bridge(own: OwnershipData, channel: ChannelRef, data: MessageData) -> bool:
     return ids.is_direct(channel) or any(user.id == own.user for user in data.mentions)
 
 
-def _answered(data: MessageData) -> str | None:
+def _reply_target(data: MessageData) -> str | None:
     """Replies stay in their channel; a reference to another is a crosspost or a forward."""
     reference = data.message_reference
     if reference is None or reference.type == _FORWARD:
         return None
-    here = reference.channel_id in (None, data.channel_id)
-    return reference.message_id if here else None
+    same_channel = reference.channel_id in (None, data.channel_id)
+    return reference.message_id if same_channel else None
 
 
 # --- words ----------------------------------------------------------------------------------
@@ -521,17 +521,17 @@ def _message(
 ) -> Message:
     """Our own posts are never shown again: their words stay as Discord has them."""
     data, channel = wrapped.d, origin.channel
-    said = _own(data) if own else _content(channel, wrapped, payload)
+    content = _own(data) if own else _content(channel, wrapped, payload)
     message = Message(
         message_id=message_id_of(channel, data.id),
         timestamp=data.timestamp.isoformat(timespec="milliseconds"),
         actor=Actor(id=author.id, role="assistant" if author.bot else "human", name=author.name),
-        content=said.parts,
+        content=content.parts,
     )
     if own or not is_rich(message):
         return message
     link = origin_of(channel, origin.place(data.channel_id, data.id).thread, data.id)
-    return with_bridge_metadata(message, said.additions.model_copy(update={"origin": link}))
+    return with_bridge_metadata(message, content.additions.model_copy(update={"origin": link}))
 
 
 def _own(data: MessageData) -> Content:
@@ -544,7 +544,9 @@ def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Co
     people = {user.id: person_of(channel, user, None).name for user in data.mentions}
     document = tuple(discord_to_text(data.content, Names(channel, people, wrapped.names)))
     if "@" in data.content:
-        document = with_references(document, lambda one: _if_it_pinged(one, data))
+        document = with_references(
+            document, lambda reference: _without_silent_ping(reference, data)
+        )
     if wrapped.title:
         document = (Heading(2, (Text(wrapped.title),)), *document)
     if is_typed(data):
@@ -553,7 +555,7 @@ def _content(channel: ChannelRef, wrapped: WrappedMessage, payload: bytes) -> Co
     return rich_content(payload, data, document, channel.workspace)
 
 
-def _if_it_pinged(node: Reference, data: MessageData) -> Inline:
+def _without_silent_ping(node: Reference, data: MessageData) -> Inline:
     """What pinged nobody there is mere text: the author may not mention a role or everybody, or a
     bot asked for silence."""
     match node:

@@ -21,10 +21,10 @@ def custom_emoji(name: str, emoji_id: str, *, moving: bool) -> Emoji:
 
 def native_emoji(emoji: Emoji) -> str | None:
     """`<:name:id>` where it is one of Discord's own; None for those of other places."""
-    found = _NATIVE.fullmatch(emoji.url or "")
-    if not found or not _NAME.fullmatch(emoji.name):
+    match = _NATIVE.fullmatch(emoji.url or "")
+    if not match or not _NAME.fullmatch(emoji.name):
         return None
-    return f"<{'a' if found[2] == 'gif' else ''}:{emoji.name}:{found[1]}>"
+    return f"<{'a' if match[2] == 'gif' else ''}:{emoji.name}:{match[1]}>"
 
 
 def emoji_to_reaction(emoji: Emoji) -> str | None:

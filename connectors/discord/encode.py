@@ -102,16 +102,18 @@ def _calls(delivery: Delivery, byline: Byline, bodies: Sequence[Body]) -> Iterat
     )  # fmt: skip
 
 
-def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: str | None) -> Call:
+def _post(
+    delivery: Delivery, byline: Byline, slot: int, content_body: Body, thread: str | None
+) -> Call:
     operation = delivery.operation
     if isinstance(operation, PostMessage) and operation.answers is not None:
-        return _answer(delivery, operation.answers, slot, shown)
+        return _answer(delivery, operation.answers, slot, content_body)
     direct = ids.is_direct(operation.channel)
     # Links keep their previews (no SUPPRESS_EMBEDS): people expect them, and a preview is no copy
     # of ours that could be edited or relayed again. An agent's have none: a preview asks the
     # address for it, and the agent's words may carry what they should not.
-    body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": _allowed(delivery)}
-    if byline.agent and _is_text(shown):
+    body: dict[str, JsonValue] = {**content_body.content, "allowed_mentions": _allowed(delivery)}
+    if byline.agent and _is_text(content_body):
         body["flags"] = SUPPRESS_EMBEDS
     if direct:
         body |= {"nonce": ids.nonce_of(operation.id, slot), "enforce_nonce": True}
@@ -124,29 +126,32 @@ def _post(delivery: Delivery, byline: Byline, slot: int, shown: Body, thread: st
     rule = MESSAGE_CREATE if direct else WEBHOOK_EXECUTE
     return post_call(
         delivery, slot, method=BOT_POST if direct else WEBHOOK_POST, body=body,
-        rate_limits=_rate_limits(delivery, rule), thread=thread, files=shown.files,
+        rate_limits=_rate_limits(delivery, rule), thread=thread, files=content_body.files,
     )  # fmt: skip
 
 
-def _answer(delivery: Delivery, command: str, slot: int, shown: Body) -> Call:
+def _answer(delivery: Delivery, command: str, slot: int, content_body: Body) -> Call:
     """To a command, for the asker alone."""
-    body: dict[str, JsonValue] = {**shown.content, "allowed_mentions": NO_PINGS}
+    body: dict[str, JsonValue] = {**content_body.content, "allowed_mentions": NO_PINGS}
     return post_call(
         delivery, slot, method=ANSWER, body=body,
         rate_limits=_rate_limits(delivery, WEBHOOK_EXECUTE), thread=None, native_id=command,
     )  # fmt: skip
 
 
-def _edit(delivery: Delivery, copy: Receipt, shown: Body) -> Call:
+def _edit(delivery: Delivery, copy: Receipt, content_body: Body) -> Call:
     """What is not there any more is taken away; files that stand stay where they are named."""
     operation = delivery.operation
-    agent = isinstance(operation, EditMessage) and operation.byline.agent and _is_text(shown)
+    agent = isinstance(operation, EditMessage) and operation.byline.agent and _is_text(content_body)
     quiet: dict[str, JsonValue] = {"flags": SUPPRESS_EMBEDS} if agent else {}
     return copy_call(
         delivery, copy, "edit",
         method=BOT_EDIT if ids.is_direct(operation.channel) else WEBHOOK_EDIT,
-        body={**_emptied(shown), **shown.content, **quiet, "allowed_mentions": _allowed(delivery)},
-        rate_limits=_rate_limits(delivery, MESSAGE_EDIT), files=shown.files,
+        body={
+            **_cleared_fields(content_body), **content_body.content, **quiet,
+            "allowed_mentions": _allowed(delivery),
+        },
+        rate_limits=_rate_limits(delivery, MESSAGE_EDIT), files=content_body.files,
     )  # fmt: skip
 
 
@@ -165,17 +170,17 @@ def _allowed(delivery: Delivery) -> dict[str, JsonValue]:
     return allowed
 
 
-def _is_text(shown: Body) -> bool:
+def _is_text(body: Body) -> bool:
     """Whether it is text, which Discord would look for links in."""
-    return "content" in shown.content and not (shown.content.keys() & {"embeds", "flags"})
+    return "content" in body.content and not (body.content.keys() & {"embeds", "flags"})
 
 
-def _emptied(shown: Body) -> dict[str, JsonValue]:
+def _cleared_fields(body: Body) -> dict[str, JsonValue]:
     """What an edit leaves out stays as it was (docs: resources/message)."""
-    if shown.content.keys() == {"content"}:
+    if body.content.keys() == {"content"}:
         return {}
     empty: dict[str, JsonValue] = {"content": None, "embeds": []}
-    return empty if "flags" in shown.content else {**empty, "components": []}
+    return empty if "flags" in body.content else {**empty, "components": []}
 
 
 def _delete(delivery: Delivery, copy: Receipt) -> Call:
@@ -202,18 +207,18 @@ def _bodies(
 ) -> tuple[list[Body], tuple[Loss, ...]]:
     if is_rich(delivery.message):
         bodies, losses = rich_bodies(
-            delivery.message, _above(delivery, byline), cards, files, delivery.counterparts
+            delivery.message, _lines_above(delivery, byline), cards, files, delivery.counterparts
         )
     else:
         texts, losses = _texts(delivery, byline)
         bodies = [Body({"content": text}) for text in texts]
     if not delivery.feedback:
         return bodies, losses
-    with_buttons, unasked = with_question(bodies)
-    return with_buttons, (*losses, *unasked)
+    with_buttons, feedback_losses = with_question(bodies)
+    return with_buttons, (*losses, *feedback_losses)
 
 
-def _above(delivery: Delivery, byline: Byline) -> Document:
+def _lines_above(delivery: Delivery, byline: Byline) -> Document:
     """Who says it, where the bot has but one name; what it answers."""
     blocks: list[Block] = []
     if delivery.quoted:
@@ -253,32 +258,32 @@ def _begins_with_block(document: Document) -> bool:
 
 def _quote_line(delivery: Delivery, quoted: Quoted) -> str:
     """Webhooks cannot reply (docs: resources/webhook), so a small line says who is answered."""
-    who = escape(cut_name(_one_line(quoted.author), NAME_LIMIT)) or "?"
+    author = escape(cut_name(_one_line(quoted.author), NAME_LIMIT)) or "?"
     if quoted.native_id:
         channel = delivery.operation.channel
-        return f"-# ↪ {who}: {ids.jump_link(channel, delivery.thread, quoted.native_id)}"
+        return f"-# ↪ {author}: {ids.jump_link(channel, delivery.thread, quoted.native_id)}"
     excerpt = escape(cut_text(_one_line(quoted.excerpt), _EXCERPT))
-    return f"-# ↪ {who}: {excerpt}" if excerpt else f"-# ↪ {who}"
+    return f"-# ↪ {author}: {excerpt}" if excerpt else f"-# ↪ {author}"
 
 
 def webhook_name(name: str) -> str:
     """A name that Discord takes, looking the same: 1-80 characters, without its own names."""
-    name_shown = _one_line(name)
-    if not any(character.isprintable() and not character.isspace() for character in name_shown):
+    visible_name = _one_line(name)
+    if not any(character.isprintable() and not character.isspace() for character in visible_name):
         return "(no name)"
-    name_shown = _FORBIDDEN.sub(_with_gap, name_shown)
-    if reserved := _RESERVED.fullmatch(name_shown):
+    visible_name = _FORBIDDEN.sub(_with_gap, visible_name)
+    if reserved := _RESERVED.fullmatch(visible_name):
         first, second = (group for group in reserved.groups() if group)
-        name_shown = f"{first}{_GAP}{second}"
-    return cut_name(name_shown, NAME_LIMIT)
+        visible_name = f"{first}{_GAP}{second}"
+    return cut_name(visible_name, NAME_LIMIT)
 
 
-def _with_gap(found: re.Match[str]) -> str:
-    if found["ticks"]:
+def _with_gap(match: re.Match[str]) -> str:
+    if match["ticks"]:
         return f"`{_GAP}`{_GAP}"
     pairs = {"disc": "ord", "cly": "de"}
-    head, tail = found["head"], found["tail"]
-    return f"{head}{_GAP}{tail}" if pairs[head.lower()] == tail.lower() else found[0]
+    head, tail = match["head"], match["tail"]
+    return f"{head}{_GAP}{tail}" if pairs[head.lower()] == tail.lower() else match[0]
 
 
 def _one_line(text: str) -> str:
@@ -288,18 +293,20 @@ def _one_line(text: str) -> str:
 def _losses(blocks: Sequence[Block], path: str) -> Iterator[Loss]:
     """What Discord has no form for."""
     for index, block in enumerate(blocks):
-        here = f"{path}/{index}"
+        block_path = f"{path}/{index}"
         match block:
             case Table():
-                yield Loss(path=here, kind="table_as_code", what="table", shown_as="code block")
+                yield Loss(
+                    path=block_path, kind="table_as_code", what="table", shown_as="code block"
+                )
             case Rule():
-                yield Loss(path=here, kind="rule_as_text", what="rule", shown_as="a line")
+                yield Loss(path=block_path, kind="rule_as_text", what="rule", shown_as="a line")
             case Heading(level=level) if level > 3:
-                yield Loss(path=here, kind="heading_level", what=f"h{level}", shown_as="h3")
+                yield Loss(path=block_path, kind="heading_level", what=f"h{level}", shown_as="h3")
             case Quote(blocks=inner):
-                yield from _losses(inner, here)
+                yield from _losses(inner, block_path)
             case List(items=items):
                 for number, item in enumerate(items):
-                    yield from _losses(item.blocks, f"{here}/{number}")
+                    yield from _losses(item.blocks, f"{block_path}/{number}")
             case _:
                 pass

@@ -22,22 +22,29 @@ _SECONDARY = 2
 def with_question(bodies: list[Body]) -> tuple[list[Body], tuple[Loss, ...]]:
     """The bodies with the buttons below the last one, if there is one that has room."""
     if not bodies:
-        return bodies, (_not_asked("it says nothing"),)
+        return bodies, (_not_asked_loss("it says nothing"),)
     last = bodies[-1]
     components = last.content.get("components")
-    known = list(components) if isinstance(components, list) else []
+    components_before = list(components) if isinstance(components, list) else []
     in_v2 = "flags" in last.content
-    full = _count(known) > _MAX_COMPONENTS - 3 if in_v2 else len(known) >= _MAX_ROWS
+    full = (
+        _count(components_before) > _MAX_COMPONENTS - 3
+        if in_v2
+        else len(components_before) >= _MAX_ROWS
+    )
     if full:
-        return bodies, (_not_asked("it has as many components as a message may have"),)
-    content: dict[str, JsonValue] = {**last.content, "components": [*known, _question()]}
+        return bodies, (_not_asked_loss("it has as many components as a message may have"),)
+    content: dict[str, JsonValue] = {
+        **last.content,
+        "components": [*components_before, _question()],
+    }
     return [*bodies[:-1], Body(content, last.files)], ()
 
 
 def sense_of(data: dict[str, Any]) -> Sense | None:
     """What a press says; None: it is on another button."""
-    pressed = data.get("data")
-    custom_id = pressed.get("custom_id") if isinstance(pressed, dict) else None
+    press = data.get("data")
+    custom_id = press.get("custom_id") if isinstance(press, dict) else None
     return _SENSES.get(str(custom_id))
 
 
@@ -62,5 +69,5 @@ def _count(components: list[JsonValue]) -> int:
     return count
 
 
-def _not_asked(why: str) -> Loss:
+def _not_asked_loss(why: str) -> Loss:
     return Loss(path="/", kind="feedback_not_asked", what="feedback", shown_as=f"nothing: {why}")

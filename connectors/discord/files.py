@@ -45,18 +45,18 @@ async def opened(
         return
     if files is None:
         raise Refused("This bridge keeps no files to send")
-    named = "embeds" in body or "components" in body  # by its name, and hidden there
+    named_in_body = "embeds" in body or "components" in body  # by its name, and hidden there
     async with AsyncExitStack() as stack:
         parts: list[FilePart] = []
-        for one in call.files:
+        for file in call.files:
             try:
-                chunks = await stack.enter_async_context(files.blobs.open(one.file_id))
+                chunks = await stack.enter_async_context(files.blobs.open(file.file_id))
             except FileError as error:
-                raise Refused(f"The file {one.name!r} cannot be sent: {error}") from error
-            name = f"{_SPOILER}{one.name}" if one.spoiler and not named else one.name
-            parts.append(FilePart(name, one.media_type, chunks))
-        told: list[JsonValue] = [
-            {"id": index, "filename": part.name, "description": one.alt[:1024] or None}
-            for index, (part, one) in enumerate(zip(parts, call.files, strict=True))
+                raise Refused(f"The file {file.name!r} cannot be sent: {error}") from error
+            name = f"{_SPOILER}{file.name}" if file.spoiler and not named_in_body else file.name
+            parts.append(FilePart(name, file.media_type, chunks))
+        attachments: list[JsonValue] = [
+            {"id": index, "filename": part.name, "description": file.alt[:1024] or None}
+            for index, (part, file) in enumerate(zip(parts, call.files, strict=True))
         ]
-        yield {**body, "attachments": told}, tuple(parts)
+        yield {**body, "attachments": attachments}, tuple(parts)

@@ -24,7 +24,7 @@ from connectors.discord.cards.write_inputs import with_room
 Json = dict[str, Any]
 
 _ROOM = 5000  # characters that are kept between pages, of the 6,000 that embeds have
-_KEPT = 25  # values in one embed: it has no more fields
+_VALUES_IN_EMBED = 25  # values in one embed: it has no more fields
 _ON, _OFF = "☑", "☐"
 _PLACE = "https://discord.com/#"  # nobody sees the address of an embed without a title
 _TEXT, _LIST, _BOX = "t", "l", "b"
@@ -54,10 +54,10 @@ class Step:
 
 def step_of(custom_id: str) -> Step | None:
     """None for what belongs to no form of several pages."""
-    found = _STEP.fullmatch(custom_id)
-    if found is None:
+    match = _STEP.fullmatch(custom_id)
+    if match is None:
         return None
-    token, does, page, pages, target = found.groups()
+    token, does, page, pages, target = match.groups()
     return Step(token, int(page), int(pages), target, does == "next")
 
 
@@ -65,23 +65,25 @@ def step_of(custom_id: str) -> Step | None:
 
 
 def form_pages(
-    asked: Sequence[Node], title: str, token: str, target: str, of: Callable[[str], str]
+    nodes: Sequence[Node], title: str, token: str, target: str, of: Callable[[str], str]
 ) -> list[Json]:
     """Modals. Texts stand above the inputs. Long texts and files are asked for last: they are not
     kept between pages. Where there are more inputs than pages have room for, those that must be
     filled in stay."""
-    found = _written(sorted(asked, key=_comes_last), title, of)
+    pages = _written(sorted(nodes, key=_comes_last), title, of)
     last = Step(token, limits.FORM_PAGES, limits.FORM_PAGES, target, opens=False)
-    most = limits.FORM_PAGES if len(last.custom_id) <= limits.CUSTOM_ID and target else 1
-    if len(found) > most:
-        inputs = [one for one in asked if isinstance(one, Input)]
-        found = _written(sorted(with_room(inputs, most), key=_comes_last), title, of)[:most]
-    if len(found) == 1:
-        return [{**found[0], "custom_id": token}]
-    for page in found[:-1]:
-        _limit(page, _ROOM // (limits.MODAL * (len(found) - 1)))
-    steps = (Step(token, n, len(found), target, opens=False) for n in range(1, len(found) + 1))
-    return [{**page, "custom_id": step.custom_id} for page, step in zip(found, steps, strict=True)]
+    max_pages = limits.FORM_PAGES if len(last.custom_id) <= limits.CUSTOM_ID and target else 1
+    if len(pages) > max_pages:
+        inputs = [node for node in nodes if isinstance(node, Input)]
+        pages = _written(sorted(with_room(inputs, max_pages), key=_comes_last), title, of)[
+            :max_pages
+        ]
+    if len(pages) == 1:
+        return [{**pages[0], "custom_id": token}]
+    for page in pages[:-1]:
+        _limit(page, _ROOM // (limits.MODAL * (len(pages) - 1)))
+    steps = (Step(token, n, len(pages), target, opens=False) for n in range(1, len(pages) + 1))
+    return [{**page, "custom_id": step.custom_id} for page, step in zip(pages, steps, strict=True)]
 
 
 def _comes_last(node: Node) -> bool:
@@ -90,26 +92,26 @@ def _comes_last(node: Node) -> bool:
     )
 
 
-def _written(asked: Sequence[Node], title: str, of: Callable[[str], str]) -> list[Json]:
-    written = write_form(Form(title, tuple(asked)), Rendering(token=of))
-    return [dict(one.body) for one in written.messages]
+def _written(nodes: Sequence[Node], title: str, of: Callable[[str], str]) -> list[Json]:
+    written = write_form(Form(title, tuple(nodes)), Rendering(token=of))
+    return [dict(message.body) for message in written.messages]
 
 
 def _limit(page: Json, room: int) -> None:
     """What is written here has to be kept until the last page is sent."""
-    for asked in _asked_on(page):
-        if asked["type"] == TEXT_INPUT:
-            most = min(asked.get("max_length", room), room, limits.FIELD_VALUE)
-            asked["max_length"] = most
-            if "min_length" in asked:
-                asked["min_length"] = min(asked["min_length"], most)
-            if "value" in asked:
-                asked["value"] = asked["value"][:most]
+    for component in _input_components(page):
+        if component["type"] == TEXT_INPUT:
+            longest = min(component.get("max_length", room), room, limits.FIELD_VALUE)
+            component["max_length"] = longest
+            if "min_length" in component:
+                component["min_length"] = min(component["min_length"], longest)
+            if "value" in component:
+                component["value"] = component["value"][:longest]
 
 
-def _asked_on(page: Json) -> Iterator[Json]:
+def _input_components(page: Json) -> Iterator[Json]:
     """The components that ask; the others are texts."""
-    return (one["component"] for one in page["components"] if "component" in one)
+    return (component["component"] for component in page["components"] if "component" in component)
 
 
 # --- between pages --------------------------------------------------------------------------
@@ -123,14 +125,17 @@ def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
         for label in page["components"]
         if "component" in label
     }
-    entries = [*_kept(data), *_entries(filled_in(data))]
+    entries = [*_carried_entries(data), *_entries(filled_in(data))]
     fields = [
         {"name": labels.get(token, BLANK), "value": text or BLANK} for _, token, text in entries
     ]
-    size = sum(len(one["name"]) + len(one["value"]) for one in fields)
+    size = sum(len(field["name"]) + len(field["value"]) for field in fields)
     if size > limits.EMBED_TOTAL - 100 or len(fields) > limits.FIELDS * limits.EMBEDS:
         return {"content": _TOO_MUCH, "embeds": [], "components": []}
-    runs = [range(at, min(at + _KEPT, len(fields))) for at in range(0, len(fields), _KEPT)]
+    runs = [
+        range(at, min(at + _VALUES_IN_EMBED, len(fields)))
+        for at in range(0, len(fields), _VALUES_IN_EMBED)
+    ]
     embeds = [
         {"url": _PLACE + ".".join("".join(entries[n][:2]) for n in run),
          "fields": [fields[n] for n in run]}
@@ -151,27 +156,27 @@ def after_page(step: Step, data: Json, pages: Sequence[Json]) -> Json:
 
 def filled_in(data: Json) -> dict[str, JsonValue]:
     """What a form says that was sent, by the tokens of its inputs; menus of one choice are one."""
-    found: dict[str, JsonValue] = {}
+    values: dict[str, JsonValue] = {}
     for token, value in _answers(_object(data.get("data")).get("components")):
-        before = found.get(token)
-        if isinstance(before, list) and isinstance(value, list):
-            found[token] = [*before, *value]
+        earlier = values.get(token)
+        if isinstance(earlier, list) and isinstance(value, list):
+            values[token] = [*earlier, *value]
         else:
-            found[token] = value
-    return found
+            values[token] = value
+    return values
 
 
-def kept_values(data: Json) -> dict[str, JsonValue]:
+def carried_values(data: Json) -> dict[str, JsonValue]:
     """What was filled in on the pages before this one."""
-    found: dict[str, JsonValue] = {}
-    for kind, token, text in _kept(data):
+    values: dict[str, JsonValue] = {}
+    for kind, token, text in _carried_entries(data):
         if kind == _LIST:
-            before = found.get(token)
+            earlier = values.get(token)
             lines: list[JsonValue] = list(text.split("\n")) if text else []
-            found[token] = [*(before if isinstance(before, list) else ()), *lines]
+            values[token] = [*(earlier if isinstance(earlier, list) else ()), *lines]
         else:
-            found[token] = text == _ON if kind == _BOX else text
-    return found
+            values[token] = text == _ON if kind == _BOX else text
+    return values
 
 
 def _entries(values: dict[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
@@ -180,18 +185,18 @@ def _entries(values: dict[str, JsonValue]) -> Iterator[tuple[str, str, str]]:
         if isinstance(value, bool):
             yield _BOX, token, _ON if value else _OFF
         elif isinstance(value, list):
-            run = ""
-            for one in map(str, value):
-                if run and len(run) + len(one) + 1 > limits.FIELD_VALUE:
-                    yield _LIST, token, run
-                    run = ""
-                run += "\n" * bool(run) + one
-            yield _LIST, token, run
+            chunk = ""
+            for item in map(str, value):
+                if chunk and len(chunk) + len(item) + 1 > limits.FIELD_VALUE:
+                    yield _LIST, token, chunk
+                    chunk = ""
+                chunk += "\n" * bool(chunk) + item
+            yield _LIST, token, chunk
         else:
             yield _TEXT, token, str(value).strip()
 
 
-def _kept(data: Json) -> Iterator[tuple[str, str, str]]:
+def _carried_entries(data: Json) -> Iterator[tuple[str, str, str]]:
     """The entries of the private message that the form was opened from."""
     step = step_of(str(_object(data.get("data")).get("custom_id")))
     embeds = _object(data.get("message")).get("embeds")
@@ -208,19 +213,19 @@ def _kept(data: Json) -> Iterator[tuple[str, str, str]]:
 def _answers(components: object) -> Iterator[tuple[str, JsonValue]]:
     stack: list[object] = [components]
     while stack:
-        one = stack.pop()
-        if isinstance(one, list):
-            stack.extend(reversed(one))
-        elif isinstance(one, dict):
-            if "custom_id" in one and ("value" in one or "values" in one):
-                value = one["values"] if "values" in one else one["value"]
-                yield token_of(str(one["custom_id"])), _plain(value)
-            stack.extend(one.get(name) for name in ("component", "components"))
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(reversed(item))
+        elif isinstance(item, dict):
+            if "custom_id" in item and ("value" in item or "values" in item):
+                value = item["values"] if "values" in item else item["value"]
+                yield token_of(str(item["custom_id"])), _plain(value)
+            stack.extend(item.get(name) for name in ("component", "components"))
 
 
 def _plain(value: object) -> JsonValue:
     if isinstance(value, list):
-        return [str(one) for one in value]
+        return [str(item) for item in value]
     if value is None:  # nothing is chosen
         return ""
     return value if isinstance(value, bool | str) else str(value)

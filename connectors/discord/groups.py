@@ -10,7 +10,7 @@ from bridge.model.refs import join_key
 from connectors.discord import ids
 from connectors.discord.rest import Rest
 
-_MOST = 10  # guilds that are asked about somebody who writes directly
+_MAX_GUILDS = 10  # guilds that are asked about somebody who writes directly
 
 
 class Groups:
@@ -22,28 +22,30 @@ class Groups:
     async def of_actor(self, actor: ActorId, wanted: Sequence[str]) -> frozenset[str]:
         """As groups of their guild; of who writes directly, in the guilds that the globs name.
         Discord has no guests. Raises PlatformError."""
-        found = ids.split_actor(actor)
-        if found is None:
+        guild_and_user = ids.split_actor(actor)
+        if guild_and_user is None:
             return frozenset()
-        guild, user = found
+        guild, user = guild_and_user
         guilds = [guild] if guild != ids.DIRECT else _guilds_of(wanted)
         return frozenset([key for guild in guilds for key in await _roles(self._rest, guild, user)])
 
     async def by_id(self, workspaces: Collection[str]) -> Mapping[str, str]:
         """The names of the guilds' roles, by their ids. Raises PlatformError."""
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for guild in workspaces:
             path = f"/guilds/{guild}/roles"
             listed = await self._rest.read(path, bucket=f"roles {guild}", doing=f"Reading {path}")
             roles = [role for role in listed if isinstance(role, dict)] if listed else []
-            found |= {str(role.get("id")): str(role.get("name")) for role in roles}
-        return found
+            names |= {str(role.get("id")): str(role.get("name")) for role in roles}
+        return names
 
 
-def _guilds_of(wanted: Sequence[str]) -> list[str]:
-    fields = [split_key(one) for one in wanted if one.startswith(f"group:{ids.PLATFORM}:")]
-    named = dict.fromkeys(one[2] for one in fields if len(one) > 2 and one[2].isdecimal())
-    return list(named)[:_MOST]
+def _guilds_of(patterns: Sequence[str]) -> list[str]:
+    fields = [
+        split_key(pattern) for pattern in patterns if pattern.startswith(f"group:{ids.PLATFORM}:")
+    ]
+    guilds = dict.fromkeys(field[2] for field in fields if len(field) > 2 and field[2].isdecimal())
+    return list(guilds)[:_MAX_GUILDS]
 
 
 async def _roles(rest: Rest, guild: str, user: str) -> list[str]:

@@ -22,7 +22,7 @@ from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, SPOKEN_TYPES
 from connectors.discord.cards import read_message
 from connectors.discord.commands import ANSWER
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
 from connectors.discord.places import Places
 from connectors.discord.rest import Rest
 
@@ -45,14 +45,14 @@ class History:
         self,
         rest: Rest,
         clock: Clock,
-        us: Self,
+        bot: BotIdentity,
         places: Places,
         wrap: Callable[..., Raw],
         learn: Callable[[ChannelRef, Message], Awaitable[None]],
     ) -> None:
         self._rest = rest
         self._clock = clock
-        self._us = us
+        self._bot = bot
         self._places = places
         self._wrap = wrap
         self.learn = learn
@@ -60,8 +60,8 @@ class History:
     async def newest(self, channel: ChannelRef) -> str:
         """The newest id that the channel and its active threads hold; Discord counts them."""
         doing = f"Reading channel {channel.key!r}"
-        found = await self._ask(f"/channels/{channel.channel}", doing)
-        places = [found] if isinstance(found, dict) else []
+        channel_data = await self._ask(f"/channels/{channel.channel}", doing)
+        places = [channel_data] if isinstance(channel_data, dict) else []
         if not ids.is_direct(channel):
             places += await self._active(channel)
         return ids.order_key(str(max((_last_message(place) for place in places), default=0)))
@@ -76,7 +76,7 @@ class History:
     ) -> AsyncIterator[Raw | Unreadable]:
         """The channel and its threads as one stream in the order of time."""
         del patience  # 50 requests a second: nobody waits long for one
-        await self._us.identity()
+        await self._bot.identity()
         after = int(ids.snowflake_of(cursor))
         sources = await self.places(channel, after, threads)
         heads: list[tuple[int, int, Message, AsyncIterator[Message]]] = []
@@ -101,15 +101,17 @@ class History:
         oldest after `after`."""
         if call.method == ANSWER:
             return None  # seen by nobody but the asker: it is said again, in the same place
-        us = await self._us.identity()
-        begin = self._clock.time() - _HOUR_S if since is None else since - _SKEW_S
-        earliest = after or ids.first_snowflake_at(begin)
+        identity = await self._bot.identity()
+        start = self._clock.time() - _HOUR_S if since is None else since - _SKEW_S
+        earliest = after or ids.first_snowflake_at(start)
         place = call.thread or call.channel.channel
         if call.thread is None and await self._is_forum(call.channel):
             return await self._find_forum_post(call, int(earliest), changed=changed)
         try:
             async for message in self._messages(place, int(earliest), strict=True):
-                if _is_that_post(message, call, us.user, us.application, changed=changed):
+                if _is_that_post(
+                    message, call, identity.user, identity.application, changed=changed
+                ):
                     return Receipt(slot=call.slot, native_id=message["id"], thread=call.thread)
         except NotFound:
             if call.thread is None:
@@ -132,8 +134,8 @@ class History:
             self._places.learn_channel(thread)
             if _last_message(thread) > after:
                 places[str(thread["id"])] = None
-        known = (thread for thread in threads if self._places.is_thread_of(thread, channel))
-        return list(places | dict.fromkeys(known))
+        known_threads = (thread for thread in threads if self._places.is_thread_of(thread, channel))
+        return list(places | dict.fromkeys(known_threads))
 
     async def _is_forum(self, channel: ChannelRef) -> bool:
         """A forum holds threads and no messages of its own."""
@@ -144,12 +146,12 @@ class History:
     async def _active(self, channel: ChannelRef) -> Sequence[dict[str, Any]]:
         path = f"/guilds/{channel.workspace}/threads/active"
         listed = await self._ask(path, f"Listing active threads of server {channel.workspace!r}")
-        return [t for t in _listed(listed, "threads") if t.get("parent_id") == channel.channel]
+        return [t for t in _objects_in(listed, "threads") if t.get("parent_id") == channel.channel]
 
     async def _archived(self, channel: ChannelRef, after: int) -> Sequence[dict[str, Any]]:
         """Public threads that were archived since: the last archived come first."""
         since = ids.time_of(str(after))
-        found: list[dict[str, Any]] = []
+        threads: list[dict[str, Any]] = []
         before = ""
         while True:
             query = {"limit": _PAGE} | ({"before": before} if before else {})
@@ -157,11 +159,11 @@ class History:
             try:
                 answer = await self._ask(path, f"Listing threads of {channel.key!r}", query)
             except Refused:
-                return found  # channels of this type have no threads
-            page = _listed(answer, "threads")
-            found += [thread for thread in page if _archived_at(thread) >= since]
+                return threads  # channels of this type have no threads
+            page = _objects_in(answer, "threads")
+            threads += [thread for thread in page if _archived_at(thread) >= since]
             if not page or _archived_at(page[-1]) < since or not answer.get("has_more"):
-                return found
+                return threads
             before = str(page[-1]["thread_metadata"]["archive_timestamp"])
 
     # --- reading ----------------------------------------------------------------------------
@@ -221,18 +223,18 @@ class History:
         return None, ()
 
     async def _back_to_the_broken(self, place: str, after: int, before: int) -> Sequence[Message]:
-        found: list[Message] = []
+        messages: list[Message] = []
         while True:
             try:
                 page = await self.page(place, {"before": before, "limit": 1})
             except PlatformError as error:
                 if not _is_broken_page(error):
                     raise
-                return found[::-1]
+                return messages[::-1]
             if not page or int(page[0]["id"]) <= after:
-                return found[::-1]
+                return messages[::-1]
             before = int(page[0]["id"])
-            found += [message for message in page if message.get("type") in SPOKEN_TYPES]
+            messages += [message for message in page if message.get("type") in SPOKEN_TYPES]
 
     def _unreadable(self, after: int, beyond: int | None) -> Unreadable:
         """Somewhere between is at least one that breaks every page it is in."""
@@ -249,13 +251,15 @@ class History:
 
     async def _find_forum_post(self, call: Call, after: int, *, changed: bool) -> Receipt | None:
         """A forum post is a thread; its first message has the thread's id."""
-        us = await self._us.identity()
+        identity = await self._bot.identity()
         for thread in await self._active(call.channel):
             if int(thread["id"]) <= after:
                 continue
             place = str(thread["id"])
             async for message in self._messages(place, int(place) - 1, strict=True):
-                if _is_that_post(message, call, us.user, us.application, changed=changed):
+                if _is_that_post(
+                    message, call, identity.user, identity.application, changed=changed
+                ):
                     return Receipt(slot=call.slot, native_id=message["id"], thread=place)
         return None
 
@@ -277,47 +281,51 @@ def _is_that_post(
         ours = author.get("id") == user
         if ours and message.get("nonce") is not None:
             return message["nonce"] == nonce
-        return ours and (changed or _says_the_same(message, call))
+        return ours and (changed or _has_same_words(message, call))
     return (
         message.get("application_id") == application
         and bool(message.get("webhook_id"))
-        and _same(author.get("username"), call.body.get("username"))
-        and (changed or _says_the_same(message, call))
+        and _equal_texts(author.get("username"), call.body.get("username"))
+        and (changed or _has_same_words(message, call))
     )
 
 
-def _says_the_same(message: Message, call: Call) -> bool:
+def _has_same_words(message: Message, call: Call) -> bool:
     """By its text; embeds and components by all their words, of which Discord changes none."""
     if "embeds" not in call.body and "components" not in call.body:
-        return _same(message.get("content"), call.body.get("content") or "")
+        return _equal_texts(message.get("content"), call.body.get("content") or "")
     return _words_in(message) == _words_in(call.body)
 
 
 def _words_in(message: Mapping[str, JsonValue]) -> str:
-    shown = {name: message.get(name) for name in ("content", "embeds", "components", "flags")}
+    fields = {name: message.get(name) for name in ("content", "embeds", "components", "flags")}
     try:
-        card = read_message({name: value for name, value in shown.items() if value})
+        card = read_message({name: value for name, value in fields.items() if value})
     except CodecError:
         return ""
-    return _essence(
+    return _comparable(
         "".join(
-            told.part.text
-            for told in card_parts(card.nodes)
-            if isinstance(told.part, TextPart)
-            and not (told.details is not None and told.details.repeats_alt)
+            card_part.part.text
+            for card_part in card_parts(card.nodes)
+            if isinstance(card_part.part, TextPart)
+            and not (card_part.details is not None and card_part.details.repeats_alt)
         )
     )
 
 
-def _same(one: object, other: object) -> bool:
-    return isinstance(one, str) and isinstance(other, str) and _essence(one) == _essence(other)
+def _equal_texts(text: object, other: object) -> bool:
+    return (
+        isinstance(text, str) and isinstance(other, str) and _comparable(text) == _comparable(other)
+    )
 
 
-def _essence(text: str) -> str:
+def _comparable(text: str) -> str:
     """What Discord leaves as it is: it trims, drops characters that are not seen, and writes
     emoji that we may not use as `:name:`."""
-    named = _CUSTOM_EMOJI.sub(r":\1:", text)
-    return "".join(c for c in named if not c.isspace() and unicodedata.category(c) != "Cf")
+    text_with_names = _CUSTOM_EMOJI.sub(r":\1:", text)
+    return "".join(
+        c for c in text_with_names if not c.isspace() and unicodedata.category(c) != "Cf"
+    )
 
 
 def _last_message(place: dict[str, Any]) -> int:
@@ -329,9 +337,9 @@ def _archived_at(thread: dict[str, Any]) -> datetime:
     return datetime.fromisoformat(thread["thread_metadata"]["archive_timestamp"])
 
 
-def _listed(answer: object, key: str) -> list[dict[str, Any]]:
+def _objects_in(answer: object, key: str) -> list[dict[str, Any]]:
     return list(_objects(answer.get(key))) if isinstance(answer, dict) else []
 
 
 def _objects(value: object) -> Iterable[dict[str, Any]]:
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()

@@ -8,8 +8,8 @@ from connectors.discord.capabilities import READ_ONLY
 
 _COMPONENTS_V2 = 1 << 15
 _NO_PINGS: dict[str, JsonValue] = {"allowed_mentions": {"parse": []}}
-_SAID = frozenset({"content", "embeds", "components", "poll", "sticker_ids"})
-_OTHERS = frozenset({"custom_id", "title", "d", "data", "accent_color", "accessory"})
+_MESSAGE_KEYS = frozenset({"content", "embeds", "components", "poll", "sticker_ids"})
+_OTHER_KEYS = frozenset({"custom_id", "title", "d", "data", "accent_color", "accessory"})
 _FIRST_OF_V2 = 9  # a section; 1 to 8 are rows, buttons, menus and text inputs
 
 
@@ -18,8 +18,8 @@ def without_read_only(native: JsonValue) -> JsonValue:
     by it, unless the message itself says whom."""
     match native:
         case dict():
-            found = {key: value for key, value in native.items() if key not in READ_ONLY}
-            return {**_NO_PINGS, **found} if _is_message(found) else found
+            writable = {key: value for key, value in native.items() if key not in READ_ONLY}
+            return {**_NO_PINGS, **writable} if _is_message(writable) else writable
         case [{"type": int()}, *_]:
             flags: dict[str, JsonValue] = {"flags": _COMPONENTS_V2} if _is_v2(native) else {}
             return {**_NO_PINGS, **flags, "components": native}
@@ -31,11 +31,11 @@ def without_read_only(native: JsonValue) -> JsonValue:
 
 def _is_message(native: dict[str, JsonValue]) -> bool:
     """Rather than a modal, a component or an event around a message."""
-    return bool(_SAID & native.keys()) and not _OTHERS & native.keys()
+    return bool(_MESSAGE_KEYS & native.keys()) and not _OTHER_KEYS & native.keys()
 
 
 def _is_v2(components: list[JsonValue]) -> bool:
-    return any(_type_of(one) >= _FIRST_OF_V2 for one in components)
+    return any(_type_of(component) >= _FIRST_OF_V2 for component in components)
 
 
 def _type_of(component: JsonValue) -> int:

@@ -18,7 +18,7 @@ class Identity:
     flags: int = 0
 
 
-class Self:
+class BotIdentity:
     """Looks ourselves up at first use."""
 
     def __init__(self, rest: Rest) -> None:
@@ -26,7 +26,7 @@ class Self:
         self._identity: Identity | None = None
 
     @property
-    def known(self) -> Identity | None:
+    def cached(self) -> Identity | None:
         return self._identity
 
     async def identity(self, *, fresh: bool = False) -> Identity:

@@ -49,8 +49,8 @@ def reference_of(node: Ping | GroupPing | BroadcastPing | ChannelThere) -> str:
     """`<@1>` and its like, which ping whom `allowed_mentions` allows, or lead somewhere."""
     match node:
         case Ping(actor, name):
-            found = split_actor(actor)
-            return f"<@{found[1]}>" if found else f"@{name}"
+            guild_and_user = split_actor(actor)
+            return f"<@{guild_and_user[1]}>" if guild_and_user else f"@{name}"
         case GroupPing(group):
             return f"<@&{split_key(group)[-1]}>"
         case BroadcastPing(range=range_):
@@ -99,11 +99,11 @@ def jump_link(channel: ChannelRef, thread: str | None, message: str) -> str:
     return f"{_LINKS}/{channel.workspace}/{thread or channel.channel}/{message}"
 
 
-def webhook_shelf_key(channel: str) -> str:
+def webhook_key(channel: str) -> str:
     return f"webhook:{channel}"
 
 
-def thread_shelf_key(thread: str) -> str:
+def thread_key(thread: str) -> str:
     return f"thread:{thread}"
 
 

@@ -102,29 +102,29 @@ def _paired(text: str) -> Iterator[str]:
     ticks: dict[int, list[int]] = {}
     for run in _TICKS.finditer(text):
         ticks.setdefault(len(run[0]), []).append(run.start())
-    said, at = "", 0
-    while found := _token(text, at):
-        said += text[at : found.start()]
-        at = found.end()
-        if found[1][0] != "`":
-            yield said
-            yield found[1]
-            said = ""
+    pending, at = "", 0
+    while sign := _token(text, at):
+        pending += text[at : sign.start()]
+        at = sign.end()
+        if sign[1][0] != "`":
+            yield pending
+            yield sign[1]
+            pending = ""
             continue
-        run = _TICKS.match(text, found.start())
+        run = _TICKS.match(text, sign.start())
         length = len(run[0]) if run else 1
         places = ticks.get(length, [])
-        closing = bisect_left(places, found.start() + length)
-        inner = text[found.start() + length : places[closing]] if closing < len(places) else ""
+        closing = bisect_left(places, sign.start() + length)
+        inner = text[sign.start() + length : places[closing]] if closing < len(places) else ""
         if inner.strip():
             at = places[closing] + length
-            yield said
-            yield text[found.start() : at]
-            said = ""
+            yield pending
+            yield text[sign.start() : at]
+            pending = ""
         else:
-            said += "`" * length
-            at = found.start() + length
-    yield said + text[at:]
+            pending += "`" * length
+            at = sign.start() + length
+    yield pending + text[at:]
 
 
 class _Frame:
@@ -179,33 +179,33 @@ class _Reader:
         elif first == "@":
             self._children.append(Broadcast("everyone" if token[1] == "e" else "here"))
         else:
-            found = _ANGLE.fullmatch(token)
-            self._children.append(self._angle(found) if found else token)
+            match = _ANGLE.fullmatch(token)
+            self._children.append(self._angle(match) if match else token)
 
-    def _angle(self, found: re.Match[str]) -> Inline | str:
-        where, names = self._names.channel, self._names
-        match found.lastgroup:
+    def _angle(self, match: re.Match[str]) -> Inline | str:
+        channel_ref, names = self._names.channel, self._names
+        match match.lastgroup:
             case "auto":
-                return Link(found["auto"], (Text(found["auto"]),))
+                return Link(match["auto"], (Text(match["auto"]),))
             case "user":
-                user = found["user"]
-                return Mention(ids.actor_id(where, user), names.people.get(user, user))
+                user = match["user"]
+                return Mention(ids.actor_id(channel_ref, user), names.people.get(user, user))
             case "role":
-                role = found["role"]
-                return GroupMention(ids.group_key(where, role), names.others.get(role, role))
+                role = match["role"]
+                return GroupMention(ids.group_key(channel_ref, role), names.others.get(role, role))
             case "channel":
-                channel = found["channel"]
-                key = ids.channel_ref(where.workspace, channel).key
+                channel = match["channel"]
+                key = ids.channel_ref(channel_ref.workspace, channel).key
                 return ChannelLink(key, names.others.get(channel, channel))
             case "emoji_id":
-                moving = found["moving"] == "a"
-                return custom_emoji(found["emoji"], found["emoji_id"], moving=moving)
+                moving = match["moving"] == "a"
+                return custom_emoji(match["emoji"], match["emoji_id"], moving=moving)
             case "unix" | "style":
-                return _timestamp(found)
+                return _timestamp(match)
             case "command":
-                return f"/{found['command']}"
+                return f"/{match['command']}"
             case _:
-                return f"#{found['guide']}"
+                return f"#{match['guide']}"
 
     def _bare_link(self, token: str, follows: str) -> None:
         """An address ends before what ends a sentence; that may be signs of styles again."""
@@ -227,13 +227,13 @@ class _Reader:
             last = piece[-1:] or last
 
     def _masked_link(self, token: str) -> None:
-        found = _MASKED.fullmatch(token)
-        label = read_inline(found["label"], self._names, links=False) if found else ()
+        match = _MASKED.fullmatch(token)
+        label = read_inline(match["label"], self._names, links=False) if match else ()
         # Discord shows a label that looks like an address as plain text: nobody is to be misled.
-        if not found or not self._links or not label or "://" in plain_inlines(label):
+        if not match or not self._links or not label or "://" in plain_inlines(label):
             self._children.append(token)
         else:
-            self._children.append(Link(found["target"].strip("<>"), label))
+            self._children.append(Link(match["target"].strip("<>"), label))
 
     # --- styles -----------------------------------------------------------------------------
 
@@ -249,7 +249,10 @@ class _Reader:
     def _mark(self, mark: str, left: int, before: str, after: str) -> int:
         """Open or close with one or two characters of a run; says how many were used."""
         double = mark * 2
-        opened = next((one for one in reversed(self._open_marks) if one in (mark, double)), None)
+        opened = next(
+            (candidate for candidate in reversed(self._open_marks) if candidate in (mark, double)),
+            None,
+        )
         closes, opens = not before.isspace(), not after.isspace()
         if mark == "_":
             closes, opens = not is_word(after), not is_word(before)
@@ -324,9 +327,9 @@ def _code(token: str) -> Inline:
     return Code(token[width:-width].strip().replace("\n", " "))
 
 
-def _timestamp(found: re.Match[str]) -> Inline | str:
-    unix = int(found["unix"])
+def _timestamp(match: re.Match[str]) -> Inline | str:
+    unix = int(match["unix"])
     if not 0 <= unix <= LAST_SECOND:
-        return found[0]
-    style = found["style"] or "f"
+        return match[0]
+    style = match["style"] or "f"
     return Timestamp(unix, "f" if style in "sS" else style)

@@ -67,9 +67,9 @@ def escape(text: str, *, starts_line: bool = False) -> str:
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
     if "://" in escaped:
         escaped = _SCHEME.sub(r"\1\\\2", escaped)
-    if starts_line and escaped[:1] in _STARTS and (found := _LINE_START.match(escaped)):
-        at = found.end("number") if found["number"] else found.end("space")
-        return f"{escaped[:at]}{APART if found['rule'] else chr(92)}{escaped[at:]}"
+    if starts_line and escaped[:1] in _STARTS and (match := _LINE_START.match(escaped)):
+        at = match.end("number") if match["number"] else match.end("space")
+        return f"{escaped[:at]}{APART if match['rule'] else chr(92)}{escaped[at:]}"
     return escaped
 
 
@@ -87,7 +87,12 @@ def write_inline(
             value = node.value.replace("\n", " ") if "\n" in node.value else node.value
             piece = escape(value, starts_line=last[-1] == "\n")
         elif isinstance(node, (Emphasis, Link)):
-            following = "".join([_first_of(one) for one in nodes[index + 1 : index + 3]]) + after
+            following = (
+                "".join(
+                    [_first_of(following_node) for following_node in nodes[index + 1 : index + 3]]
+                )
+                + after
+            )
             piece = _depending(node, last[-1], following[:2], within)
         else:
             piece = _write(node, within)
@@ -137,8 +142,8 @@ def _write(node: Inline, within: _Within) -> str:
         case Emoji(name, unicode):
             return unicode or native_emoji(node) or f":{escape(name.strip(':'))}:"
         case Timestamp(unix, style, fallback):
-            known = 0 <= unix <= LAST_SECOND and style in "tTdDfFR"
-            return f"<t:{unix}:{style or 'f'}>" if known else escape(fallback or str(unix))
+            valid = 0 <= unix <= LAST_SECOND and style in "tTdDfFR"
+            return f"<t:{unix}:{style or 'f'}>" if valid else escape(fallback or str(unix))
         case _:
             return escape(plain_inlines((node,)))
 
@@ -201,7 +206,7 @@ def _code_of(value: str) -> str:
 
 
 def _is_bare(url: str, children: Sequence[Inline]) -> bool:
-    return len(children) == 1 and isinstance(one := children[0], Text) and one.value == url
+    return len(children) == 1 and isinstance(child := children[0], Text) and child.value == url
 
 
 def _link_of(url: str, children: Sequence[Inline], after: str, within: _Within) -> str:
@@ -209,17 +214,17 @@ def _link_of(url: str, children: Sequence[Inline], after: str, within: _Within) 
     label = tuple([Text(" ") if isinstance(child, Break) else child for child in children])
     if not url.startswith(("http://", "https://")) or len(safe) < len("http://x"):
         address = escape(url.removeprefix("mailto:"))
-        said = write_inline(label, " ", " ", within | {Link})
-        return address if said in ("", address) else f"{said} ({address})"
+        label_text = write_inline(label, " ", " ", within | {Link})
+        return address if label_text in ("", address) else f"{label_text} ({address})"
     if _is_bare(url, children):
         whole = safe[-1] not in URL_END and safe.count("(") == safe.count(")")
         ends = after[:1].isspace() or (after[:1] in _STOPS and after[1:].isspace())
         return safe if whole and ends else f"<{safe}>"
-    said = write_inline(label, "[", "]", within | {Link})
+    label_text = write_inline(label, "[", "]", within | {Link})
     # Discord shows a masked link as plain text when its label looks like an address.
-    if not said.strip() or "://" in said.replace("\\", "") or len(said) > 900:
-        return f"{said} (<{safe}>)" if said.strip() else f"<{safe}>"
-    return f"[{said}]({safe if _PAIRED.fullmatch(safe) else _no_brackets(safe)})"
+    if not label_text.strip() or "://" in label_text.replace("\\", "") or len(label_text) > 900:
+        return f"{label_text} (<{safe}>)" if label_text.strip() else f"<{safe}>"
+    return f"[{label_text}]({safe if _PAIRED.fullmatch(safe) else _no_brackets(safe)})"
 
 
 def _no_brackets(url: str) -> str:
@@ -228,4 +233,4 @@ def _no_brackets(url: str) -> str:
 
 def _safe_url(url: str) -> str:
     """What would end the link or begin markup, percent-encoded."""
-    return _UNSAFE.sub(lambda f: "".join([f"%{b:02X}" for b in f[0].encode()]), url)
+    return _UNSAFE.sub(lambda match: "".join([f"%{b:02X}" for b in match[0].encode()]), url)

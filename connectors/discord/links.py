@@ -14,8 +14,8 @@ _JUMP = re.compile(
 
 def message_at(url: str) -> tuple[ChannelRef, str] | None:
     """The channel may be a thread: an address does not name its parent."""
-    found = _JUMP.fullmatch(url)
-    return (ids.channel_ref(found[1], found[2]), found[3]) if found else None
+    match = _JUMP.fullmatch(url)
+    return (ids.channel_ref(match[1], match[2]), match[3]) if match else None
 
 
 def address_of(channel: ChannelRef, copy: Receipt) -> str:

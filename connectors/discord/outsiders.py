@@ -8,7 +8,7 @@ from bridge.model import ChannelRef
 from connectors.discord import ids
 from connectors.discord.capabilities import PERMISSIONS
 from connectors.discord.channels import guild_facts, permissions_in
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 
 _PUBLIC = "DISCOVERABLE"  # a feature of servers that Discord itself lists (docs: resources/guild)
@@ -17,18 +17,24 @@ _PUBLIC = "DISCOVERABLE"  # a feature of servers that Discord itself lists (docs
 class Outsiders:
     """The readers of channels whom nobody let in."""
 
-    def __init__(self, rest: Rest, us: Self) -> None:
+    def __init__(self, rest: Rest, bot: BotIdentity) -> None:
         self._rest = rest
-        self._us = us
+        self._bot = bot
 
     async def of_channel(self, channel: ChannelRef) -> Sequence[str]:
         """Who they are, in words. Raises PlatformError."""
-        user = (await self._us.identity()).user
+        user = (await self._bot.identity()).user
         if ids.is_direct(channel):
             return ()
         guild, _, channels = await guild_facts(self._rest, channel.workspace, user)
-        here = next((known for known in channels if str(known.get("id")) == channel.channel), None)
-        if here is None or not permissions_in(guild, {}, here, "") & PERMISSIONS["View Channels"]:
+        channel_data = next(
+            (candidate for candidate in channels if str(candidate.get("id")) == channel.channel),
+            None,
+        )
+        if (
+            channel_data is None
+            or not permissions_in(guild, {}, channel_data, "") & PERMISSIONS["View Channels"]
+        ):
             return ()
         listed = _PUBLIC in (guild.get("features") or ())
         where = "the server, which Discord lists for all to find" if listed else "the server"

@@ -10,7 +10,7 @@ from bridge.errors import NotFound, Unsettled
 from bridge.model import ActorId, ChannelRef, Person
 from connectors.discord import ids
 from connectors.discord.decode import person_of
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 from connectors.discord.shapes import MemberData, UserData
 
@@ -18,21 +18,21 @@ from connectors.discord.shapes import MemberData, UserData
 class People:
     """The users of Discord, as the servers show them, and our own bot."""
 
-    def __init__(self, rest: Rest, us: Self, cdn: str) -> None:
+    def __init__(self, rest: Rest, bot: BotIdentity, cdn: str) -> None:
         self._rest = rest
-        self._us = us
+        self._bot = bot
         self._cdn = cdn
 
     @property
     def own_name(self) -> str:
-        return self._us.known.name if self._us.known else ""
+        return self._bot.cached.name if self._bot.cached else ""
 
     async def person(self, actor: ActorId) -> Person | None:
         """None for strangers, and for who speaks through a webhook: each post names them anew."""
-        found = ids.split_actor(actor)
-        if found is None:
+        guild_and_user = ids.split_actor(actor)
+        if guild_and_user is None:
             return None
-        guild, user = found
+        guild, user = guild_and_user
         try:
             if guild != ids.DIRECT and (
                 person := await _member(self._rest, guild, user, self._cdn)
@@ -54,11 +54,11 @@ class DirectMessages:
 
     async def open(self, actor: ActorId) -> ChannelRef:
         """The direct messages of this user and the bot, opened if there are none."""
-        found = ids.split_actor(actor)
-        if found is None:
+        guild_and_user = ids.split_actor(actor)
+        if guild_and_user is None:
             raise NotFound(f"{actor!r} is no user of Discord")
         doing = f"Opening direct messages of {actor}"
-        body: dict[str, JsonValue] = {"recipient_id": found[1]}
+        body: dict[str, JsonValue] = {"recipient_id": guild_and_user[1]}
         path = "/users/@me/channels"
         opened = await self._rest.request("POST", path, bucket="dm.open", doing=doing, body=body)
         return ids.channel_ref(None, str(opened["id"]))

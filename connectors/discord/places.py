@@ -15,7 +15,7 @@ from connectors.discord import ids
 from connectors.discord.capabilities import FORUM_TYPES, THREAD_TYPES
 from connectors.discord.rest import Rest
 
-_MOST_NAMES = 50_000
+_MAX_NAMES = 50_000
 _UNKNOWN = -1
 
 
@@ -55,7 +55,7 @@ class Places:
     def learn_name(self, thing: dict[str, Any]) -> None:
         thing_id, name = thing.get("id"), thing.get("name")
         if isinstance(thing_id, str) and isinstance(name, str):
-            if len(self._names) >= _MOST_NAMES:
+            if len(self._names) >= _MAX_NAMES:
                 self._names.pop(next(iter(self._names)))
             self._names[thing_id] = name
 
@@ -67,8 +67,8 @@ class Places:
         own_id = str(channel.get("id"))
         names = self._names.get(own_id), channel.get("name")
         topics = self._topics.get(own_id), channel.get("topic") or ""
-        news = {"name": names, "topic": topics if "topic" in channel else (None, None)}
-        return [key for key, (before, now) in news.items() if before not in (None, now)]
+        values = {"name": names, "topic": topics if "topic" in channel else (None, None)}
+        return [key for key, (before, now) in values.items() if before not in (None, now)]
 
     def is_forum(self, channel_id: str) -> bool:
         return self._kinds.get(channel_id) in FORUM_TYPES
@@ -76,8 +76,12 @@ class Places:
     def is_thread_of(self, thread: str, channel: ChannelRef) -> bool:
         return self._parents.get(thread) == channel.channel
 
-    def names_of(self, wanted: Iterable[str]) -> dict[str, str]:
-        return {one: self._names[one] for one in wanted if one in self._names}
+    def names_of(self, native_ids: Iterable[str]) -> dict[str, str]:
+        return {
+            native_id: self._names[native_id]
+            for native_id in native_ids
+            if native_id in self._names
+        }
 
     async def channel_of(self, guild: str | None, channel_id: str) -> ChannelRef:
         """The channel where something happened: the parent, for what happened in a thread.
@@ -102,9 +106,9 @@ class Places:
         return self._kinds.get(channel_id, _UNKNOWN)
 
     async def _look_up(self, channel_id: str) -> None:
-        key = ids.thread_shelf_key(channel_id)
-        if kept := await self._key_values.get(key):
-            self._parents[channel_id] = kept
+        key = ids.thread_key(channel_id)
+        if stored := await self._key_values.get(key):
+            self._parents[channel_id] = stored
             return
         if not await self._ask(channel_id):
             self._kinds[channel_id] = _UNKNOWN  # gone or hidden: nobody can say more
@@ -125,4 +129,4 @@ class Places:
 
 
 def _objects(value: object) -> Iterable[dict[str, Any]]:
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()

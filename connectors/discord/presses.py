@@ -22,9 +22,9 @@ from connectors.discord.feedback import sense_of
 from connectors.discord.form_pages import (
     Step,
     after_page,
+    carried_values,
     filled_in,
     form_pages,
-    kept_values,
     step_of,
 )
 
@@ -37,11 +37,11 @@ NO_ROOM: Json = {
     "data": {"content": "This channel is in no room of this bridge.", "flags": _PRIVATE},
 }
 _THANKS = "Thank you: your feedback was noted."
-_SURE = "#ok:"
+_CONFIRMED = "#ok:"
 _OWN_VALUES = "own_values"  # beside Discord's data
 
 
-def pressed_on(data: Json) -> tuple[str, str, bool]:
+def press_target(data: Json) -> tuple[str, str, bool]:
     """The token, the message that was pressed, and whether somebody is sure of it already. No
     token: a form of several pages is not filled in to its end, so nothing is done yet."""
     custom_id = _custom_id(data)
@@ -49,7 +49,7 @@ def pressed_on(data: Json) -> tuple[str, str, bool]:
     if step := step_of(custom_id):
         done = step.is_last and data.get("type") == SUBMISSION
         return step.token if done else "", step.target, False
-    token, sure, target = custom_id.partition(_SURE)
+    token, sure, target = custom_id.partition(_CONFIRMED)
     return token_of(token), target if sure else message, bool(sure)
 
 
@@ -57,26 +57,26 @@ def values_in(data: Json) -> dict[str, JsonValue]:
     """What was chosen or written, by the tokens of the inputs."""
     inner = _object(data.get("data"))
     if isinstance(values := inner.get("values"), list):
-        chosen: JsonValue = [str(one) for one in values]
+        chosen: JsonValue = [str(value) for value in values]
         return {token_of(str(inner.get("custom_id"))): chosen, **_object(data.get(_OWN_VALUES))}
     own = _object(data.get(_OWN_VALUES))
-    return {**kept_values(data), **filled_in(data), **own}
+    return {**carried_values(data), **filled_in(data), **own}
 
 
 def with_own_values(card: Card, token_of_path: Callable[[str], str], data: Json) -> Json:
     """With what the author calls the options that were chosen, where Discord has other names for
     them: its values are short, and all different."""
-    told = values_in(data)
+    values_by_token = values_in(data)
     own: Json = {}
     for node in actions_of(card):
         token = token_of_path(node.at)
-        if not isinstance(node, Choice) or not node.options or token not in told:
+        if not isinstance(node, Choice) or not node.options or token not in values_by_token:
             continue
-        picked = told[token]
-        several = [str(one) for one in picked] if isinstance(picked, list) else [str(picked)]
+        chosen = values_by_token[token]
+        several = [str(value) for value in chosen] if isinstance(chosen, list) else [str(chosen)]
         values = list(chosen_values(node, several))
         if values != several:
-            own[token] = values if isinstance(picked, list) else values[0]
+            own[token] = values if isinstance(chosen, list) else values[0]
     return {**data, _OWN_VALUES: own} if own else data
 
 
@@ -84,7 +84,7 @@ def first_answer(card: Card, token_of_path: Callable[[str], str], data: Json) ->
     """What must happen before the press counts: a form to fill in, its next page, a question.
     None: nothing."""
     step = step_of(_custom_id(data))
-    token, target, sure = pressed_on(data)
+    token, target, sure = press_target(data)
     action = find_action(card, token_of_path, step.token if step else token)
     if action is None or data.get("type") not in (PRESS, SUBMISSION):
         return None
@@ -107,8 +107,8 @@ def last_answer(data: Json) -> Json:
     if sense_of(data):
         return {"type": MESSAGE, "data": {"content": _THANKS, "flags": _PRIVATE}}
     custom_id = _custom_id(data)
-    asked = step_of(custom_id) is not None or _SURE in custom_id
-    if not asked or not pressed_on(data)[0]:
+    asked_in_private = step_of(custom_id) is not None or _CONFIRMED in custom_id
+    if not asked_in_private or not press_target(data)[0]:
         return {"type": LATER}
     return {"type": UPDATE, "data": {"content": "✓", "embeds": [], "components": []}}
 
@@ -129,24 +129,24 @@ def _form(pages: list[Json], step: Step | None, data: Json) -> Json | None:
         return {"type": FORM, "data": pages[min(number, len(pages)) - 1]}
     if step is None or step.is_last:
         return None
-    said = after_page(step, data, pages)
+    page_message = after_page(step, data, pages)
     if step.page > 1:
-        return {"type": UPDATE, "data": said}
+        return {"type": UPDATE, "data": page_message}
     return {
         "type": MESSAGE,
-        "data": {**said, "flags": _PRIVATE, "allowed_mentions": {"parse": []}},
+        "data": {**page_message, "flags": _PRIVATE, "allowed_mentions": {"parse": []}},
     }
 
 
 def _question(confirm: Confirm, token: str, target: str) -> Json:
-    said = [confirm.title, plain_inlines(confirm.text)]
+    lines = [confirm.title, plain_inlines(confirm.text)]
     style = 4 if confirm.danger else 1
     button = {
         "type": BUTTON, "style": style, "label": (confirm.ok or "OK")[:80],
-        "custom_id": f"{token}{_SURE}{target}",
+        "custom_id": f"{token}{_CONFIRMED}{target}",
     }  # fmt: skip
     return {
-        "content": "\n".join(one for one in said if one.strip())[:2000] or "?",
+        "content": "\n".join(line for line in lines if line.strip())[:2000] or "?",
         "flags": _PRIVATE,
         "allowed_mentions": {"parse": []},
         "components": [{"type": 1, "components": [button]}],

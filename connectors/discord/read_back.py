@@ -18,13 +18,13 @@ from bridge.ports.clock import Clock
 from connectors.discord import ids
 from connectors.discord.capabilities import SPOKEN_TYPES
 from connectors.discord.history import History
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
 from connectors.discord.receive import has_result
 from connectors.discord.rest import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rest
 from connectors.discord.unpinned import PINNED_MESSAGE, UNPINNED
 
 _PAGE = 100
-_PINS, _MOST_PAGES_OF_PINS = 50, 6  # a channel has 250 at most (docs, 2026-08)
+_PINS, _MAX_PAGES_OF_PINS = 50, 6  # a channel has 250 at most (docs, 2026-08)
 _BEFORE_ALL = 0
 
 Message = dict[str, Any]
@@ -35,11 +35,11 @@ class ReadBack:
     error, so an empty page proves nothing (`fetch` does)."""
 
     def __init__(
-        self, rest: Rest, us: Self, history: History, wrap: Callable[..., Raw], clock: Clock
+        self, rest: Rest, bot: BotIdentity, history: History, wrap: Callable[..., Raw], clock: Clock
     ) -> None:
         self._rest = rest
         self._clock = clock
-        self._us = us
+        self._bot = bot
         self._history = history
         self._wrap = wrap
 
@@ -48,14 +48,14 @@ class ReadBack:
     ) -> AsyncGenerator[Stretch, None]:
         """The channel, unless it is a forum, then its threads, the latest first. In a thread that
         was deleted nothing stands."""
-        await self._us.identity()
+        await self._bot.identity()
         oldest, newest = int(ids.first_snowflake_at(since)), int(ids.snowflake_of(upto))
         places = await self._history.places(channel, oldest, ())
-        found = {*places, *threads} - {channel.channel}
+        thread_ids = {*places, *threads} - {channel.channel}
         if channel.channel in places:
             async for stretch in self._place(channel, None, oldest, newest):
                 yield stretch
-        for thread in sorted(found, key=int, reverse=True):
+        for thread in sorted(thread_ids, key=int, reverse=True):
             try:
                 async for stretch in self._place(channel, thread, oldest, newest):
                     yield stretch
@@ -73,7 +73,7 @@ class ReadBack:
                 thread or channel.channel, {"before": before, "limit": _PAGE}
             )
             first = int(page[0]["id"]) if len(page) == _PAGE else _BEFORE_ALL
-            spoken = [one for one in page if one.get("type") in SPOKEN_TYPES]
+            spoken = [message for message in page if message.get("type") in SPOKEN_TYPES]
             for message in spoken:
                 await self._history.learn(channel, message)
             posts = tuple(self._standing(channel, message, thread) for message in spoken)
@@ -92,10 +92,10 @@ class ReadBack:
     async def fetch(self, channel: ChannelRef, native_id: str, thread: str | None) -> Raw | None:
         """Only "Unknown Message" says that it is gone, or "Unknown Channel" that its thread is: a
         channel that is hidden says nothing."""
-        await self._us.identity()
+        await self._bot.identity()
         place = thread or channel.channel
         try:
-            found = await self._rest.request(
+            message = await self._rest.request(
                 "GET", f"/channels/{place}/messages/{native_id}", bucket=f"message.get {place}",
                 doing=f"Reading message {native_id} of channel {place!r}",
             )  # fmt: skip
@@ -103,10 +103,10 @@ class ReadBack:
             if error.code != UNKNOWN_MESSAGE and not (thread and error.code == UNKNOWN_CHANNEL):
                 raise
             return None
-        if not isinstance(found, dict) or found.get("type") not in SPOKEN_TYPES:
+        if not isinstance(message, dict) or message.get("type") not in SPOKEN_TYPES:
             return None
-        await self._history.learn(channel, found)
-        return self._wrap("MESSAGE_CREATE", found, channel, "", None)
+        await self._history.learn(channel, message)
+        return self._wrap("MESSAGE_CREATE", message, channel, "", None)
 
     def _standing(self, channel: ChannelRef, message: Message, thread: str | None) -> Standing:
         stands = Standing(
@@ -124,9 +124,9 @@ class ReadBack:
     def _pin_in(self, thread: str, channel: ChannelRef, message: Message) -> Raw | Literal[False]:
         """A message says that it is pinned, but not since when."""
         now = self._clock.time()
-        about = {"id": message["id"], "channel_id": thread}
+        data = {"id": message["id"], "channel_id": thread}
         pinned = message.get("pinned") is True
-        return pinned and self._wrap(PINNED_MESSAGE, about, channel, f"read back {now}", now)
+        return pinned and self._wrap(PINNED_MESSAGE, data, channel, f"read back {now}", now)
 
     def _ended(self, channel: ChannelRef, message: Message) -> Raw | None:
         """A poll whose votes are counted; when that was, Discord does not tell."""
@@ -138,23 +138,23 @@ class ReadBack:
         """Its name, its topic and its own pins; each message of a thread tells of its own."""
         path = f"/channels/{channel.channel}"
         doing = f"Looking at channel {channel.channel!r}"
-        found = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
-        if not isinstance(found, dict) or ids.is_direct(channel):
+        channel_data = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
+        if not isinstance(channel_data, dict) or ids.is_direct(channel):
             return ChannelMetadata()
         now = self._clock.time()
-        told = tuple(
-            self._wrap("CHANNEL_UPDATE", found, channel, f"{key} {now}", now, changed=[key])
+        updates = tuple(
+            self._wrap("CHANNEL_UPDATE", channel_data, channel, f"{key} {now}", now, changed=[key])
             for key in ("name", "topic")
-            if key in found
+            if key in channel_data
         )
-        return ChannelMetadata(told, await self._pins(channel), of_threads=False)
+        return ChannelMetadata(updates, await self._pins(channel), of_threads=False)
 
     async def _pins(self, channel: ChannelRef) -> Mapping[str, Raw] | None:
         """Without Read Message History none are shown: where there are none, that is looked at."""
         path = f"/channels/{channel.channel}/messages/pins"
         pins: dict[str, Raw] = {}
         query: dict[str, str | int] = {"limit": _PINS}
-        for _ in range(_MOST_PAGES_OF_PINS):
+        for _ in range(_MAX_PAGES_OF_PINS):
             doing = f"Reading the pins of channel {channel.channel!r}"
             answer = await self._rest.request(
                 "GET", path, bucket=f"GET {path}", doing=doing, query=query
@@ -162,9 +162,9 @@ class ReadBack:
             items = answer.get("items") if isinstance(answer, dict) else None
             for item in items or ():
                 message, at = item["message"], datetime.fromisoformat(item["pinned_at"])
-                about = {"id": message["id"], "channel_id": channel.channel}
+                data = {"id": message["id"], "channel_id": channel.channel}
                 pins[message["id"]] = self._wrap(
-                    PINNED_MESSAGE, about, channel, item["pinned_at"], at.timestamp()
+                    PINNED_MESSAGE, data, channel, item["pinned_at"], at.timestamp()
                 )
                 query["before"] = item["pinned_at"]
             if not items or not answer.get("has_more"):
@@ -177,30 +177,37 @@ class ReadBack:
         self, channel: ChannelRef, native_id: str, thread: str | None, native: str
     ) -> Sequence[ActorId]:
         """The first hundred; people of a server are actors of it."""
-        us = await self._us.identity()
+        identity = await self._bot.identity()
         place = thread or channel.channel
-        found = await self._rest.request(
+        listed = await self._rest.request(
             "GET", f"/channels/{place}/messages/{native_id}/reactions/{quote(native, safe=':')}",
             bucket=f"reaction.list {place}", query={"limit": _PAGE},
             doing=f"Reading the reactions to message {native_id} of channel {place!r}",
         )  # fmt: skip
-        users = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-        return [ids.actor_id(channel, str(one["id"])) for one in users if one["id"] != us.user]
+        users = (
+            [user for user in listed if isinstance(user, dict)] if isinstance(listed, list) else []
+        )
+        return [
+            ids.actor_id(channel, str(user["id"])) for user in users if user["id"] != identity.user
+        ]
 
     def reacted(
         self, channel: ChannelRef, target: str, thread: str | None, emoji: str, actor: ActorId,
         at: float, *, present: bool,
     ) -> Raw | None:  # fmt: skip
         """As the gateway would have told it."""
-        who = ids.split_actor(actor)
-        if who is None:
+        guild_and_user = ids.split_actor(actor)
+        if guild_and_user is None:
             return None
         kind = "MESSAGE_REACTION_ADD" if present else "MESSAGE_REACTION_REMOVE"
         data = {
-            "user_id": who[1], "channel_id": thread or channel.channel, "message_id": target,
+            "user_id": guild_and_user[1], "channel_id": thread or channel.channel,
+            "message_id": target,
             "emoji": {"id": None, "name": emoji},
         }  # fmt: skip
-        return self._wrap(kind, data, channel, f"read back {target} {emoji} {who[1]} {at}", at)
+        return self._wrap(
+            kind, data, channel, f"read back {target} {emoji} {guild_and_user[1]} {at}", at
+        )
 
     def unpinned(
         self, channel: ChannelRef, target: str, thread: str | None, since: float, at: float
@@ -210,20 +217,20 @@ class ReadBack:
         return self._wrap(UNPINNED, data, channel, f"read back {target} {since}", at)
 
     def _is_own(self, message: Message) -> bool:
-        us, author = self._us.known, message.get("author")
-        if us is None:
+        identity, author = self._bot.cached, message.get("author")
+        if identity is None:
             return False
-        by_bot = isinstance(author, dict) and author.get("id") == us.user
-        return by_bot or (message.get("application_id") == us.application)
+        by_bot = isinstance(author, dict) and author.get("id") == identity.user
+        return by_bot or (message.get("application_id") == identity.application)
 
 
 def _reactions(message: Message) -> Iterator[Reactions]:
     """Discord tells how many they are, and whether we are among them."""
-    told = message.get("reactions")
-    for one in told if isinstance(told, list) else ():
-        emoji = one.get("emoji") or {}
+    reactions = message.get("reactions")
+    for reaction in reactions if isinstance(reactions, list) else ():
+        emoji = reaction.get("emoji") or {}
         name, own_id = str(emoji.get("name") or ""), emoji.get("id")
         if name:
             native = f"{name}:{own_id}" if own_id else name
-            count = int(one.get("count") or 0) - bool(one.get("me"))
+            count = int(reaction.get("count") or 0) - bool(reaction.get("me"))
             yield Reactions(f":{name}:" if own_id else name, count, native)

@@ -26,34 +26,34 @@ from bridge.ports.abilities.health import Health
 from bridge.ports.clock import Clock
 from bridge.ports.inbox import Inbox
 from connectors.discord import ids
-from connectors.discord.asking import Asked
 from connectors.discord.capabilities import DIRECT_TYPES, INTENTS, THREAD_TYPES
 from connectors.discord.content import is_hidden
 from connectors.discord.decode import KINDS, ids_in_text
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
+from connectors.discord.interactions import PendingInteractions
 from connectors.discord.places import Places
 from connectors.discord.presses import (
     COMMAND,
     NO_ROOM,
     first_answer,
     last_answer,
-    pressed_on,
+    press_target,
     with_own_values,
 )
 from connectors.discord.rest import translated
 from connectors.discord.sdk import Client, DiscordWebSocket, Intents, MemberCacheFlags, Route
-from connectors.discord.unpinned import PIN_KINDS, UNPINNED, OwnUnpins, Unpinnings
+from connectors.discord.unpinned import PIN_KINDS, UNPINNED, OwnUnpins, UnpinDetector
 from connectors.discord.webhooks import Webhooks
 
 _INTERACTION_S = 900.0  # as long as its token is good
 log = structlog.get_logger()
 
-_HELD_AT_MOST = 10_000  # frames; beyond that catch-up reads them back
+_MAX_FRAMES = 10_000  # frames; beyond that catch-up reads them back
 _LONGEST_PAUSE_S = 30.0
 _OWN_GATEWAY = DiscordWebSocket.DEFAULT_GATEWAY
 _LOOK_UPS = 4
 _STOP_S = 5.0
-_SWITCH_IT_ON = (
+_INTENT_TODO = (
     "switch on Message Content Intent for the bot (developer portal, page Bot) and start again"
 )
 _UPDATES = frozenset({"CHANNEL_UPDATE", "THREAD_UPDATE"})
@@ -62,7 +62,9 @@ _UPDATES = frozenset({"CHANNEL_UPDATE", "THREAD_UPDATE"})
 class _Gateway(Client):
     """A client that hands every frame on and builds no models."""
 
-    def __init__(self, hear: Callable[[str], None], lost: Callable[[], None]) -> None:
+    def __init__(
+        self, queue_frame: Callable[[str], None], note_disconnect: Callable[[], None]
+    ) -> None:
         super().__init__(
             intents=_intents(),
             enable_debug_events=True,
@@ -71,8 +73,8 @@ class _Gateway(Client):
             member_cache_flags=MemberCacheFlags.none(),
             guild_ready_timeout=0,
         )
-        self._hear = hear
-        self._lost = lost
+        self._queue_frame = queue_frame
+        self._note_disconnect = note_disconnect
         # Its parsers turn each frame into models, which nobody here reads, and end the connection
         # when a frame is not what they expect. Sessions and heartbeats do not need them.
         self._connection.parsers.clear()  # pyright: ignore[reportPrivateUsage]  # no public way
@@ -80,9 +82,9 @@ class _Gateway(Client):
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Called in the order of the frames; handlers (`on_...`) would run as tasks, in none."""
         if event == "socket_raw_receive":
-            self._hear(args[0])
+            self._queue_frame(args[0])
         elif event == "disconnect":
-            self._lost()
+            self._note_disconnect()
 
 
 def _intents() -> Intents:
@@ -124,30 +126,30 @@ class Receiver:
         account: AccountId,
         token: Callable[[], Awaitable[str]],
         clock: Clock,
-        us: Self,
+        bot: BotIdentity,
         webhooks: Webhooks,
         places: Places,
         respond: Callable[[dict[str, Any], dict[str, Any]], Awaitable[None]],
         own_unpins: OwnUnpins,
-        asked: Asked,
+        pending: PendingInteractions,
         cards: Cards = NO_CARDS,
     ) -> None:
-        self._asked = asked
+        self._pending = pending
         self._account = account
         self._token = token
         self._clock = clock
-        self._us = us
+        self._bot = bot
         self._webhooks = webhooks
         self._places = places
         self._respond = respond
         self._cards = cards
         self._own_unpins = own_unpins
-        self._unpinnings = Unpinnings(clock)
+        self._unpinnings = UnpinDetector(clock)
         self._answers: set[asyncio.Task[None]] = set()
-        self._frames: asyncio.Queue[str] = asyncio.Queue(_HELD_AT_MOST)
+        self._frames: asyncio.Queue[str] = asyncio.Queue(_MAX_FRAMES)
         self._session = ""
         self._missed = 0
-        self._blind = False
+        self._content_hidden = False
         self.state = Health("connecting")
 
     async def run(self, inbox: Inbox) -> None:
@@ -156,7 +158,7 @@ class Receiver:
         async with asyncio.TaskGroup() as tasks:
             keeping = tasks.create_task(self._keep_frames(inbox), name="discord frames")
             try:
-                await self._connect_always()
+                await self._keep_connected()
             except AuthFailed as error:
                 refused = error
             finally:
@@ -170,10 +172,10 @@ class Receiver:
 
     # --- connecting -------------------------------------------------------------------------
 
-    async def _connect_always(self) -> None:
+    async def _keep_connected(self) -> None:
         tries = 0
         while True:
-            heard = self.state.heard
+            last_event = self.state.heard
             try:
                 with translated("Connecting to Discord's gateway"):
                     await self._connect()
@@ -182,14 +184,14 @@ class Receiver:
                 raise
             except Exception as failure:  # noqa: BLE001 - supervising: log, wait, connect again
                 error = str(failure) or type(failure).__name__
-            tries = 1 if self.state.heard != heard else tries + 1
+            tries = 1 if self.state.heard != last_event else tries + 1
             pause = min(2.0**tries, _LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)  # noqa: S311
             log.warning("gateway_lost", account=self._account, error=error, pause=round(pause, 1))
             self.state = Health("connecting", heard=self.state.heard, note=error)
             await self._clock.sleep(pause)
 
     async def _connect(self) -> None:
-        client = _Gateway(self._hear, self._lost)
+        client = _Gateway(self._queue_frame, self._note_disconnect)
         running = asyncio.create_task(client.start(await self._token()), name="discord gateway")
         try:
             await asyncio.wait({running})
@@ -197,11 +199,11 @@ class Receiver:
             await _stop(client, running)
         await running
 
-    def _lost(self) -> None:
+    def _note_disconnect(self) -> None:
         """The socket broke; discord.py makes a new one and resumes the session where it can."""
         self.state = Health("connecting", heard=self.state.heard, note="the socket broke")
 
-    def _hear(self, frame: str) -> None:
+    def _queue_frame(self, frame: str) -> None:
         try:
             self._frames.put_nowait(frame)
         except asyncio.QueueFull:
@@ -228,14 +230,14 @@ class Receiver:
         now = self._clock.time()
         if not isinstance(kind, str) or not isinstance(data, dict):
             return
-        self._heard(now)
+        self._note_event(now)
         changed = self._places.changed(data) if kind in _UPDATES else []
-        wanted = kind in KINDS and _is_wanted(kind, data, changed)
+        relevant = kind in KINDS and _is_relevant(kind, data, changed)
         self._learn(inbox, kind, data)
         at = f"{self._session}:{frame.get('s')}"
         if kind in PIN_KINDS:
             await self._keep_unpinnings(inbox, kind, data, at, now)
-        if not wanted:
+        if not relevant:
             return
         channel = await self._channel_of(kind, data)
         if channel is None:
@@ -254,7 +256,7 @@ class Receiver:
     async def _keep_unpinnings(
         self, inbox: Inbox, kind: str, data: dict[str, Any], at: str, now: float
     ) -> None:
-        for number, (ago, update) in enumerate(self._unpinnings.hear(kind, data)):
+        for number, (ago, update) in enumerate(self._unpinnings.observe(kind, data)):
             if channel := await self._channel_of(UNPINNED, update):
                 raw = self.raw(UNPINNED, update, channel, f"{at}:{number}", now - ago)
                 await self._keep(inbox, raw)
@@ -262,10 +264,10 @@ class Receiver:
     def _look_for_content(self, data: dict[str, Any]) -> None:
         """A message that comes empty tells that we may not read what people say."""
         hidden = not data.get("content") and is_hidden(data)
-        if hidden and not self._blind:
-            log.error("message_content_hidden", account=self._account, todo=_SWITCH_IT_ON)
+        if hidden and not self._content_hidden:
+            log.error("message_content_hidden", account=self._account, todo=_INTENT_TODO)
         if hidden or data.get("content"):
-            self._blind = hidden
+            self._content_hidden = hidden
             self.state = replace(self.state, note=self._note())
 
     # --- interactions -----------------------------------------------------------------------
@@ -284,16 +286,16 @@ class Receiver:
         """A press that must be asked about first is asked; all others are kept, then answered. A
         command that nobody keeps was given in a channel of no room."""
         if data.get("type") == COMMAND:
-            if self._asked.begin(data):
+            if self._pending.begin(data):
                 raw = self.raw("INTERACTION_CREATE", data, channel, at, now)
-                kept = await self._keep(inbox, raw)
-                await self._reply(data, last_answer(data) if kept else NO_ROOM)
+                accepted = await self._keep(inbox, raw)
+                await self._reply(data, last_answer(data) if accepted else NO_ROOM)
             return
-        pressed = await self._pressed(inbox, data, channel)
-        answer = first_answer(*pressed, data) if pressed else None
+        pressed_card = await self._pressed_card(inbox, data, channel)
+        answer = first_answer(*pressed_card, data) if pressed_card else None
         if answer is None:
-            data = with_own_values(*pressed, data) if pressed else data
-            self._asked.begin(data, press=True)
+            data = with_own_values(*pressed_card, data) if pressed_card else data
+            self._pending.begin(data, press=True)
             await self._keep(inbox, self.raw("INTERACTION_CREATE", data, channel, at, now))
             answer = last_answer(data)
         await self._reply(data, answer)
@@ -301,15 +303,15 @@ class Receiver:
     async def _reply(self, data: dict[str, Any], answer: dict[str, Any]) -> None:
         try:
             await self._respond(data, answer)
-            self._asked.told(data)
+            self._pending.acknowledged(data)
         except PlatformError as error:
             log.warning("interaction_answer_failed", account=self._account, error=str(error))
 
-    async def _pressed(
+    async def _pressed_card(
         self, inbox: Inbox, data: dict[str, Any], channel: ChannelRef
     ) -> tuple[Card, Callable[[str], str]] | None:
         """What the pressed message shows and what its tokens are; None where nobody hears it."""
-        _, target, _ = pressed_on(data)
+        _, target, _ = press_target(data)
         try:
             message = await inbox.shown(channel, target) if target else None
         except BridgeError as error:
@@ -320,7 +322,7 @@ class Receiver:
         card, _ = self._cards.read(message)
         return card, self._cards.tokens(message)
 
-    def _heard(self, now: float) -> None:
+    def _note_event(self, now: float) -> None:
         since = self.state.connected_since
         self.state = Health("connected", since if since is not None else now, now, self._note())
 
@@ -331,7 +333,7 @@ class Receiver:
                 user, app = data.get("user"), data.get("application")
                 if isinstance(user, dict) and isinstance(app, dict):
                     name = str(user.get("username") or "")
-                    self._us.learn(str(user.get("id")), str(app.get("id")), name)
+                    self._bot.learn(str(user.get("id")), str(app.get("id")), name)
                 now = self._clock.time()
                 self.state = Health("connected", now, now, self._note())
                 log.info("gateway_session_began", account=self._account)
@@ -398,15 +400,17 @@ class Receiver:
         data: dict[str, Any],
         channel: ChannelRef,
         at: str,
-        heard: float | None,
+        received_at: float | None,
         *,
         changed: Sequence[str] = (),
     ) -> Raw:
         """The inbox row of one dispatch. The same message gives the same keys, live or read back;
         `at` makes the key of what has no id of its own: a resumed session repeats it."""
         content = data.get("content")
-        us = self._us.known
-        own: dict[str, str | bool] = {"user": us.user, "application": us.application} if us else {}
+        identity = self._bot.cached
+        own: dict[str, str | bool] = (
+            {"user": identity.user, "application": identity.application} if identity else {}
+        )
         if isinstance(webhook := data.get("webhook_id") or data.get("owner_id"), str):
             own["webhook"] = self._webhooks.is_ours(webhook)
             own["bridge"] = self._webhooks.is_of_a_bridge(webhook)
@@ -415,11 +419,11 @@ class Receiver:
         secret = data.get("token") if kind == "INTERACTION_CREATE" else None
         if isinstance(secret, str):
             data = {name: value for name, value in data.items() if name != "token"}
-        wrapped: dict[str, Any] = {"d": data, "own": own, "at": heard}
-        if isinstance(content, str) and (named := ids_in_text(content)):
-            wrapped["names"] = self._places.names_of(named)
-        if _begins_post(kind, data) and (named := self._places.names_of([data["id"]])):
-            wrapped["title"] = named[data["id"]]
+        wrapped: dict[str, Any] = {"d": data, "own": own, "at": received_at}
+        if isinstance(content, str) and (names := ids_in_text(content)):
+            wrapped["names"] = self._places.names_of(names)
+        if _begins_post(kind, data) and (names := self._places.names_of([data["id"]])):
+            wrapped["title"] = names[data["id"]]
         if changed:
             wrapped["changed"] = list(changed)
         if kind == "THREAD_CREATE" and self._places.is_forum(str(data.get("parent_id"))):
@@ -447,26 +451,26 @@ class Receiver:
         pause = 0.1
         while True:
             try:
-                kept = await inbox.accept(raw)
+                accepted = await inbox.accept(raw)
             except Exception as error:  # noqa: BLE001 - supervising: whatever is wrong there
-                since, heard = self.state.connected_since, self.state.heard
+                since, last_event = self.state.connected_since, self.state.heard
                 note = f"the inbox takes nothing ({error}); {self._frames.qsize() + 1} frames wait"
-                self.state = Health("connected", since, heard, note)
+                self.state = Health("connected", since, last_event, note)
                 log.error("inbox_write_failed", account=self._account, error=str(error))  # noqa: TRY400
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
             else:
                 if pause > 0.1:
-                    self._heard(self._clock.time())
-                return kept
+                    self._note_event(self._clock.time())
+                return accepted
 
     def _note(self) -> str:
         if self._missed:
             return f"{self._missed} frames missed; they are read back"
-        return f"messages come without their text; {_SWITCH_IT_ON}" if self._blind else ""
+        return f"messages come without their text; {_INTENT_TODO}" if self._content_hidden else ""
 
 
-def _is_wanted(kind: str, data: dict[str, Any], changed: Sequence[str]) -> bool:
+def _is_relevant(kind: str, data: dict[str, Any], changed: Sequence[str]) -> bool:
     if kind == "MESSAGE_UPDATE":  # links that unfold are no edits
         return (bool(data.get("edited_timestamp")) and "content" in data) or has_result(data)
     return kind not in _UPDATES or bool(changed)

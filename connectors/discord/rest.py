@@ -49,9 +49,9 @@ _UPLOAD_READ_S = 60.0
 _IDLE_S = 4.0
 _LONGEST_BAN_S = 86_400.0  # of what Discord asks for
 _LONGEST_WAIT_S = 5.0  # for an empty bucket, within one send; longer waits are the lane's
-_MOST_WAITS = 4
-_MOST_BUCKETS = 4096
-_MOST_AT_ONCE, _AT_ONCE_S = 45, 1.1  # a little slower than allowed: our clock is not Discord's
+_MAX_WAITS = 4
+_MAX_BUCKETS = 4096
+_MAX_RECENT, _RECENT_S = 45, 1.1  # a little slower than allowed: our clock is not Discord's
 _USER_AGENT = "DiscordBot (https://uacs-bridge.example, 0.1)"  # the form is required
 
 # JSON error codes (docs: topics/opcodes-and-status-codes) -> what to do about them.
@@ -105,7 +105,7 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
     except sdk.ERRORS as error:
         raise sdk.to_platform_error(error, doing) from error
     except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError) as error:
-        text = f"{doing} failed: no connection to Discord ({_said(error)}); it is tried again"
+        text = f"{doing} failed: no connection to Discord ({_error_text(error)}); it is tried again"
         raise Unavailable(text, code="connect") from error
     except (aiohttp.InvalidURL, aiohttp.TooManyRedirects) as error:
         # The address itself is not shown: that of a webhook holds its token.
@@ -118,14 +118,15 @@ def translated(doing: str = "Talking to Discord") -> Generator[None]:
         TimeoutError,
         OSError,
     ) as error:
-        if _never_left(error):
+        if _was_not_sent(error):
             text = f"{doing} failed: the connection was closed; it is tried again"
             raise Unavailable(text, code="connect") from error
-        text = f"{doing}: nobody knows whether Discord took it ({_said(error)}); it is looked for"
+        reason = _error_text(error)
+        text = f"{doing}: nobody knows whether Discord took it ({reason}); it is looked for"
         raise Unsettled(text, code="broken", late=isinstance(error, TimeoutError)) from error
 
 
-def _never_left(error: BaseException) -> bool:
+def _was_not_sent(error: BaseException) -> bool:
     """Whether the connection was closed before aiohttp wrote the request to it: a request whose
     body is not whole is never taken."""
     cause = error.__cause__ or error
@@ -207,9 +208,9 @@ class Rest:
         `bucket` names the rate limit as far as we know it: the route with its channel or webhook.
         `authorised` is False for webhook routes: their token stands in the path.
         """
-        await self._wait_for_room(bucket, doing)
+        await self._wait_for_bucket(bucket, doing)
         if authorised:
-            await self._wait_among_all()
+            await self._wait_for_global_limit()
         headers = {} if body is None or files else {"Content-Type": "application/json"}
         if authorised:
             headers["Authorization"] = f"Bot {await self._token()}"
@@ -224,7 +225,7 @@ class Rest:
     ) -> Any:
         """The JSON of a GET that somebody waits for: short waits that Discord asks for, because
         another of the bot's programs was quicker, are waited out."""
-        for _ in range(_MOST_WAITS):
+        for _ in range(_MAX_WAITS):
             try:
                 return await self.request("GET", path, bucket=bucket, doing=doing, query=query)
             except RateLimited as error:
@@ -260,7 +261,7 @@ class Rest:
         ) as answer:  # fmt: skip
             return ApiAnswer(answer.status, answer.headers, await answer.read())
 
-    async def _wait_for_room(self, name: str, doing: str) -> None:
+    async def _wait_for_bucket(self, name: str, doing: str) -> None:
         bucket = self._buckets.get(name)
         if bucket is None:
             return
@@ -275,13 +276,13 @@ class Rest:
             return
         bucket.left -= 1
 
-    async def _wait_among_all(self) -> None:
+    async def _wait_for_global_limit(self) -> None:
         """The bot's requests share one limit, whatever they ask: 50 a second (docs, 2026-08).
 
         Catch-up of many channels would pass it at once, and too many refusals ban the address.
         """
-        while len(self._recent) >= _MOST_AT_ONCE:
-            wait = self._recent[0] + _AT_ONCE_S - self._clock.monotonic()
+        while len(self._recent) >= _MAX_RECENT:
+            wait = self._recent[0] + _RECENT_S - self._clock.monotonic()
             if wait <= 0:
                 self._recent.popleft()
             else:
@@ -293,7 +294,7 @@ class Rest:
         now = self._clock.monotonic()
         if left is None or reset is None or not left.isdecimal():
             return
-        if len(self._buckets) >= _MOST_BUCKETS:
+        if len(self._buckets) >= _MAX_BUCKETS:
             self._buckets = {n: b for n, b in self._buckets.items() if b.reset_at > now}
         self._buckets[name] = _Bucket(int(left), now + _seconds(reset, 0.0))
 
@@ -326,7 +327,7 @@ def refusal(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> Platfo
     code = str(body.get("code") or "") or str(answer.status)
     if answer.status == 401 and not authorised:
         code = BAD_WEBHOOK_TOKEN
-    said = str(body.get("message") or f"HTTP {answer.status}")
+    reason = str(body.get("message") or f"HTTP {answer.status}")
     if answer.status == 429:
         return _rate_limited(answer, body, doing)
     if answer.status == 501:
@@ -335,7 +336,7 @@ def refusal(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> Platfo
         trouble = f"Discord is in trouble (HTTP {answer.status})"
         text = f"{doing}: {trouble}; it is looked for, then tried again"
         return Unsettled(text, code=code, late=answer.status == 504)
-    text = f"{doing}: Discord says {said!r} ({code})"
+    text = f"{doing}: Discord says {reason!r} ({code})"
     if todo := _TODO.get(code):
         text += f"; {todo}"
     if answer.status == 401 and code != BAD_WEBHOOK_TOKEN:
@@ -354,8 +355,12 @@ def refusal(answer: ApiAnswer, doing: str, *, authorised: bool = True) -> Platfo
 
 def _rate_limited(answer: ApiAnswer, body: Mapping[str, Any], doing: str) -> RateLimited:
     headers = answer.headers
-    given = body.get("retry_after")
-    wait = given if isinstance(given, int | float) and not isinstance(given, bool) else None
+    retry_after = body.get("retry_after")
+    wait = (
+        retry_after
+        if isinstance(retry_after, int | float) and not isinstance(retry_after, bool)
+        else None
+    )
     if wait is None:
         # Without JSON it is Cloudflare, which bans after 10,000 refused requests in 10 minutes.
         wait = _seconds(headers.get("Retry-After") or headers.get("X-RateLimit-Reset-After"), 5.0)
@@ -373,8 +378,8 @@ def _form_errors(errors: object, path: str) -> Iterator[str]:
     for key, inner in errors.items():
         if key == "_errors" and isinstance(inner, list):
             for error in inner:
-                said = error.get("message") if isinstance(error, dict) else error
-                yield f"{path or 'request'}: {said}"
+                reason = error.get("message") if isinstance(error, dict) else error
+                yield f"{path or 'request'}: {reason}"
         elif len(path) < 200:
             yield from _form_errors(inner, f"{path}.{key}" if path else str(key))
 
@@ -388,11 +393,11 @@ def _json_object(body: bytes) -> Mapping[str, Any]:
 
 
 def _seconds(value: str | None, default: float) -> float:
-    found = re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value or "")
-    return float(found[0]) if found else default
+    match = re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value or "")
+    return float(match[0]) if match else default
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     # These show the address, and with it the token of a webhook.
     if isinstance(error, aiohttp.ClientResponseError):
         return f"{type(error).__name__} {error.status}"

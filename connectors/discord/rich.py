@@ -39,36 +39,36 @@ def rich_bodies(
     """`above` is the line that says what the message answers, or who says it."""
     bodies, losses = card_bodies(
         message, above, cards, None if files is None else files.url_of, counterparts,
-        as_it_came=lambda card: _as_it_came(message, card, cards, counterparts),
+        as_it_came=lambda card: _native_body(message, card, cards, counterparts),
         write_card=write_card,
     )  # fmt: skip
-    return [Body(_shown(body.content), body.files) for body in bodies], losses
+    return [Body(_without_pings(body.content), body.files) for body in bodies], losses
 
 
-def _shown(content: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _without_pings(content: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """What is seen of a message: its sender decides whom it may ping."""
     return {key: value for key, value in content.items() if key != "allowed_mentions"}
 
 
-def _as_it_came(
+def _native_body(
     message: Message, card: Card, cards: Cards, counterparts: Counterparts
 ) -> Body | None:
     """Discord's own payloads with their mentions as the rule has them, where they may be shown."""
-    shown: dict[str, list[JsonValue]] = {EMBEDS: [], COMPONENTS: []}
-    payloads = native_payloads(message, card, cards, shown.keys())
+    by_schema: dict[str, list[JsonValue]] = {EMBEDS: [], COMPONENTS: []}
+    payloads = native_payloads(message, card, cards, by_schema.keys())
     if not payloads:
         return None
     for _, part in payloads:
         data = cast("JsonValue", part.data)
-        shown[part.schema_id] += data if isinstance(data, list) else [data]
+        by_schema[part.schema_id] += data if isinstance(data, list) else [data]
     rule, guild = cards.rule(message, counterparts), workspace_in(message, PLATFORM)
-    embeds = as_copy({"embeds": [*shown[EMBEDS]]}, rule, guild)
-    components = as_copy({"components": [*shown[COMPONENTS]]}, rule, guild)
-    return _body(_listed(embeds, "embeds"), _listed(components, "components"))
+    embeds = as_copy({"embeds": [*by_schema[EMBEDS]]}, rule, guild)
+    components = as_copy({"components": [*by_schema[COMPONENTS]]}, rule, guild)
+    return _body(_items_of(embeds, "embeds"), _items_of(components, "components"))
 
 
-def _listed(held: JsonValue, key: str) -> list[JsonValue]:
-    return cast("dict[str, list[JsonValue]]", held)[key]
+def _items_of(message: JsonValue, key: str) -> list[JsonValue]:
+    return cast("dict[str, list[JsonValue]]", message)[key]
 
 
 def _body(embeds: Sequence[JsonValue], components: Sequence[JsonValue]) -> Body | None:

@@ -34,22 +34,22 @@ ERRORS = (
     discord.gateway.ReconnectWebSocket,
     discord.gateway.WebSocketClosure,
 )
-_RESET_IT = (
+_RESET_TODO = (
     "Discord refused the bot token; reset it in the developer portal, page Bot, and put it where"
     " bot_token points to"
 )
-_ALLOW_IT = (
+_INTENT_TODO = (
     "Discord refused the intent MESSAGE CONTENT; switch it on in the developer portal, page Bot,"
     " Privileged Gateway Intents"
 )
 # Close codes after which the same connection is refused again (docs: topics/opcodes).
 _CLOSED_FOR_GOOD = {
-    4004: _RESET_IT,
+    4004: _RESET_TODO,
     4010: "Discord refused the shard; one bot may run in one process only",
     4011: "The bot is in too many servers for one connection; Discord requires sharding",
     4012: "Discord refused the gateway version; update discord.py",
     4013: "Discord refused the intents as invalid; update uacs-bridge",
-    4014: _ALLOW_IT,
+    4014: _INTENT_TODO,
 }
 
 
@@ -57,16 +57,16 @@ def to_platform_error(error: BaseException, doing: str) -> PlatformError:
     """An error of discord.py -> ours."""
     match error:
         case discord.LoginFailure():
-            return AuthFailed(_RESET_IT, code="401")
+            return AuthFailed(_RESET_TODO, code="401")
         case discord.PrivilegedIntentsRequired():
-            return AuthFailed(_ALLOW_IT, code="4014")
+            return AuthFailed(_INTENT_TODO, code="4014")
         case discord.ConnectionClosed():
-            return _closed(getattr(error, "code", None), doing)
+            return _closed_error(getattr(error, "code", None), doing)
         case discord.RateLimited():
             wait = float(getattr(error, "retry_after", 5.0))
             return RateLimited(f"{doing}: wait {wait:.1f} s", retry_after=wait, code="429")
         case discord.HTTPException():
-            return _answered(error, doing)
+            return _http_error(error, doing)
         case (
             discord.GatewayNotFound()
             | discord.gateway.ReconnectWebSocket()
@@ -79,13 +79,13 @@ def to_platform_error(error: BaseException, doing: str) -> PlatformError:
             return Refused(f"{doing}: discord.py refused it ({_name(error)})", code=_name(error))
 
 
-def _closed(code: int | None, doing: str) -> PlatformError:
+def _closed_error(code: int | None, doing: str) -> PlatformError:
     if reason := _CLOSED_FOR_GOOD.get(code or 0):
         return AuthFailed(reason, code=str(code))
     return Unavailable(f"{doing}: the gateway closed ({code}); it is tried again", code=str(code))
 
 
-def _answered(error: discord.HTTPException, doing: str) -> PlatformError:
+def _http_error(error: discord.HTTPException, doing: str) -> PlatformError:
     status, code = getattr(error, "status", 0), str(getattr(error, "code", "") or "")
     text = f"{doing}: Discord answered {status} ({code or _name(error)})"
     if isinstance(error, discord.DiscordServerError) or status >= 500:

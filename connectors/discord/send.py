@@ -12,12 +12,12 @@ from bridge.errors import NotFound, Refused, ThreadClosed, Unsettled
 from bridge.model import Call, Receipt
 from bridge.ports.files import Files
 from connectors.discord import encode
-from connectors.discord.asking import Asked
 from connectors.discord.capabilities import THREAD_NAME_LIMIT
 from connectors.discord.commands import ANSWER
 from connectors.discord.files import opened
+from connectors.discord.interactions import PendingInteractions
 from connectors.discord.marks import PUT_PIN, REACT, TAKE_PIN, TYPE, UNREACT
-from connectors.discord.putting import Marks
+from connectors.discord.reactions import ReactionSender
 from connectors.discord.rest import (
     ARCHIVED_THREAD,
     BAD_WEBHOOK_TOKEN,
@@ -43,16 +43,16 @@ class Sender:
         self,
         rest: Rest,
         webhooks: Webhooks,
-        marks: Marks,
-        asked: Asked,
+        reactions: ReactionSender,
+        pending: PendingInteractions,
         files: Files | None = None,
     ) -> None:
-        self._asked = asked
+        self._pending = pending
         self._rest = rest
         self._files = files
         self._webhooks = webhooks
         self._forum_posts: OrderedDict[str, str] = OrderedDict()  # operation -> its thread
-        self._ways: Mapping[str, Callable[[Call], Awaitable[Receipt]]] = {
+        self._senders: Mapping[str, Callable[[Call], Awaitable[Receipt]]] = {
             encode.WEBHOOK_POST: self._post_by_webhook,
             encode.WEBHOOK_EDIT: self._edit_by_webhook,
             encode.WEBHOOK_DELETE: self._delete_by_webhook,
@@ -61,14 +61,14 @@ class Sender:
             encode.BOT_DELETE: self._delete_as_bot,
             TYPE: self._type,
             ANSWER: self._answer,
-            **dict.fromkeys((REACT, UNREACT, PUT_PIN, TAKE_PIN), marks.put),
+            **dict.fromkeys((REACT, UNREACT, PUT_PIN, TAKE_PIN), reactions.put),
         }
 
     async def send(self, call: Call) -> Receipt:
-        way = self._ways.get(call.method)
-        if way is None:
+        send_call = self._senders.get(call.method)
+        if send_call is None:
             raise Refused(f"Unknown call {call.method!r}; was it made by another version?")
-        return await way(call)
+        return await send_call(call)
 
     # --- webhooks ---------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ class Sender:
                 await self._start_thread(call, thread)
                 answer = await self._execute(call, thread, {})
             elif error.code == ARCHIVED_THREAD and thread is not None:
-                await self._open_again(thread)
+                await self._reopen(thread)
                 answer = await self._execute(call, thread, {})
             else:
                 raise
@@ -184,7 +184,7 @@ class Sender:
         content = message.get("content") if isinstance(message, dict) else None
         return title_of(content if isinstance(content, str) else "")
 
-    async def _open_again(self, thread: str) -> None:
+    async def _reopen(self, thread: str) -> None:
         """A post opens an archived thread by itself, but not one that was locked."""
         try:
             await self._unarchive(thread)
@@ -227,7 +227,7 @@ class Sender:
         return _receipt_of_copy(call, deleted=True)
 
     async def _answer(self, call: Call) -> Receipt:
-        return _receipt(call, await self._asked.answer(call))
+        return _receipt(call, await self._pending.answer(call))
 
     async def _type(self, call: Call) -> Receipt:
         channel = call.channel.channel

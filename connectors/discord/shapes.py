@@ -36,7 +36,7 @@ class AttachmentData(_Json):
     url: str = ""
 
 
-class NamedData(_Json):
+class NamedValueData(_Json):
     name: str | None = None
     value: str | None = None
     text: str | None = None
@@ -48,10 +48,10 @@ class EmbedData(_Json):
     title: str | None = None
     description: str | None = None
     url: str | None = None
-    author: NamedData | None = None
-    footer: NamedData | None = None
-    image: NamedData | None = None
-    fields: tuple[NamedData, ...] = ()
+    author: NamedValueData | None = None
+    footer: NamedValueData | None = None
+    image: NamedValueData | None = None
+    fields: tuple[NamedValueData, ...] = ()
 
 
 class StickerData(_Json):
@@ -75,20 +75,20 @@ class PollAnswerData(_Json):
     poll_media: PollMediaData = PollMediaData()
 
 
-class CountData(_Json):
+class AnswerCountData(_Json):
     id: int
     count: int = 0
 
 
-class ResultsData(_Json):
+class PollResultsData(_Json):
     is_finalized: bool = False
-    answer_counts: tuple[CountData, ...] = ()
+    answer_counts: tuple[AnswerCountData, ...] = ()
 
 
 class PollData(_Json):
     question: PollMediaData = PollMediaData()
     answers: tuple[PollAnswerData, ...] = ()
-    results: ResultsData | None = None
+    results: PollResultsData | None = None
 
 
 class ReferenceData(_Json):
@@ -97,13 +97,13 @@ class ReferenceData(_Json):
     channel_id: Snowflake | None = None
 
 
-class AskedData(_Json):
+class InteractionMetadata(_Json):
     """Who used the command or button that a message answers."""
 
     user: UserData | None = None
 
 
-class SaidData(_Json):
+class ContentData(_Json):
     """What can be said: a message, and the message within a forward."""
 
     content: str = ""
@@ -117,10 +117,10 @@ class SaidData(_Json):
 
 
 class SnapshotData(_Json):
-    message: SaidData
+    message: ContentData
 
 
-class MessageData(SaidData):
+class MessageData(ContentData):
     mention_roles: tuple[Snowflake, ...] | None = None
     mention_everyone: bool | None = None
     id: Snowflake
@@ -133,11 +133,11 @@ class MessageData(SaidData):
     webhook_id: Snowflake | None = None
     application_id: Snowflake | None = None
     message_reference: ReferenceData | None = None
-    interaction_metadata: AskedData | None = None
+    interaction_metadata: InteractionMetadata | None = None
     message_snapshots: tuple[SnapshotData, ...] = ()
 
 
-class OwnData(_Json):
+class OwnershipData(_Json):
     """Who we are: `webhook` says that the message came through a webhook of ours, `bridge` that it
     came through one of another bridge, `unpinned` that we took its pin away."""
 
@@ -152,7 +152,7 @@ class Wrapped(_Json):
     """`at` is when it was heard (seconds since 1970), `names` what ids in the text are called,
     `title` what the forum post is called that a message begins."""
 
-    own: OwnData = OwnData()
+    own: OwnershipData = OwnershipData()
     at: Annotated[float, Field(ge=0, lt=253_402_300_799)] | None = None
     names: dict[str, str] = {}
 

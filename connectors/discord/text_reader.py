@@ -55,41 +55,41 @@ class _Blocks:
         self._subtle = False
 
     def read(self, lines: list[str]) -> list[Block]:
-        found: list[Block] = []
+        blocks: list[Block] = []
         at = 0
         while at < len(lines):
             line = lines[at]
             if not line or line.isspace():
-                self._end_paragraph(found)
+                self._end_paragraph(blocks)
                 at += 1
             elif line[0] in _FIRST and (kind := self._kind(line)):
-                self._end_paragraph(found)
+                self._end_paragraph(blocks)
                 block, at = kind(lines, at)
-                found.append(block)
+                blocks.append(block)
             elif self._fences and (column := _find_fence(line)) is not None:
-                at = self._fence(lines, at, column, found)
+                at = self._fence(lines, at, column, blocks)
             else:
-                self._take(line, found)
+                self._take(line, blocks)
                 at += 1
-        self._end_paragraph(found)
-        return found
+        self._end_paragraph(blocks)
+        return blocks
 
     # --- paragraphs -------------------------------------------------------------------------
 
-    def _take(self, line: str, found: list[Block]) -> None:
+    def _take(self, line: str, blocks: list[Block]) -> None:
         small = _SUBTEXT.fullmatch(line) if line[0] == "-" else None
         if self._pending and self._subtle != bool(small):
-            self._end_paragraph(found)
+            self._end_paragraph(blocks)
         self._subtle = bool(small)
         self._pending.append(small[1] if small else line)
 
-    def _end_paragraph(self, found: list[Block]) -> None:
+    def _end_paragraph(self, blocks: list[Block]) -> None:
         if not self._pending:
             return
         text = "\n".join(self._pending).strip()
         self._pending.clear()
         if text and (children := read_inline(text, self._names)):
-            found.append(Paragraph(children, self._subtle))
+            blocks.append(Paragraph(children, self._subtle))
 
     # --- other blocks -----------------------------------------------------------------------
 
@@ -116,8 +116,8 @@ class _Blocks:
     def _quote(self, lines: list[str], at: int) -> tuple[Block, int]:
         end = at
         inner: list[str] = []
-        if rest := _LONG_QUOTE.match(lines[at]):
-            inner, end = [rest[1], *lines[at + 1 :]], len(lines)
+        if long_quote := _LONG_QUOTE.match(lines[at]):
+            inner, end = [long_quote[1], *lines[at + 1 :]], len(lines)
         else:
             while end < len(lines) and (quoted := _QUOTE.match(lines[end])):
                 inner.append(quoted[1] or "")
@@ -158,7 +158,7 @@ class _Blocks:
 
     # --- code -------------------------------------------------------------------------------
 
-    def _fence(self, lines: list[str], at: int, column: int, found: list[Block]) -> int:
+    def _fence(self, lines: list[str], at: int, column: int, blocks: list[Block]) -> int:
         """Code may begin and end within a line; the line that is to be read next."""
         line = lines[at]
         code = _read_fence(lines, at, column)
@@ -167,19 +167,19 @@ class _Blocks:
             return at
         if line[:column].strip() or not code.block.value:
             # An empty fence is shown as its ticks.
-            self._take(line[:column] + ("" if code.block.value else FENCE * 2), found)
+            self._take(line[:column] + ("" if code.block.value else FENCE * 2), blocks)
         if code.block.value:
-            self._end_paragraph(found)
-            found.append(code.block)
-        lines[code.line] = code.rest
-        return code.line + (not code.rest.strip())
+            self._end_paragraph(blocks)
+            blocks.append(code.block)
+        lines[code.line] = code.remainder
+        return code.line + (not code.remainder.strip())
 
 
 @dataclass(frozen=True)
 class _Fenced:
     block: CodeBlock
     line: int  # on which the fence ends
-    rest: str  # what follows on that line
+    remainder: str  # what follows on that line
 
 
 def _find_fence(line: str) -> int | None:
@@ -195,11 +195,11 @@ def _read_fence(lines: Sequence[str], at: int, column: int) -> _Fenced | None:
         if last == len(lines):
             return None
         inside.append(lines[last])
-    inside[-1], rest = inside[-1].split(FENCE, 1)
+    inside[-1], remainder = inside[-1].split(FENCE, 1)
     text = "\n".join(inside)
     language = LANGUAGE.match(text)
     value = text[language.end() :] if language else text
-    return _Fenced(CodeBlock(value.strip("\n"), language[1] if language else ""), last, rest)
+    return _Fenced(CodeBlock(value.strip("\n"), language[1] if language else ""), last, remainder)
 
 
 _ReadBlock = Callable[[list[str], int], tuple[Block, int]]

@@ -51,12 +51,14 @@ def _blocks(blocks: Sequence[Block], gap: str, depth: int) -> str:
     return out
 
 
-def _is_tight(one: Block, other: Block) -> bool:
+def _is_tight(block: Block, other: Block) -> bool:
     """A heading has room below it; small print belongs to what it stands beside."""
-    if isinstance(one, Heading):
+    if isinstance(block, Heading):
         return True
     return (
-        isinstance(one, Paragraph) and isinstance(other, Paragraph) and one.subtle != other.subtle
+        isinstance(block, Paragraph)
+        and isinstance(other, Paragraph)
+        and block.subtle != other.subtle
     )
 
 
@@ -118,9 +120,9 @@ def _list(node: List, depth: int) -> str:
     lines: list[str] = []
     for number, item in enumerate(node.items, max(node.start or 0, 0)):
         mark = "- " if node.start is None else f"{number}. "
-        first, *rest = _item(item, depth).split("\n")
+        first, *continuation = _item(item, depth).split("\n")
         lines.append(mark + (first or APART))
-        lines += [" " * len(mark) + line for line in rest]
+        lines += [" " * len(mark) + line for line in continuation]
     return "\n".join(lines)
 
 

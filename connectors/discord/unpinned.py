@@ -15,8 +15,8 @@ UNPINNED = "MESSAGE_UNPINNED"  # our own kind of row: the update of a message th
 PIN_KINDS = frozenset({"MESSAGE_UPDATE", "CHANNEL_PINS_UPDATE"})
 PINNED_MESSAGE = "MESSAGE_PINNED"  # ... a message that was found pinned when nobody had told us
 _TOGETHER_S = 10.0
-_MOST = 1024  # messages remembered
-_MOST_PER_CHANNEL = 32
+_MAX_MESSAGES = 1024  # messages remembered
+_MAX_PER_CHANNEL = 32
 
 
 class OwnUnpins:
@@ -29,14 +29,14 @@ class OwnUnpins:
     def note(self, message: str) -> None:
         self._until[message] = self._clock.monotonic() + 3 * _TOGETHER_S
         self._until.move_to_end(message)
-        if len(self._until) > _MOST:
+        if len(self._until) > _MAX_MESSAGES:
             self._until.popitem(last=False)
 
     def __contains__(self, message: str) -> bool:
         return self._until.get(message, 0.0) > self._clock.monotonic()
 
 
-class Unpinnings:
+class UnpinDetector:
     """Finds them among the updates of messages."""
 
     def __init__(self, clock: Clock) -> None:
@@ -44,30 +44,34 @@ class Unpinnings:
         self._updates: OrderedDict[str, deque[tuple[float, dict[str, Any]]]] = OrderedDict()
         self._pins_changed: OrderedDict[str, float] = OrderedDict()
 
-    def hear(self, kind: str, data: dict[str, Any]) -> list[tuple[float, dict[str, Any]]]:
+    def observe(self, kind: str, data: dict[str, Any]) -> list[tuple[float, dict[str, Any]]]:
         """The updates by which messages lost their pin, as far as they are known now, and how many
         seconds ago each was heard."""
         channel, now = str(data.get("channel_id")), self._clock.monotonic()
         if kind == "CHANNEL_PINS_UPDATE":
-            _keep(self._pins_changed, channel, now)
-            known = self._updates.pop(channel, ())
-            return [(now - heard, one) for heard, one in known if heard + _TOGETHER_S >= now]
+            _remember(self._pins_changed, channel, now)
+            recent_updates = self._updates.pop(channel, ())
+            return [
+                (now - received_at, update)
+                for received_at, update in recent_updates
+                if received_at + _TOGETHER_S >= now
+            ]
         if kind != "MESSAGE_UPDATE" or not isinstance(data.get("pinned"), bool):
             return []
-        updates = self._updates.get(channel) or deque(maxlen=_MOST_PER_CHANNEL)
+        updates = self._updates.get(channel) or deque(maxlen=_MAX_PER_CHANNEL)
         if data["pinned"]:
-            for one in [one for one in updates if one[1].get("id") == data.get("id")]:
-                updates.remove(one)  # what was told of it before was no unpinning
+            for update in [update for update in updates if update[1].get("id") == data.get("id")]:
+                updates.remove(update)  # what was told of it before was no unpinning
             return []
         if self._pins_changed.get(channel, float("-inf")) + _TOGETHER_S >= now:
             return [(0.0, data)]
         updates.append((now, data))
-        _keep(self._updates, channel, updates)
+        _remember(self._updates, channel, updates)
         return []
 
 
-def _keep(kept: OrderedDict[str, Any], channel: str, value: Any) -> None:
-    kept[channel] = value
-    kept.move_to_end(channel)
-    if len(kept) > _MOST:
-        kept.popitem(last=False)
+def _remember(remembered: OrderedDict[str, Any], channel: str, value: Any) -> None:
+    remembered[channel] = value
+    remembered.move_to_end(channel)
+    if len(remembered) > _MAX_MESSAGES:
+        remembered.popitem(last=False)

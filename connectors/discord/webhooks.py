@@ -13,7 +13,7 @@ from bridge.errors import PlatformError, Refused, Unsettled
 from bridge.model import ChannelRef
 from bridge.ports.key_values import KeyValues
 from connectors.discord import ids
-from connectors.discord.identity import Self
+from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 
 log = structlog.get_logger()
@@ -39,42 +39,42 @@ class Webhook:
 class Webhooks:
     """Gives the webhook of a channel; forgets one that is gone."""
 
-    def __init__(self, rest: Rest, key_values: KeyValues, us: Self) -> None:
+    def __init__(self, rest: Rest, key_values: KeyValues, bot: BotIdentity) -> None:
         self._rest = rest
         self._key_values = key_values
-        self._us = us
-        self._known: dict[str, Webhook] = {}
+        self._bot = bot
+        self._by_channel: dict[str, Webhook] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._ids: set[str] = set()
+        self._own_ids: set[str] = set()
         self._strangers: dict[str, bool] = {}
 
     async def of(self, channel: ChannelRef) -> Webhook:
         """Raises AuthFailed where the bot may not manage webhooks."""
-        if known := self._known.get(channel.channel):
-            return known
+        if cached := self._by_channel.get(channel.channel):
+            return cached
         async with self._locks[channel.channel]:
-            if known := self._known.get(channel.channel):
-                return known
-            webhook = await self._kept(channel) or await self._found_or_made(channel)
-            self._known[channel.channel] = webhook
-            self._ids.add(webhook.id)
+            if cached := self._by_channel.get(channel.channel):
+                return cached
+            webhook = await self._stored(channel) or await self._find_or_create(channel)
+            self._by_channel[channel.channel] = webhook
+            self._own_ids.add(webhook.id)
             return webhook
 
     async def forget(self, channel: ChannelRef, webhook: Webhook) -> None:
         """It was deleted, or its token does not hold any more."""
         async with self._locks[channel.channel]:
-            if self._known.get(channel.channel) == webhook:
-                del self._known[channel.channel]
-                await self._key_values.remove(ids.webhook_shelf_key(channel.channel))
+            if self._by_channel.get(channel.channel) == webhook:
+                del self._by_channel[channel.channel]
+                await self._key_values.remove(ids.webhook_key(channel.channel))
 
     def distrust(self, channel: str) -> None:
         """Somebody changed the channel's webhooks: look again before the next post."""
-        self._known.pop(channel, None)
+        self._by_channel.pop(channel, None)
 
     async def learn(self, channel: ChannelRef, webhook: str) -> None:
         """Look once whose webhook it is. One with our name that another application made carries
         the copies of another bridge."""
-        if webhook in self._ids or webhook in self._strangers:
+        if webhook in self._own_ids or webhook in self._strangers:
             return
         path = f"/channels/{channel.channel}/webhooks"
         doing = f"Looking whose webhook {webhook!r} is"
@@ -88,8 +88,10 @@ class Webhooks:
             )
             return
         self._strangers[webhook] = any(
-            one.get("id") == webhook and one.get("name") == _NAME and one.get("application_id")
-            for one in listed
+            candidate.get("id") == webhook
+            and candidate.get("name") == _NAME
+            and candidate.get("application_id")
+            for candidate in listed
         )
 
     def is_of_a_bridge(self, webhook_id: str) -> bool:
@@ -97,47 +99,49 @@ class Webhooks:
         return self._strangers.get(webhook_id, False)
 
     def is_ours(self, webhook_id: str) -> bool:
-        return webhook_id in self._ids
+        return webhook_id in self._own_ids
 
-    async def _kept(self, channel: ChannelRef) -> Webhook | None:
-        kept = await self._key_values.get(ids.webhook_shelf_key(channel.channel))
-        if kept is None:
+    async def _stored(self, channel: ChannelRef) -> Webhook | None:
+        stored = await self._key_values.get(ids.webhook_key(channel.channel))
+        if stored is None:
             return None
-        webhook = Webhook(*orjson.loads(kept))
-        if await self._stands_in(channel, webhook):
+        webhook = Webhook(*orjson.loads(stored))
+        if await self._is_in(channel, webhook):
             return webhook
-        await self._key_values.remove(ids.webhook_shelf_key(channel.channel))
+        await self._key_values.remove(ids.webhook_key(channel.channel))
         return None
 
-    async def _stands_in(self, channel: ChannelRef, webhook: Webhook) -> bool:
+    async def _is_in(self, channel: ChannelRef, webhook: Webhook) -> bool:
         """It may be deleted, or moved to another channel, where our posts do not belong."""
         doing = f"Looking at the webhook of channel {channel.channel!r}"
         try:
-            found = await self._rest.request(
+            webhook_data = await self._rest.request(
                 "GET", webhook.path, bucket=f"webhook.get {webhook.id}", doing=doing,
                 authorised=False,
             )  # fmt: skip
         except Refused:
             return False
-        return isinstance(found, dict) and found.get("channel_id") == channel.channel
+        return isinstance(webhook_data, dict) and webhook_data.get("channel_id") == channel.channel
 
-    async def _found_or_made(self, channel: ChannelRef) -> Webhook:
+    async def _find_or_create(self, channel: ChannelRef) -> Webhook:
         path = f"/channels/{channel.channel}/webhooks"
         doing = f"Listing webhooks of channel {channel.channel!r} (needs Manage Webhooks)"
-        us = await self._us.identity()
+        identity = await self._bot.identity()
         listed = await self._rest.request("GET", path, bucket=f"GET {path}", doing=doing)
-        ours = (w for w in listed if w.get("application_id") == us.application and w.get("token"))
-        found = next(ours, None) or await self._make(path, channel)
+        own_webhooks = (
+            w for w in listed if w.get("application_id") == identity.application and w.get("token")
+        )
+        webhook_data = next(own_webhooks, None) or await self._create(path, channel)
         try:
-            webhook = Webhook(str(found["id"]), str(found["token"]))
+            webhook = Webhook(str(webhook_data["id"]), str(webhook_data["token"]))
         except (KeyError, TypeError):
             raise Unsettled(f"{doing}: Discord's answer holds no webhook", code="broken") from None
-        key = ids.webhook_shelf_key(channel.channel)
+        key = ids.webhook_key(channel.channel)
         value = orjson.dumps([webhook.id, webhook.token]).decode()
         await self._key_values.put(key, value, sealed=True)
         return webhook
 
-    async def _make(self, path: str, channel: ChannelRef) -> dict[str, str]:
+    async def _create(self, path: str, channel: ChannelRef) -> dict[str, str]:
         doing = f"Making a webhook in channel {channel.channel!r} (needs Manage Webhooks)"
         body = {"name": _NAME}
         return await self._rest.request("POST", path, bucket=f"POST {path}", doing=doing, body=body)

@@ -28,7 +28,7 @@ def in_words(call: Call) -> Call | None:
     if not rich and call.kind != "edit":
         return None
     text = _text(call.body) if rich else call.body.get("content")
-    return _saying(call, text)
+    return _call_with_text(call, text)
 
 
 def without_files(call: Call) -> Call | None:
@@ -40,16 +40,23 @@ def without_files(call: Call) -> Call | None:
     names = ", ".join(escape(file.name) for file in call.files)
     note = cut_text(f"-# 📎 {names}: could not be brought here", TEXT_LIMIT // 2)
     text = f"{cut_text(text, TEXT_LIMIT - len(note) - 1)}\n{note}".lstrip()
-    return _saying(call, text).model_copy(update={"files": ()})
+    return _call_with_text(call, text).model_copy(update={"files": ()})
 
 
-def _saying(call: Call, text: JsonValue) -> Call:
-    rest = {name: value for name, value in call.body.items() if name not in (*_FORM, "flags")}
-    said: dict[str, JsonValue] = {"content": text}
+def _call_with_text(call: Call, text: JsonValue) -> Call:
+    other_fields = {
+        name: value for name, value in call.body.items() if name not in (*_FORM, "flags")
+    }
+    text_fields: dict[str, JsonValue] = {"content": text}
     if call.kind == "edit":
         display: dict[str, JsonValue] = {"type": TEXT_DISPLAY, "content": text}
-        said = {"content": None, "embeds": [], "components": [display], "flags": COMPONENTS_V2}
-    return call.model_copy(update={"body": {**rest, **said}})
+        text_fields = {
+            "content": None,
+            "embeds": [],
+            "components": [display],
+            "flags": COMPONENTS_V2,
+        }
+    return call.model_copy(update={"body": {**other_fields, **text_fields}})
 
 
 def title_words(body: Mapping[str, JsonValue]) -> str:
@@ -64,8 +71,8 @@ def _text(body: Mapping[str, JsonValue]) -> str:
 
 
 def _document(body: Mapping[str, JsonValue]) -> Document:
-    shown = {name: body[name] for name in ("content", "flags", *_FORM) if name in body}
+    fields = {name: body[name] for name in ("content", "flags", *_FORM) if name in body}
     try:
-        return markdown_to_text(card_words(read_message(shown)))
+        return markdown_to_text(card_words(read_message(fields)))
     except CodecError:
         return plain_to_text(str(body.get("content") or ""))

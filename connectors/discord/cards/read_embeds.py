@@ -233,7 +233,9 @@ def _large(native: Json, source: Source, at: str, more: tuple[Image, ...]) -> It
 
 def _poll_result(fields: Sequence[JsonValue], at: str) -> Iterator[Node]:
     """Discord tells it in fields that nobody sees as such (docs: resources/message)."""
-    said = {text(one, "name"): text(one, "value") for one in fields if isinstance(one, dict)}
+    said = {
+        text(field, "name"): text(field, "value") for field in fields if isinstance(field, dict)
+    }
     emoji, votes = said.get("victor_answer_emoji_name", ""), said.get("victor_answer_votes", "")
     winner = read_plain(said.get("victor_answer_text", ""))
     answer = PollAnswer(winner, emoji, int(votes) if _is_count(votes) else None, at=at)

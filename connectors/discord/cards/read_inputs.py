@@ -168,10 +168,12 @@ def _chosen(native: Json, options: Sequence[JsonValue]) -> tuple[str, ...]:
     """What is chosen beforehand, or (in what somebody sent) was chosen."""
     if isinstance(value := native.get("value"), str):
         return (value,)
-    if values := tuple(one for one in items(native, "values") if isinstance(one, str)):
+    if values := tuple(item for item in items(native, "values") if isinstance(item, str)):
         return values
     return tuple(
-        text(one, "value") for one in options if isinstance(one, dict) and flagged(one, "default")
+        text(option, "value")
+        for option in options
+        if isinstance(option, dict) and flagged(option, "default")
     )
 
 
@@ -219,7 +221,7 @@ def _text_input(native: Json, at: str) -> TextInput:
 
 
 def _file_upload(native: Json, at: str) -> FileInput:
-    kinds = tuple(one for one in items(native, "file_types") if isinstance(one, str))
+    kinds = tuple(item for item in items(native, "file_types") if isinstance(item, str))
     return FileInput(
         id=text(native, "custom_id"),
         required=_required(native, schemas.FILE_UPLOAD),

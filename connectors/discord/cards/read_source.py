@@ -74,7 +74,7 @@ def items(value: Json, key: str) -> Sequence[JsonValue]:
 
 
 def objects(value: Json, key: str) -> list[Json]:
-    return [one for one in items(value, key) if isinstance(one, dict)]
+    return [item for item in items(value, key) if isinstance(item, dict)]
 
 
 def whole(value: Json, key: str) -> int | None:

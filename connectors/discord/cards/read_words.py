@@ -37,7 +37,7 @@ def _is_small(block: Block) -> bool:
 
 def _large(blocks: Iterable[Block], at: str) -> Prose:
     """The paragraphs without their size: that they are small, the node around them says."""
-    found = (Paragraph(one.children) for one in blocks if isinstance(one, Paragraph))
+    found = (Paragraph(block.children) for block in blocks if isinstance(block, Paragraph))
     return Prose(tuple(found), at=at)
 
 

@@ -31,14 +31,14 @@ PREFIX = "/discord/api/v10"
 GLOBAL = Window(50, 1)
 LARGEST_FILE = 10 << 20
 _LARGEST_REQUEST = 25 << 20
-_BESIDE_FILES = 4 << 20
+_MAX_FIELDS_SIZE = 4 << 20
 _LIMITED = "You are being rate limited."
 # discord.py takes a 429 without Via for a Cloudflare ban and gives up (http.py, 2.7.1).
 _VIA = {"Via": "1.1 local"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Matched:
+class _MatchedRequest:
     """What the limits and faults need to know of a request."""
 
     route: Route
@@ -70,33 +70,33 @@ class Api:
         try:
             route, params = self._routes.find(request.method, _path(scope))
             call = Call(self._changes, params, request.query_params, b"", self._app(request))
-            target = self._match(route, call, request)
-            await self._read_body(request, call, target)
+            matched = self._match_request(route, call, request)
+            await self._read_body(request, call, matched)
         except ClientDisconnect:
             return
         except ApiError as error:
             await self._refusal(error, "unknown", {})(scope, receive, send)
             return
-        if late := self._fault(target, "late_request"):
+        if late := self._fault(matched, "late_request"):
             await asyncio.sleep(late.seconds)
-        response = await self._answer(target, call)
+        response = await self._answer(matched, call)
         self._forget_unused(call)
-        if self._fault(target, "lose_answer"):
+        if self._fault(matched, "lose_answer"):
             await _break_connection(receive)
             return
-        if late := self._fault(target, "late_answer"):
+        if late := self._fault(matched, "late_answer"):
             await asyncio.sleep(late.seconds)
         await response(scope, receive, send)
 
-    async def _read_body(self, request: Request, call: Call, target: _Matched) -> None:
+    async def _read_body(self, request: Request, call: Call, matched: _MatchedRequest) -> None:
         """JSON whole, files piece by piece: what is too large is refused before it is kept."""
         kind = request.headers.get("content-type", "")
         if not kind.startswith("multipart/form-data"):
             call.raw = await _body(request)
             return
-        largest = self._largest_file(target.channel)
-        body = max(_LARGEST_REQUEST, largest + _BESIDE_FILES)
-        bounds = Bounds(file=largest, values=_BESIDE_FILES, body=body)
+        largest = self._largest_file(matched.channel)
+        body = max(_LARGEST_REQUEST, largest + _MAX_FIELDS_SIZE)
+        bounds = Bounds(file=largest, values=_MAX_FIELDS_SIZE, body=body)
         try:
             call.parts = await read_multipart(kind, request.stream(), self._files, bounds)
         except TooMuch:
@@ -127,17 +127,17 @@ class Api:
             if part.file is not None and part.file.id not in self._changes.state.files_in_use:
                 self._files.forget(part.file)
 
-    async def _answer(self, target: _Matched, call: Call) -> Response:
-        if fault := self._fault(target, "status", "rate_limited", "hang"):
-            return await self._go_wrong(fault, target)
-        name = target.route.name
-        if target.route.needs_bot and call.token is None:
+    async def _answer(self, matched: _MatchedRequest, call: Call) -> Response:
+        if fault := self._fault(matched, "status", "rate_limited", "hang"):
+            return await self._apply_fault(fault, matched)
+        name = matched.route.name
+        if matched.route.needs_bot and call.token is None:
             return self._refusal(unauthorized(), name, {})
-        refused, headers = self._count(target)
+        refused, headers = self._count(matched)
         if refused is not None:
             return refused
         try:
-            answer = target.route.handle(call)
+            answer = matched.route.handle(call)
         except ApiError as error:
             return self._refusal(error, name, headers)
         if answer is None:
@@ -146,46 +146,46 @@ class Api:
             return _json(201, answer.body, headers)
         return _json(200, answer, headers)
 
-    def _count(self, target: _Matched) -> tuple[Response | None, dict[str, str]]:
+    def _count(self, matched: _MatchedRequest) -> tuple[Response | None, dict[str, str]]:
         """Count a request against its limits: an answer 429, or the headers of its bucket."""
         if not self._limits.on:
             return None, {}
         now = time.monotonic()
-        budget = target.route.budget
-        everywhere = f"discord:global:{target.caller}"
-        bucket = f"discord:{target.route.name}:{target.major}"
-        windows = [(everywhere, (GLOBAL,))] + ([(bucket, (budget,))] if budget else [])
+        rate_limit = matched.route.rate_limit
+        global_bucket = f"discord:global:{matched.caller}"
+        bucket = f"discord:{matched.route.name}:{matched.major}"
+        windows = [(global_bucket, (GLOBAL,))] + ([(bucket, (rate_limit,))] if rate_limit else [])
         wait = self._limits.retry_after(now, *windows)
-        headers = self._bucket_headers(now, target, bucket, wait) if budget else {}
+        headers = self._bucket_headers(now, matched, bucket, wait) if rate_limit else {}
         if wait is None:
             return None, headers
-        for_all = self._limits.left(now, everywhere, GLOBAL) <= 0
-        return self._too_many(target, wait, headers, for_all=for_all), headers
+        for_all = self._limits.left(now, global_bucket, GLOBAL) <= 0
+        return self._too_many(matched, wait, headers, for_all=for_all), headers
 
     def _bucket_headers(
-        self, now: float, target: _Matched, bucket: str, wait: float | None
+        self, now: float, matched: _MatchedRequest, bucket: str, wait: float | None
     ) -> dict[str, str]:
         """A full window is said to reset when all of it is free again.
 
         Discord's windows are fixed, ours slide; a client that then sends a whole window at
         once, as discord.py does, is not refused by either.
         """
-        budget = target.route.budget or GLOBAL
-        left = 0 if wait else max(0, self._limits.left(now, bucket, budget))
-        after = wait if wait else budget.seconds
+        rate_limit = matched.route.rate_limit or GLOBAL
+        left = 0 if wait else max(0, self._limits.left(now, bucket, rate_limit))
+        after = wait if wait else rate_limit.seconds
         return {
-            "X-RateLimit-Limit": str(budget.count),
+            "X-RateLimit-Limit": str(rate_limit.count),
             "X-RateLimit-Remaining": str(left),
             "X-RateLimit-Reset": f"{self._changes.state.now() + after:.3f}",
             "X-RateLimit-Reset-After": f"{after:.3f}",
-            "X-RateLimit-Bucket": hashlib.sha256(target.route.name.encode()).hexdigest()[:32],
+            "X-RateLimit-Bucket": hashlib.sha256(matched.route.name.encode()).hexdigest()[:32],
         }
 
     def _too_many(
-        self, target: _Matched, wait: float, headers: dict[str, str], *, for_all: bool
+        self, matched: _MatchedRequest, wait: float, headers: dict[str, str], *, for_all: bool
     ) -> Response:
-        self._feed.refused("discord", "429", target.route.name)
-        more = {
+        self._feed.refused("discord", "429", matched.route.name)
+        limit_headers = {
             "Retry-After": str(math.ceil(wait)),
             "X-RateLimit-Scope": "global" if for_all else "user",
             **({"X-RateLimit-Global": "true"} if for_all else {}),
@@ -194,16 +194,16 @@ class Api:
         body = {
             "message": _LIMITED, "retry_after": math.ceil(wait * 1000) / 1000, "global": for_all,
         }  # fmt: skip
-        return _json(429, body, headers | more | _VIA)
+        return _json(429, body, headers | limit_headers | _VIA)
 
     def _refusal(self, error: ApiError, name: str, headers: dict[str, str]) -> Response:
         self._feed.refused("discord", str(error.code or error.status), name)
         return _json(error.status, error.body, headers)
 
-    async def _go_wrong(self, fault: Fault, target: _Matched) -> Response:
+    async def _apply_fault(self, fault: Fault, matched: _MatchedRequest) -> Response:
         match fault.kind:
             case "rate_limited":
-                return self._too_many(target, fault.seconds, {}, for_all=False)
+                return self._too_many(matched, fault.seconds, {}, for_all=False)
             case "hang":
                 await self._hang(fault.seconds)
                 status = 504
@@ -211,7 +211,7 @@ class Api:
                 status = fault.status
         is_standard = status in {item.value for item in HTTPStatus}
         phrase = HTTPStatus(status).phrase if is_standard else "Error"
-        return self._refusal(ApiError(status, 0, f"{status}: {phrase}"), target.route.name, {})
+        return self._refusal(ApiError(status, 0, f"{status}: {phrase}"), matched.route.name, {})
 
     async def _hang(self, seconds: float) -> None:
         try:
@@ -220,14 +220,14 @@ class Api:
         except TimeoutError:
             return
 
-    def _fault(self, target: _Matched, *kinds: Any) -> Fault | None:
-        return self._faults.take(f"discord:{target.route.name}:{target.channel}", *kinds)
+    def _fault(self, matched: _MatchedRequest, *kinds: Any) -> Fault | None:
+        return self._faults.take(f"discord:{matched.route.name}:{matched.channel}", *kinds)
 
     def _app(self, request: Request) -> App | None:
         header = request.headers.get("authorization", "")
         return self._changes.state.apps.get(header[4:]) if header.startswith("Bot ") else None
 
-    def _match(self, route: Route, call: Call, request: Request) -> _Matched:
+    def _match_request(self, route: Route, call: Call, request: Request) -> _MatchedRequest:
         params = call.params
         channel = params.get("channel_id", "")
         if place := self._place_of_hook(params):
@@ -236,7 +236,7 @@ class Api:
         # Requests without authorization count against the address (docs: topics/rate-limits).
         address = request.client.host if request.client else ""
         caller = str(call.token.id) if call.token else address
-        return _Matched(route, channel, major, caller)
+        return _MatchedRequest(route, channel, major, caller)
 
 
 async def _body(request: Request) -> bytes:

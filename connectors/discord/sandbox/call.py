@@ -98,19 +98,19 @@ class Call:
             raise missing_access()
         return guild
 
-    def channel(self, *needed: Permission) -> Channel:
+    def channel(self, *required: Permission) -> Channel:
         """The channel of the path, which the app must see and where it must have `needed`."""
         channel = self.state.channels.get(self.id("channel_id"))
         if channel is None:
             raise unknown_channel()
-        self.need(channel, *needed)
+        self.need(channel, *required)
         return channel
 
-    def need(self, channel: Channel, *needed: Permission) -> None:
-        held = permissions_in(channel, self.app.user.id)
-        if not held & Permission.VIEW_CHANNEL:
+    def need(self, channel: Channel, *required: Permission) -> None:
+        granted = permissions_in(channel, self.app.user.id)
+        if not granted & Permission.VIEW_CHANNEL:
             raise missing_access()
-        if any(not held & permission for permission in needed):
+        if any(not granted & permission for permission in required):
             raise missing_permissions()
 
     def may(self, channel: Channel, permission: Permission) -> bool:
@@ -131,7 +131,7 @@ class Route:
     path: str
     name: str
     handle: Callable[[Call], Answer]
-    budget: Window | None = None
+    rate_limit: Window | None = None
     needs_bot: bool = True
 
 
@@ -156,13 +156,13 @@ class Routes:
         node: _Node | None = self._root
         values: list[str] = []
         for step in path.strip("/").split("/"):
-            below = node.literal.get(step)
-            if below is None:
-                below = node.wild
+            child = node.literal.get(step)
+            if child is None:
+                child = node.wild
                 values.append(step)
-            if below is None:
+            if child is None:
                 raise no_route()
-            node = below
+            node = child
         if not node.routes:
             raise no_route()
         if method not in node.routes:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from bridge.sandbox.files import StoredFile
 
-LASTS = 24 * 3600
+LIFETIME_S = 24 * 3600
 _MEDIA = "/discord/media"
 
 
@@ -24,9 +24,9 @@ class Attachment:
 
     id: int
     filename: str
-    given: str
+    original_name: str
     content_type: str
-    kept: StoredFile
+    stored: StoredFile
     title: str | None = None
     description: str | None = None
     dimensions: tuple[int, int] | None = None
@@ -54,9 +54,9 @@ class Cdn:
 
     def external(self, url: str) -> str:
         """The proxy's address of a picture elsewhere; it leads there, nothing is fetched."""
-        scheme, _, rest = url.partition("://")
+        scheme, _, address = url.partition("://")
         mark = hashlib.sha256(url.encode()).hexdigest()[:43]
-        return f"{self.base_url}/discord/external/{mark}/{scheme}/{quote(rest, safe='/')}"
+        return f"{self.base_url}/discord/external/{mark}/{scheme}/{quote(address, safe='/')}"
 
     def refreshed(self, url: str) -> str | None:
         """A fresh address of the same file, whether the old one has ended or not."""
@@ -70,14 +70,14 @@ class Cdn:
         """Whether this query opens `/attachments/...` at this moment."""
         parameters = {name: values[0] for name, values in parse_qs(query).items()}
         ends, made = parameters.get("ex", ""), parameters.get("is", "")
-        right = self._signature(file, ends, made)
-        if not hmac.compare_digest(right, parameters.get("hm", "")):
+        expected = self._signature(file, ends, made)
+        if not hmac.compare_digest(expected, parameters.get("hm", "")):
             return False
         return int(ends, 16) > self._now()
 
     def _signed(self, path: str, file: str) -> str:
         made = int(self._now())
-        ends = f"{made + LASTS:x}"
+        ends = f"{made + LIFETIME_S:x}"
         mark = self._signature(file, ends, f"{made:x}")
         return f"{self.base_url}{path}?ex={ends}&is={made:x}&hm={mark}&"
 

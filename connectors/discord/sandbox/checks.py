@@ -36,7 +36,7 @@ class Form:
             raise invalid_form(self.errors)
 
     def text(
-        self, key: str, *, most: int, least: int = 0, required: bool = False
+        self, key: str, *, max_length: int, min_length: int = 0, required: bool = False
     ) -> str | None:  # fmt: skip
         """A trimmed text; numbers are taken as text, as Discord does."""
         value = self.body.get(key)
@@ -48,15 +48,15 @@ class Form:
             self.fail(key, "STRING_TYPE_CONVERT", f'Could not interpret "{value}" as string.')
             return None
         trimmed = str(value).strip()
-        self.length(key, trimmed, least, most)
+        self.length(key, trimmed, min_length, max_length)
         return trimmed
 
-    def length(self, path: str, value: str, least: int, most: int) -> None:
-        if least and not least <= len(value) <= most:
-            message = f"Must be between {least} and {most} in length."
+    def length(self, path: str, value: str, min_length: int, max_length: int) -> None:
+        if min_length and not min_length <= len(value) <= max_length:
+            message = f"Must be between {min_length} and {max_length} in length."
             self.fail(path, "BASE_TYPE_BAD_LENGTH", message)
-        elif len(value) > most:
-            self.fail(path, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+        elif len(value) > max_length:
+            self.fail(path, "BASE_TYPE_MAX_LENGTH", f"Must be {max_length} or fewer in length.")
 
     def flag(self, key: str) -> bool:
         return bool(self.body.get(key))
@@ -77,7 +77,7 @@ class Form:
             self.fail(key, "BASE_TYPE_CHOICES", f"Value must be one of ({listed}).")
         return value
 
-    def objects(self, key: str, most: int) -> list[dict[str, Any]] | None:
+    def objects(self, key: str, max_count: int) -> list[dict[str, Any]] | None:
         """A list of objects, kept as they are; None where the request says nothing of it."""
         value = self.body.get(key)
         if value is None:
@@ -85,8 +85,8 @@ class Form:
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             self.fail(key, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
             return None
-        if len(value) > most:
-            self.fail(key, "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+        if len(value) > max_count:
+            self.fail(key, "BASE_TYPE_MAX_LENGTH", f"Must be {max_count} or fewer in length.")
         return value
 
     def mapping(self, key: str) -> dict[str, Any] | None:
@@ -117,7 +117,7 @@ def is_snowflake(value: Any) -> bool:
 
 def read_webhook_name(form: Form, key: str, *, required: bool) -> str | None:
     """A webhook's name or the name of one post: 1-80 characters, some words forbidden."""
-    name = form.text(key, most=80, least=1, required=required)
+    name = form.text(key, max_length=80, min_length=1, required=required)
     for word in _FORBIDDEN_IN_NAMES:
         if name and word in name.lower():
             text = f'Username cannot contain "{word}"'
@@ -127,7 +127,7 @@ def read_webhook_name(form: Form, key: str, *, required: bool) -> str | None:
 
 def read_address(form: Form, key: str) -> str | None:
     """A link to a picture: http or https."""
-    address = form.text(key, most=2048)
+    address = form.text(key, max_length=2048)
     if not address:
         return None
     scheme = address.partition(":")[0].lower()
@@ -151,7 +151,7 @@ def read_picture(form: Form, key: str) -> bytes | None:
     return None
 
 
-def read_limit(query: Mapping[str, str], default: int, most: int) -> int:
+def read_limit(query: Mapping[str, str], default: int, highest: int) -> int:
     """The `limit` of a list request."""
     limit_text = query.get("limit", str(default))
     form = Form({})
@@ -160,8 +160,8 @@ def read_limit(query: Mapping[str, str], default: int, most: int) -> int:
     except ValueError:
         form.fail("limit", "NUMBER_TYPE_COERCE", f'Value "{limit_text}" is not int.')
         limit = default
-    if limit > most:
-        text = f"int value should be less than or equal to {most}."
+    if limit > highest:
+        text = f"int value should be less than or equal to {highest}."
         form.fail("limit", "NUMBER_TYPE_MAX", text)
     if limit < 1:
         form.fail("limit", "NUMBER_TYPE_MIN", "int value should be greater than or equal to 1.")

@@ -17,15 +17,15 @@ class Deliveries:
     """Hands events on at once and in order, unless a fault says otherwise."""
 
     def __init__(
-        self, faults: Faults, hand_on: Callable[[Event], None], disconnect: Callable[[], None]
+        self, faults: Faults, forward: Callable[[Event], None], disconnect: Callable[[], None]
     ) -> None:
         self._faults = faults
-        self._hand_on = hand_on
+        self._forward = forward
         self._disconnect = disconnect
         self._overtaken: defaultdict[int, list[Event]] = defaultdict(list)
         self._timers: set[asyncio.TimerHandle] = set()
 
-    def tell(self, event: Event) -> None:
+    def deliver(self, event: Event) -> None:
         if self._fault(event, "disconnect"):
             self._disconnect()
         fault = self._fault(event, *_KINDS)
@@ -39,13 +39,13 @@ class Deliveries:
                 self._hold(event, fault.seconds if fault else 0.0)
                 return
             case "duplicate":
-                self._hand_on(event)
+                self._forward(event)
             case _:
                 pass
-        self._hand_on(event)
+        self._forward(event)
         held = self._overtaken.pop(event.channel.id, [])
         while held:  # emptied: the timers of these events look for them here
-            self._hand_on(held.pop(0))
+            self._forward(held.pop(0))
 
     def close(self) -> None:
         for timer in self._timers:
@@ -61,7 +61,7 @@ class Deliveries:
         return fault
 
     def _later(self, seconds: float, event: Event) -> None:
-        self._at(seconds, lambda: self._hand_on(event))
+        self._at(seconds, lambda: self._forward(event))
 
     def _hold(self, event: Event, seconds: float) -> None:
         """Keep an event until the next of its channel, or for a while when none comes."""
@@ -71,7 +71,7 @@ class Deliveries:
         def give_up() -> None:
             if event in held:
                 held.remove(event)
-                self._hand_on(event)
+                self._forward(event)
 
         self._at(seconds or _REORDER_AT_MOST_S, give_up)
 

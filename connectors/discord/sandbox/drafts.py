@@ -25,7 +25,7 @@ from connectors.discord.sandbox.rich.polls import Poll, read_poll
 from connectors.discord.sandbox.state import Message
 
 EPHEMERAL = 1 << 6
-MOST_FILES = 10
+MAX_FILES = 10
 _SETTABLE_FLAGS = (1 << 2) | (1 << 12) | (1 << 13) | V2_FLAG
 _DEEPEST = 100
 _FILE_FIELD = re.compile(r"files?\[?(\d+)?\]?")
@@ -37,7 +37,7 @@ _LEGACY = ("content", "embeds", "poll", "sticker_ids")
 class FileWish:
     """A file that the message is to have: one that it has already, or an uploaded part."""
 
-    kept: int | None = None
+    attachment_id: int | None = None
     part: Part | None = None
     filename: str | None = None
     description: str | None = None
@@ -55,7 +55,7 @@ class Draft:
     flags: int | None = None
     allowed_mentions: dict[str, Any] | None = None
     tts: bool = False
-    given: dict[str, Any] = field(default_factory=dict[str, Any])
+    body: dict[str, Any] = field(default_factory=dict[str, Any])
     files: list[FileWish] | None = None
     poll: Poll | None = None
 
@@ -79,13 +79,13 @@ def read_draft(
     if rich:
         _need_shallow(form)
     draft = Draft(
-        content=form.text("content", most=CONTENT_MAX),
+        content=form.text("content", max_length=CONTENT_MAX),
         embeds=read_embeds(form) if rich else None,
         components=read_components(form, newer=newer) if rich else None,
         flags=flags,
         allowed_mentions=form.mapping("allowed_mentions"),
         tts=form.flag("tts"),
-        given=form.body,
+        body=form.body,
         files=read_files(form, parts) if rich else None,
         poll=read_poll(form) if rich else None,
     )
@@ -116,10 +116,10 @@ def check_edit(form: Form, draft: Draft, message: Message) -> None:
         raise poll_stays()
     newer = draft.is_newer or bool(message.flags & V2_FLAG)
     if newer:
-        stays = {"content": message.content, "embeds": message.embeds}
-        refuse_legacy(form, stays | {k: v for k, v in draft.given.items() if k in _LEGACY})
+        old_fields = {"content": message.content, "embeds": message.embeds}
+        refuse_legacy(form, old_fields | {k: v for k, v in draft.body.items() if k in _LEGACY})
     form.done()
-    content = (draft.content or "") if "content" in draft.given else message.content
+    content = (draft.content or "") if "content" in draft.body else message.content
     embeds = message.embeds if draft.embeds is None else draft.embeds
     components = message.components if draft.components is None else draft.components
     files = message.attachments if draft.files is None else draft.files
@@ -127,7 +127,7 @@ def check_edit(form: Form, draft: Draft, message: Message) -> None:
         raise empty_message()
 
 
-def interactive(draft: Draft) -> bool:
+def has_interactive(draft: Draft) -> bool:
     """Whether something in it can be pressed or chosen."""
     controls = (c for c in walk(draft.components or []) if c["type"] in INTERACTIVE)
     return any(c.get("style") not in (5, 6) for c in controls)
@@ -143,13 +143,13 @@ def read_files(form: Form, parts: Sequence[Part]) -> list[FileWish] | None:
         return None
     wishes = [
         wish
-        for node in Node(form, "", form.body).children("attachments", 0, MOST_FILES)
-        if (wish := _wish(node, numbered))
+        for node in Node(form, "", form.body).children("attachments", 0, MAX_FILES)
+        if (wish := _file_wish(node, numbered))
     ]
     named = {id(wish.part) for wish in wishes if wish.part}
     wishes += [FileWish(part=part) for part in numbered.values() if id(part) not in named]
-    if len(wishes) > MOST_FILES:
-        text = f"Must be {MOST_FILES} or fewer in length."
+    if len(wishes) > MAX_FILES:
+        text = f"Must be {MAX_FILES} or fewer in length."
         form.fail("attachments", "BASE_TYPE_MAX_LENGTH", text)
     return wishes
 
@@ -162,7 +162,7 @@ def _numbered(parts: Sequence[Part]) -> dict[int, Part]:
     return files
 
 
-def _wish(node: Node, numbered: dict[int, Part]) -> FileWish | None:
+def _file_wish(node: Node, numbered: dict[int, Part]) -> FileWish | None:
     own_id = node.value.get("id")
     if not is_snowflake(own_id):
         if own_id is None:
@@ -173,7 +173,7 @@ def _wish(node: Node, numbered: dict[int, Part]) -> FileWish | None:
     number = int(str(own_id))
     part = numbered.get(number)
     return FileWish(
-        kept=None if part else number, part=part, filename=node.text("filename", 1024),
+        attachment_id=None if part else number, part=part, filename=node.text("filename", 1024),
         description=node.text("description", 1024), title=node.text("title", 1024),
         spoiler=node.flag("is_spoiler"),
     )  # fmt: skip

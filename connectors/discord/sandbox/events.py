@@ -38,7 +38,7 @@ _TYPING = (Intent.GUILD_MESSAGE_TYPING, Intent.DIRECT_MESSAGE_TYPING)
 _WEBHOOKS = (Intent.GUILD_WEBHOOKS, Intent.GUILD_WEBHOOKS)
 _GUILDS = (Intent.GUILDS, Intent.GUILDS)
 _MEMBERS = (Intent.GUILD_MEMBERS, Intent.GUILD_MEMBERS)
-_NEEDED = {
+_REQUIRED_INTENTS = {
     "GUILD_MEMBER_ADD": _MEMBERS,
     "GUILD_MEMBER_REMOVE": _MEMBERS,
     "MESSAGE_CREATE": _MESSAGES,
@@ -66,15 +66,15 @@ class Event:
     message: Message | None = None
 
 
-def admits(event: Event, user_id: int, intents: int) -> bool:
+def may_receive(event: Event, user_id: int, intents: int) -> bool:
     """Whether a bot with these intents hears of an event."""
-    of_guild, of_dm = _NEEDED.get(event.name, _GUILDS)
+    of_guild, of_dm = _REQUIRED_INTENTS.get(event.name, _GUILDS)
     if not intents & (of_guild if event.channel.guild else of_dm):
         return False
     return bool(permissions_in(event.channel, user_id) & Permission.VIEW_CHANNEL)
 
 
-def hears_content(message: Message, user_id: int, app_id: int, intents: int) -> bool:
+def may_read_content(message: Message, user_id: int, app_id: int, intents: int) -> bool:
     """Content goes to those who asked, and to each app for its own, DMs and its mentions."""
     if intents & Intent.MESSAGE_CONTENT or message.channel.guild is None:
         return True

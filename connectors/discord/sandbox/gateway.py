@@ -19,8 +19,8 @@ from connectors.discord.sandbox.events import (
     PRIVILEGED,
     Event,
     Intent,
-    admits,
-    hears_content,
+    may_read_content,
+    may_receive,
 )
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.sessions import Closing, Outbox, Session, frame
@@ -37,7 +37,7 @@ from connectors.discord.sandbox.shapes import (
 from connectors.discord.sandbox.state import App, Guild, State
 
 HEARTBEAT_S = 41.25
-_WAY = 0.05  # seconds
+_LATENCY_S = 0.05  # seconds
 _SESSION_LASTS_S = 300.0
 _LARGEST_PAYLOAD = 4096
 _FRAMES_PER_MINUTE = 120
@@ -60,21 +60,23 @@ class Gateway:
         self._sessions: dict[str, Session] = {}
         self._sockets: set[Outbox] = set()
 
-    def tell(self, event: Event) -> None:
+    def deliver(self, event: Event) -> None:
         """Dispatch an event to every session that may hear of it."""
-        whole = bare = b""
+        full_data = data_without_content = b""
         for session in self._sessions.values():
             user, app = session.app.user.id, session.app.id
-            if not admits(event, user, session.intents):
+            if not may_receive(event, user, session.intents):
                 continue
-            if event.message and not hears_content(event.message, user, app, session.intents):
-                bare = bare or orjson.dumps(without_content(event.data))
-                session.dispatch(event.name, bare)
+            if event.message and not may_read_content(event.message, user, app, session.intents):
+                data_without_content = data_without_content or orjson.dumps(
+                    without_content(event.data)
+                )
+                session.dispatch(event.name, data_without_content)
             else:
-                whole = whole or orjson.dumps(event.data)
-                session.dispatch(event.name, whole)
+                full_data = full_data or orjson.dumps(event.data)
+                session.dispatch(event.name, full_data)
 
-    def tell_app(self, app: App, name: str, data: bytes) -> bool:
+    def deliver_to_app(self, app: App, name: str, data: bytes) -> bool:
         """Dispatch something to one application alone; whether it has a session."""
         sessions = [session for session in self._sessions.values() if session.app is app]
         for session in sessions:
@@ -216,7 +218,7 @@ class _Socket:
             self._session.acknowledge(data)
         # Never faster than a network: discord.py notes when it sent only after it did.
         answer = self._outbox.put_nowait
-        asyncio.get_running_loop().call_later(_WAY, answer, frame(11, None))
+        asyncio.get_running_loop().call_later(_LATENCY_S, answer, frame(11, None))
 
     def _identify(self, data: Any) -> None:
         if self._session is not None:
@@ -333,10 +335,10 @@ def _member_chunk(guild: Guild, request: Json) -> Json:
     members = [m for m in guild.members.values() if m.display_name.lower().startswith(query)]
     missing: list[str] = []
     if ids is not None:
-        ids_wanted = [str(item) for item in (ids if isinstance(ids, list) else [ids])]
+        requested_ids = [str(item) for item in (ids if isinstance(ids, list) else [ids])]
         known_ids = {str(member) for member in guild.members}
-        members = [m for m in guild.members.values() if str(m.user.id) in ids_wanted]
-        missing = [item for item in ids_wanted if item not in known_ids]
+        members = [m for m in guild.members.values() if str(m.user.id) in requested_ids]
+        missing = [item for item in requested_ids if item not in known_ids]
     limit = request.get("limit") or len(members)
     return {
         "guild_id": str(guild.id),

@@ -37,56 +37,56 @@ FIRST_ANSWER_S = 3.0
 TOKEN_LASTS_S = 15 * 60
 MESSAGE, DEFERRED, DEFERRED_UPDATE, UPDATE, MODAL = 4, 5, 6, 7, 9
 LOADING = 1 << 7
-_MOST_KEPT = 10_000
+_MAX_INTERACTIONS = 10_000
 
 
-class Desk:
+class InteractionDispatcher:
     """Takes interactions to applications; `patience` is how long a person's client waits.
 
     Faults: `discord:interaction:<channel>` with `drop`, `delay` and `duplicate`.
     """
 
     def __init__(self, changes: StateChanges, gateway: Gateway, faults: Faults) -> None:
-        self.patience = FIRST_ANSWER_S
+        self.deadline_s = FIRST_ANSWER_S
         self._changes = changes
         self._state: State = changes.state
         self._gateway = gateway
         self._faults = faults
 
-    async def ask(
+    async def dispatch(
         self, kind: int, app: App, user: User, channel: Channel, data: Json, source: Message | None
     ) -> Interaction:
         """Tell the application, and wait for its first answer or until it is too late for one."""
         interaction = Interaction(
             id=self._state.ids.next(), token="aW" + secrets.token_urlsafe(90), kind=kind, app=app,
             user=user, channel=channel, data=data, made=self._state.now(),
-            told=asyncio.get_running_loop().create_future(), source=source,
+            first_answer=asyncio.get_running_loop().create_future(), source=source,
         )  # fmt: skip
         interactions = self._state.interactions
         interactions[interaction.token] = interaction
-        while len(interactions) > _MOST_KEPT:
+        while len(interactions) > _MAX_INTERACTIONS:
             del interactions[next(iter(interactions))]
         payload = orjson.dumps(interaction_json(interaction, self._state))
-        if await self._tell(app, channel, payload):
-            await asyncio.wait([interaction.told], timeout=self.patience)
-        interaction.told.cancel()
+        if await self._send(app, channel, payload):
+            await asyncio.wait([interaction.first_answer], timeout=self.deadline_s)
+        interaction.first_answer.cancel()
         return interaction
 
-    async def _tell(self, app: App, channel: Channel, payload: bytes) -> bool:
+    async def _send(self, app: App, channel: Channel, payload: bytes) -> bool:
         """Whether there is anybody to wait for."""
-        where = f"discord:interaction:{channel.id}"
-        fault = self._faults.take(where, "drop", "delay", "duplicate")
+        fault_key = f"discord:interaction:{channel.id}"
+        fault = self._faults.take(fault_key, "drop", "delay", "duplicate")
         if fault is not None and fault.kind == "drop":
             return True
         if fault is not None and fault.kind == "delay":
             await asyncio.sleep(fault.seconds)
-        is_delivered = self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
+        is_delivered = self._gateway.deliver_to_app(app, "INTERACTION_CREATE", payload)
         if fault is not None and fault.kind == "duplicate":
-            self._gateway.tell_app(app, "INTERACTION_CREATE", payload)
+            self._gateway.deliver_to_app(app, "INTERACTION_CREATE", payload)
         return is_delivered
 
 
-class Answers:
+class InteractionAnswers:
     """What applications answer; the routes call it."""
 
     def __init__(self, changes: StateChanges) -> None:
@@ -95,34 +95,34 @@ class Answers:
 
     def of(self, interaction_id: int, token: str) -> Interaction:
         """The interaction that waits for its first answer."""
-        interaction_ = self._state.interactions.get(token)
-        if interaction_ is None or interaction_.id != interaction_id:
+        interaction = self._state.interactions.get(token)
+        if interaction is None or interaction.id != interaction_id:
             raise unknown_interaction()
-        if interaction_.answer is not None:
+        if interaction.answer is not None:
             raise already_acknowledged()
-        if interaction_.told.cancelled():  # the person was told that it failed
+        if interaction.first_answer.cancelled():  # the person was told that it failed
             raise unknown_interaction()
-        return interaction_
+        return interaction
 
     def hook(self, app_id: int, token: str) -> Interaction | None:
         """The interaction behind a webhook address; None where it is a webhook's own."""
         if not any(app.id == app_id for app in self._state.apps.values()):
             return None
-        interaction_ = self._state.interactions.get(token)
-        if interaction_ is None or interaction_.app.id != app_id:
+        interaction = self._state.interactions.get(token)
+        if interaction is None or interaction.app.id != app_id:
             raise bad_webhook_token()
-        if self._state.now() - interaction_.made > TOKEN_LASTS_S:
+        if self._state.now() - interaction.made > TOKEN_LASTS_S:
             raise bad_webhook_token()
-        if interaction_.answer is None:
+        if interaction.answer is None:
             raise unknown_webhook()
-        return interaction_
+        return interaction
 
     def settle(self, interaction: Interaction, kind: int) -> None:
         interaction.answer = kind
-        if not interaction.told.done():
-            interaction.told.set_result(kind)
+        if not interaction.first_answer.done():
+            interaction.first_answer.set_result(kind)
 
-    def say(self, interaction: Interaction, draft: Draft, *, loading: bool = False) -> Message:
+    def post(self, interaction: Interaction, draft: Draft, *, loading: bool = False) -> Message:
         """A message that answers: to all, or with EPHEMERAL to the person alone."""
         message = self._changes.compose(interaction.channel, interaction.app.user, draft)
         message.webhook_id = message.application_id = interaction.app.id
@@ -152,7 +152,7 @@ class Answers:
     def original(self, interaction: Interaction) -> Message:
         """`@original`: the answer, or the touched message where that was updated."""
         message = interaction.original
-        if message is None or not self._stands(message):
+        if message is None or not self._exists(message):
             raise unknown_message()
         return message
 
@@ -161,7 +161,7 @@ class Answers:
         if original is not None and original.id == message_id:
             return self.original(interaction)
         message = interaction.followups.get(message_id)
-        if message is None or not self._stands(message):
+        if message is None or not self._exists(message):
             raise unknown_message()
         return message
 
@@ -171,7 +171,7 @@ class Answers:
     def json(self, message: Message) -> Json:
         return message_json(message, self._state)
 
-    def _stands(self, message: Message) -> bool:
+    def _exists(self, message: Message) -> bool:
         if message.audience is not None:
             return message.id in self._state.whispers
         return message.id in message.channel.messages

@@ -22,12 +22,12 @@ from connectors.discord.sandbox.deliveries import Deliveries
 from connectors.discord.sandbox.drafts import Draft, FileWish
 from connectors.discord.sandbox.errors import ApiError
 from connectors.discord.sandbox.gateway import Gateway
-from connectors.discord.sandbox.interactions import Desk
+from connectors.discord.sandbox.interactions import InteractionDispatcher
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.pictures import avatar_png, picture_type
 from connectors.discord.sandbox.platform_actions import PlatformActions
 from connectors.discord.sandbox.routes.channels import speak_permission
-from connectors.discord.sandbox.routes.reactions import MOST_DISTINCT, emoji_json
+from connectors.discord.sandbox.routes.reactions import MAX_DISTINCT, emoji_json
 from connectors.discord.sandbox.seed import seed
 from connectors.discord.sandbox.state import (
     SPOKEN,
@@ -57,13 +57,15 @@ class LocalDiscord(PlatformActions):
         address = urlsplit(context.base_url)
         scheme = "wss" if address.scheme == "https" else "ws"
         self._gateway = Gateway(self.state, f"{scheme}://{address.netloc}/discord/gateway")
-        self._deliveries = Deliveries(context.faults, self._gateway.tell, self._gateway.disconnect)
+        self._deliveries = Deliveries(
+            context.faults, self._gateway.deliver, self._gateway.disconnect
+        )
         self._changes = StateChanges(
-            self.state, context.feed, self._deliveries.tell, context.base_url
+            self.state, context.feed, self._deliveries.deliver, context.base_url
         )
         self._api = Api(self._changes, context.faults, context.limits, context.feed, context.files)
-        self.desk = Desk(self._changes, self._gateway, context.faults)
-        self._user_interactions = UserInteractions(self._changes, self.desk, context.files)
+        self.dispatcher = InteractionDispatcher(self._changes, self._gateway, context.faults)
+        self._user_interactions = UserInteractions(self._changes, self.dispatcher, context.files)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -84,7 +86,7 @@ class LocalDiscord(PlatformActions):
         self, workspace: str, channel: str, person: str, text: str, thread: str | None = None
     ) -> Shown:
         """A person says something; in `@me`, `channel` is a DM or one of its two users."""
-        return self._say(workspace, channel, person, thread, Draft(content=_checked(text)))
+        return self._post(workspace, channel, person, thread, Draft(content=_checked_text(text)))
 
     async def post_files(
         self, workspace: str, channel: str, person: str, files: Sequence[FileUpload],
@@ -95,25 +97,25 @@ class LocalDiscord(PlatformActions):
         largest = place.guild.largest_file if place.guild else 10 << 20
         if not 1 <= len(files) <= 10 or any(len(file.data) > largest for file in files):
             raise InvalidData(f"A message takes 1 to 10 files of at most {largest} bytes")
-        wishes = [self._wish(file) for file in files]
-        draft = Draft(content=_checked(text) if text else None, files=wishes)
-        return self._say(workspace, channel, person, thread, draft)
+        wishes = [self._file_wish(file) for file in files]
+        draft = Draft(content=_checked_text(text) if text else None, files=wishes)
+        return self._post(workspace, channel, person, thread, draft)
 
     async def edit_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
     ) -> Shown:
         """A person changes a message of theirs; `channel` may be a thread, too."""
-        user, target = self._changed(workspace, channel, person, message)
+        user, target = self._visible_message(workspace, channel, person, message)
         if target.author.id != user.id or target.type not in SPOKEN:
             raise Refused(f"{user.display_name!r} did not write message {message}")
-        content = _checked(text) if text.strip() or not target.attachments else ""
-        draft = Draft(content=content, given={"content": content})
+        content = _checked_text(text) if text.strip() or not target.attachments else ""
+        draft = Draft(content=content, body={"content": content})
         shape = self._changes.edit(target, draft, ALL_MENTIONS)
         return self._changes.to_shown(target, shape)
 
     async def delete_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A message goes by its author's hand, or by one who may manage messages there."""
-        user, target = self._changed(workspace, channel, person, message)
+        user, target = self._visible_message(workspace, channel, person, message)
         granted = permissions_in(target.channel, user.id)
         if target.author.id != user.id and not granted & Permission.MANAGE_MESSAGES:
             raise Refused(f"{user.display_name!r} may not delete message {message}")
@@ -125,26 +127,26 @@ class LocalDiscord(PlatformActions):
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
         """Unicode, or `name:id` of a custom one; the local guilds have none of their own."""
-        user, target = self._changed(workspace, channel, person, message)
+        user, target = self._visible_message(workspace, channel, person, message)
         emoji_shape = emoji_json(emoji)
         if f"{emoji_shape['name']}:{emoji_shape['id']}" not in target.reactions:
             if not permissions_in(target.channel, user.id) & Permission.ADD_REACTIONS:
                 raise Refused(f"{user.display_name!r} may not react in {target.channel.id}")
-            if len(target.reactions) >= MOST_DISTINCT:
-                raise Refused(f"Message {message} has {MOST_DISTINCT} different reactions already")
+            if len(target.reactions) >= MAX_DISTINCT:
+                raise Refused(f"Message {message} has {MAX_DISTINCT} different reactions already")
         self._changes.react(target, user, emoji_shape)
 
     async def unreact_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str
     ) -> None:
-        user, target = self._changed(workspace, channel, person, message)
+        user, target = self._visible_message(workspace, channel, person, message)
         self._changes.unreact(target, user, emoji_json(emoji))
 
     async def clear_reactions_as(
         self, workspace: str, channel: str, person: str, message: str, emoji: str | None = None
     ) -> None:
         """Somebody who manages messages takes all reactions away, or those with one emoji."""
-        user, target = self._changed(workspace, channel, person, message)
+        user, target = self._visible_message(workspace, channel, person, message)
         if not permissions_in(target.channel, user.id) & Permission.MANAGE_MESSAGES:
             raise Refused(f"{user.display_name!r} may not take reactions of others away")
         self._changes.clear_reactions(target, emoji_json(emoji) if emoji else None)
@@ -152,7 +154,7 @@ class LocalDiscord(PlatformActions):
     async def pin_as(
         self, workspace: str, channel: str, person: str, message: str, *, pinned: bool = True
     ) -> None:
-        user, target = self._changed(workspace, channel, person, message)
+        user, target = self._visible_message(workspace, channel, person, message)
         if not permissions_in(target.channel, user.id) & Permission.PIN_MESSAGES:
             raise Refused(f"{user.display_name!r} may not pin in channel {target.channel.id}")
         if pinned and target.pinned_at is None:
@@ -182,14 +184,14 @@ class LocalDiscord(PlatformActions):
         if press.form:
             raise InvalidData("Nothing is pressed in a modal of Discord: send it")
         user = self._person(press.person)
-        message = self._touched(press.workspace, press.channel, press.message, user)
+        message = self._message_for(press.workspace, press.channel, press.message, user)
         return await self._user_interactions.press(user, message, press.action, press.values)
 
     async def choose(self, choice: Choice) -> Outcome:
         if choice.form:
             raise InvalidData("Nothing is told of a modal before it is sent: give all values then")
         user = self._person(choice.person)
-        message = self._touched(choice.workspace, choice.channel, choice.message, user)
+        message = self._message_for(choice.workspace, choice.channel, choice.message, user)
         return await self._user_interactions.choose(user, message, choice.action, choice.value)
 
     async def fill(self, submission: FormSubmission) -> Outcome:
@@ -203,9 +205,9 @@ class LocalDiscord(PlatformActions):
 
     def whispers(self, workspace: str, person: str) -> list[Shown]:
         """What only this person sees, wherever it stands."""
-        own = self._person(person).id
-        messages = [m for m in self.state.whispers.values() if m.audience == own]
-        return [self._changes.to_shown(message) for message in messages]
+        user_id = self._person(person).id
+        whispers = [m for m in self.state.whispers.values() if m.audience == user_id]
+        return [self._changes.to_shown(message) for message in whispers]
 
     def create_webhook_as(self, channel: str, person: str, name: str) -> Webhook:
         """A person makes a webhook in the channel's settings: no application owns it."""
@@ -219,7 +221,7 @@ class LocalDiscord(PlatformActions):
         self._changes.add_webhook(webhook)
         return webhook
 
-    def _say(
+    def _post(
         self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
     ) -> Shown:
         author = self._person(person)
@@ -233,37 +235,39 @@ class LocalDiscord(PlatformActions):
             raise InvalidData(f"Thread {thread!r} takes no messages: {error}") from None
         return self._changes.to_shown(place.messages[int(shape["id"])], shape)
 
-    def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+    def _place_and_user(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         user = self._person(person)
         return self._channel(workspace, channel, user), user
 
-    def _wish(self, file: FileUpload) -> FileWish:
+    def _file_wish(self, file: FileUpload) -> FileWish:
         stored = self._context.files.keep(file.data)
         part = Part("files[0]", file.name, file.content_type, b"", stored)
         return FileWish(part=part, description=file.alt or None, spoiler=file.spoiler)
 
-    def _touched(self, workspace: str, channel: str, message: str, user: User) -> Message:
+    def _message_for(self, workspace: str, channel: str, message: str, user: User) -> Message:
         """A message of a channel or one of its threads, or one that only this person sees."""
-        if standing := self._standing(workspace, channel, message, user):
-            return standing
+        if found_message := self._find_message(workspace, channel, message, user):
+            return found_message
         whisper = self.state.whispers.get(_id(message))
         if whisper is None or whisper.audience != user.id:
             raise NotFound(f"Message {message!r} not found in channel {channel!r}")
         return whisper
 
-    def _changed(
+    def _visible_message(
         self, workspace: str, channel: str, person: str, message: str
     ) -> tuple[User, Message]:  # fmt: skip
         """Who changes something, and what; they must see it."""
         user = self._person(person)
-        messages = self._standing(workspace, channel, message, user)
-        if messages is None:
+        target = self._find_message(workspace, channel, message, user)
+        if target is None:
             raise NotFound(f"Message {message!r} not found in channel {channel!r}")
-        if not permissions_in(messages.channel, user.id) & Permission.VIEW_CHANNEL:
-            raise Refused(f"{user.display_name!r} does not see channel {messages.channel.id}")
-        return user, messages
+        if not permissions_in(target.channel, user.id) & Permission.VIEW_CHANNEL:
+            raise Refused(f"{user.display_name!r} does not see channel {target.channel.id}")
+        return user, target
 
-    def _standing(self, workspace: str, channel: str, message: str, user: User) -> Message | None:
+    def _find_message(
+        self, workspace: str, channel: str, message: str, user: User
+    ) -> Message | None:
         """A message that stands in a channel or in one of its threads."""
         place = self._channel(workspace, channel, user)
         message_id = _id(message)
@@ -300,10 +304,10 @@ class LocalDiscord(PlatformActions):
         if fault is not None:
             return PlainTextResponse("", fault.status)
         file = f"/attachments/{params['channel_id']}/{params['own_id']}/{params['name']}"
-        attachment = self.state.attachments.get(_id(params["own_id"]))
-        if attachment is None or not self.state.cdn.allows(file, request.url.query):
+        entry = self.state.attachments.get(_id(params["own_id"]))
+        if entry is None or not self.state.cdn.allows(file, request.url.query):
             return PlainTextResponse("This content is no longer available.", 404)
-        answer = file_response(self._context.files, attachment[1].kept, attachment[1].content_type)
+        answer = file_response(self._context.files, entry[1].stored, entry[1].content_type)
         return answer or PlainTextResponse("This content is no longer available.", 404)
 
     async def _elsewhere(self, request: Request) -> Response:
@@ -331,20 +335,20 @@ class LocalDiscord(PlatformActions):
         place = self.state.channels.get(channel_id)
         if place is not None and place.guild is None:
             return place
-        named = self.state.users.get(channel_id)
-        if named is None:
+        user = self.state.users.get(channel_id)
+        if user is None:
             raise NotFound(f"DM {channel!r} not found; give a DM channel, a person or a bot")
         first = next(iter(self.state.apps.values())).user
-        person, bot = (author, named) if named.bot else (named, first)
+        person, bot = (author, user) if user.bot else (user, first)
         if person is None:
             raise NotFound(f"DM of bot {channel!r}: say with whom; give the person's id")
         return self.state.dm_of(person, bot)
 
     def _thread(self, place: Channel, thread: str, author: User) -> Channel:
         """A thread of a channel; one that is no thread yet begins from that message."""
-        target = self.state.channels.get(_id(thread))
-        if target is not None and target.root is place and target.thread:
-            return target
+        thread_channel = self.state.channels.get(_id(thread))
+        if thread_channel is not None and thread_channel.root is place and thread_channel.thread:
+            return thread_channel
         message = place.messages.get(_id(thread))
         if message is None:
             raise NotFound(f"Thread or message {thread!r} not found in channel {place.id}")
@@ -363,7 +367,7 @@ def _check_may_speak(place: Channel, author: User) -> None:
         raise Refused(f"{author.display_name!r} may not write in channel {place.id}")
 
 
-def _checked(text: str) -> str:
+def _checked_text(text: str) -> str:
     trimmed = text.strip()
     if not 0 < len(trimmed) <= CONTENT_MAX:
         raise InvalidData(

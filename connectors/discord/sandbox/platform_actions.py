@@ -14,7 +14,7 @@ from bridge.sandbox.feed import Shown
 from bridge.sandbox.user_actions import FileUpload
 from connectors.discord.sandbox.drafts import Draft, FileWish
 from connectors.discord.sandbox.permissions import Permission, permissions_in
-from connectors.discord.sandbox.rich.polls import MOST_ANSWERS, MOST_HOURS, Poll
+from connectors.discord.sandbox.rich.polls import MAX_ANSWERS, MAX_HOURS, Poll
 from connectors.discord.sandbox.shapes import Json, message_json
 from connectors.discord.sandbox.snowflakes import iso_time
 from connectors.discord.sandbox.state import (
@@ -46,23 +46,23 @@ class PlatformActions(ABC):
     _changes: StateChanges
 
     @abstractmethod
-    def _place_of(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
+    def _place_and_user(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         """Where it is done, and by whom."""
 
     @abstractmethod
-    def _wish(self, file: FileUpload) -> FileWish:
+    def _file_wish(self, file: FileUpload) -> FileWish:
         """A file that goes along."""
 
     async def join_as(self, workspace: str, channel: str, person: str) -> None:
         """A person becomes a member of the server that the channel is in."""
-        place, user = self._place_of(workspace, channel, person)
+        place, user = self._place_and_user(workspace, channel, person)
         guild = _guild(place)
         if user.id not in guild.members:
             self._changes.join(guild, user)
 
     async def leave_as(self, workspace: str, channel: str, person: str) -> None:
         """A person leaves the server that the channel is in; its owner cannot."""
-        place, user = self._place_of(workspace, channel, person)
+        place, user = self._place_and_user(workspace, channel, person)
         guild = _guild(place)
         if guild.owner_id == user.id or user.id not in guild.members:
             raise Refused(f"{user.display_name!r} owns {guild.name!r}, or is not in it")
@@ -137,16 +137,16 @@ class PlatformActions(ABC):
     ) -> Shown:  # fmt: skip
         """A person asks the channel something."""
         fits = 1 <= len(question) <= 300 and all(1 <= len(answer) <= 55 for answer in answers)
-        if not (fits and 1 <= len(answers) <= MOST_ANSWERS and 1 <= hours <= MOST_HOURS):
+        if not (fits and 1 <= len(answers) <= MAX_ANSWERS and 1 <= hours <= MAX_HOURS):
             raise InvalidData("A poll has a question of 300 characters, 1 to 10 answers of 55")
         poll = Poll({"text": question}, [{"text": answer} for answer in answers], hours, several)
-        return self._say(workspace, channel, person, None, Draft(poll=poll))
+        return self._post(workspace, channel, person, None, Draft(poll=poll))
 
     async def vote_as(
         self, workspace: str, channel: str, person: str, message: str, answers: Sequence[int]
     ) -> None:
         """A person gives these answers (1, 2 ...) to a poll, and takes all others back."""
-        place, user = self._place_of(workspace, channel, person)
+        place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         poll = target.poll
         if poll is None or poll.finalized:
@@ -157,7 +157,7 @@ class PlatformActions(ABC):
 
     async def end_poll_as(self, workspace: str, channel: str, person: str, message: str) -> None:
         """A person ends a poll of theirs before its time."""
-        place, user = self._place_of(workspace, channel, person)
+        place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         if target.poll is None or target.author is not user:
             raise Refused(f"Message {message} is no poll of {user.display_name!r}")
@@ -168,7 +168,9 @@ class PlatformActions(ABC):
     ) -> Shown:
         """A person sends a sticker, with words or without."""
         sticker: Json = {"id": str(STICKER), "name": name, "format_type": 1}
-        return self._send(workspace, channel, person, Draft(content=text), stickers=[sticker])
+        return self._post_special(
+            workspace, channel, person, Draft(content=text), stickers=[sticker]
+        )
 
     async def reply_as(
         self, workspace: str, channel: str, person: str, message: str, text: str
@@ -190,58 +192,58 @@ class PlatformActions(ABC):
     ) -> Shown:
         """A person forwards a message of `channel` to the channel `to`; their own words follow it
         as a message of their own."""
-        place, _ = self._place_of(workspace, channel, person)
+        place, _ = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
         whole = message_json(target, self._changes.state)
         snapshot = {name: whole[name] for name in _IN_SNAPSHOTS if name in whole}
-        copy = self._send(
+        copy = self._post_special(
             workspace, to, person, Draft(flags=_HAS_SNAPSHOT),
             snapshots=[{"message": snapshot}], reference={**reference_to(target), "type": 1},
         )  # fmt: skip
         if text:
-            self._say(workspace, to, person, None, Draft(content=text))
+            self._post(workspace, to, person, None, Draft(content=text))
         return copy
 
     async def remove_file_as(
         self, workspace: str, channel: str, person: str, message: str, name: str
     ) -> Shown:
         """A person takes a file out of a message of theirs, which is an edit."""
-        place, user = self._place_of(workspace, channel, person)
+        place, user = self._place_and_user(workspace, channel, person)
         target = self._message(place, message)
-        rest = [
-            FileWish(kept=attachment.id)
+        other_files = [
+            FileWish(attachment_id=attachment.id)
             for attachment in target.attachments
             if attachment.filename != name
         ]
-        if target.author is not user or len(rest) == len(target.attachments):
+        if target.author is not user or len(other_files) == len(target.attachments):
             raise Refused(f"{user.display_name!r} has no file {name!r} in message {message}")
-        if not rest and not target.content:
+        if not other_files and not target.content:
             raise InvalidData("A message of Discord has words or files: delete it instead")
-        shape = self._changes.edit(target, Draft(files=rest), ALL_MENTIONS)
+        shape = self._changes.edit(target, Draft(files=other_files), ALL_MENTIONS)
         return self._changes.to_shown(target, shape)
 
     async def voice_as(
         self, workspace: str, channel: str, person: str, file: FileUpload, seconds: float = 1.0
     ) -> Shown:
         """A person speaks: one file of sound, nothing beside it."""
-        draft = Draft(files=[self._wish(file)], flags=_IS_VOICE)
+        draft = Draft(files=[self._file_wish(file)], flags=_IS_VOICE)
         waveform = base64.b64encode(bytes(range(0, 256, 8))).decode()
-        return self._send(workspace, channel, person, draft, sound=(seconds, waveform))
+        return self._post_special(workspace, channel, person, draft, sound=(seconds, waveform))
 
     @abstractmethod
-    def _say(
+    def _post(
         self, workspace: str, channel: str, person: str, thread: str | None, draft: Draft
     ) -> Shown:
         """What a person says in a channel, where they may."""
 
-    def _send(
+    def _post_special(
         self, workspace: str, channel: str, person: str, draft: Draft, *,
         stickers: Sequence[Json] = (), snapshots: Sequence[Json] = (),
         reference: Json | None = None, sound: tuple[float, str] | None = None,
     ) -> Shown:  # fmt: skip
         """A message of another kind than `Acts.post` makes."""
-        needed = Permission.SEND_MESSAGES
-        place, user = self._allowed(workspace, channel, person, needed)
+        permission = Permission.SEND_MESSAGES
+        place, user = self._allowed(workspace, channel, person, permission)
         message = self._changes.compose(place, user, draft)
         message.type = MessageType.DEFAULT
         message.stickers, message.snapshots = list(stickers), list(snapshots)
@@ -253,18 +255,18 @@ class PlatformActions(ABC):
 
     def _managed(self, workspace: str, channel: str, person: str) -> tuple[Channel, User]:
         """A channel that this person may change: threads are their owners', too."""
-        place, user = self._place_of(workspace, channel, person)
-        needed = Permission.MANAGE_THREADS if place.thread else Permission.MANAGE_CHANNELS
+        place, user = self._place_and_user(workspace, channel, person)
+        permission = Permission.MANAGE_THREADS if place.thread else Permission.MANAGE_CHANNELS
         owns = place.thread is not None and place.thread.owner_id == user.id
-        if not owns and not permissions_in(place, user.id) & needed:
+        if not owns and not permissions_in(place, user.id) & permission:
             raise Refused(f"{user.display_name!r} may not change {place.name!r}")
         return place, user
 
     def _allowed(
-        self, workspace: str, channel: str, person: str, needed: Permission
+        self, workspace: str, channel: str, person: str, permission: Permission
     ) -> tuple[Channel, User]:
-        place, user = self._place_of(workspace, channel, person)
-        if not permissions_in(place, user.id) & needed:
+        place, user = self._place_and_user(workspace, channel, person)
+        if not permissions_in(place, user.id) & permission:
             raise Refused(f"{user.display_name!r} may not do that in {place.name!r}")
         return place, user
 

@@ -18,7 +18,7 @@ _IS_SPOILER = 1 << 3
 
 def rich_json(message: Message, state: State) -> Json:
     """`attachments`, `embeds` and `components`, in new objects."""
-    files = {name: a for a in message.attachments for name in (a.given, a.filename)}
+    files = {name: a for a in message.attachments for name in (a.original_name, a.filename)}
     place = message.channel.id
     in_embeds: set[int] = set()
     embeds = [_embed(embed, files, place, state, in_embeds) for embed in message.embeds]
@@ -27,7 +27,7 @@ def rich_json(message: Message, state: State) -> Json:
         for media in media_of(component):
             file = _resolve(media, files, place, state)
             if file is not None and component["type"] == FILE:
-                component |= {"name": file.filename, "size": file.kept.size}
+                component |= {"name": file.filename, "size": file.stored.size}
     return {
         "attachments": [
             attachment_json(attachment, place, state)
@@ -41,7 +41,7 @@ def rich_json(message: Message, state: State) -> Json:
 
 def attachment_json(attachment: Attachment, place: int, state: State) -> Json:
     shape: Json = {
-        "id": str(attachment.id), "filename": attachment.filename, "size": attachment.kept.size,
+        "id": str(attachment.id), "filename": attachment.filename, "size": attachment.stored.size,
         "url": state.cdn.url(place, attachment),
         "proxy_url": state.cdn.proxy_url(place, attachment),
         "content_type": attachment.content_type, "content_scan_version": 0,
@@ -81,8 +81,11 @@ def _embed(
         file = _resolve(media, files, place, state)
         if file is not None:
             used.add(file.id)
-        more = {"icon_url": media["url"], "proxy_icon_url": media.get("proxy_url", media["url"])}
-        shape[name] = embed[name] | more
+        icon_fields = {
+            "icon_url": media["url"],
+            "proxy_icon_url": media.get("proxy_url", media["url"]),
+        }
+        shape[name] = embed[name] | icon_fields
     return shape
 
 

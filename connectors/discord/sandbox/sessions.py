@@ -11,7 +11,7 @@ import orjson
 from connectors.discord.sandbox.shapes import Json
 from connectors.discord.sandbox.state import App
 
-KEPT_DISPATCHES = 10_000
+MAX_DISPATCHES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Session:
     left_at: float | None = None  # when it lost its socket
     # Sequence, name, data; the data are shared by all sessions that keep them.
     dispatches: deque[tuple[int, str, bytes]] = field(
-        default_factory=lambda: deque[tuple[int, str, bytes]](maxlen=KEPT_DISPATCHES)
+        default_factory=lambda: deque[tuple[int, str, bytes]](maxlen=MAX_DISPATCHES)
     )
 
     def dispatch(self, name: str, data: bytes) -> None:

@@ -170,8 +170,8 @@ def thread_json(channel: Channel, viewer: int | None = None) -> Json:
         "name": channel.name,
         "last_message_id": _id(channel.last_message_id),
         "rate_limit_per_user": 0,
-        "message_count": thread.standing,
-        "total_message_sent": thread.posted,
+        "message_count": thread.message_count,
+        "total_message_sent": thread.total_sent,
         "member_count": min(len(thread.members), 50),
         "flags": 0,
         "thread_metadata": {
@@ -266,15 +266,15 @@ def message_json(message: Message, state: State) -> Json:
 def gateway_message_json(message: Message, shape: Json) -> Json:
     """What the gateway adds to a message: its guild, the author as a member, who is mentioned."""
     guild = message.channel.guild
-    more: Json = {"channel_type": int(message.channel.type)}
+    gateway_fields: Json = {"channel_type": int(message.channel.type)}
     if guild is not None:
-        more["guild_id"] = str(guild.id)
+        gateway_fields["guild_id"] = str(guild.id)
         member = None if message.webhook_id else guild.members.get(message.author.id)
         if member is not None:
-            more["member"] = member_json(member, user=False)
+            gateway_fields["member"] = member_json(member, user=False)
         if message.mentions:
-            more["mentions"] = [_mention(user, guild) for user in message.mentions]
-    return shape | more
+            gateway_fields["mentions"] = [_mention(user, guild) for user in message.mentions]
+    return shape | gateway_fields
 
 
 def without_content(shape: Json) -> Json:

@@ -136,8 +136,8 @@ class ThreadData:
     invitable: bool = True
     applied_tags: list[str] = field(default_factory=list[str])
     members: dict[int, str] = field(default_factory=dict[int, str])  # user -> joined at
-    posted: int = 0  # messages ever, without the message that the thread began with
-    standing: int = 0  # ... less the deleted ones
+    total_sent: int = 0  # messages ever, without the message that the thread began with
+    message_count: int = 0  # ... less the deleted ones
 
 
 @dataclass(slots=True)
@@ -184,19 +184,19 @@ class Channel:
         return message
 
     def page(
-        self, limit: int, *, before: int | None, after: int | None, around: int | None
+        self, limit: int, *, before_id: int | None, after_id: int | None, around_id: int | None
     ) -> list[Message]:
         """A page of history, newest first; of the three anchors the first given counts."""
         order = self.order
-        if around is not None:
-            middle = bisect_left(order, around)
+        if around_id is not None:
+            middle = bisect_left(order, around_id)
             low = max(0, middle - limit // 2)
             ids = order[low : low + limit]
-        elif before is not None:
-            high = bisect_left(order, before)
+        elif before_id is not None:
+            high = bisect_left(order, before_id)
             ids = order[max(0, high - limit) : high]
-        elif after is not None:
-            low = bisect_right(order, after)
+        elif after_id is not None:
+            low = bisect_right(order, after_id)
             ids = order[low : low + limit]
         else:
             ids = order[-limit:]
@@ -252,7 +252,7 @@ class Interaction:
     channel: Channel
     data: dict[str, Any]
     made: float
-    told: asyncio.Future[int]  # the type of the first answer
+    first_answer: asyncio.Future[int]  # the type of the first answer
     source: Message | None = None  # the message that was touched
     answer: int | None = None
     original: Message | None = None
@@ -331,8 +331,8 @@ class State:
     def webhooks_in(self, channel: Channel) -> list[Webhook]:
         return [webhook for webhook in self.webhooks.values() if webhook.channel is channel]
 
-    def share_a_guild(self, first: int, other: int) -> bool:
-        return any(first in g.members and other in g.members for g in self.guilds.values())
+    def share_a_guild(self, first: int, other_id: int) -> bool:
+        return any(first in g.members and other_id in g.members for g in self.guilds.values())
 
     def keep_picture(self, picture: str | bytes) -> str:
         """Remember a picture (its address or bytes) and give the hash that Discord shows for it."""

@@ -40,20 +40,20 @@ from connectors.discord.sandbox.text import ALL_MENTIONS, Allowed, find_mentions
 from connectors.discord.sandbox.uploads import attach
 
 EPHEMERAL = 1 << 6
-MOST_WHISPERS = 1000
+MAX_WHISPERS = 1000
 
 
 class StateChanges:
     """All changes go through here."""
 
     def __init__(
-        self, state: State, feed: Feed, tell: Callable[[Event], None], base_url: str
+        self, state: State, feed: Feed, emit: Callable[[Event], None], base_url: str
     ) -> None:
         self.state = state
         self.base_url = base_url
         self.typed: deque[tuple[int, int]] = deque(maxlen=1000)  # channel, who
         self._feed = feed
-        self._tell = tell
+        self._emit = emit
 
     def post(
         self,
@@ -102,7 +102,7 @@ class StateChanges:
 
     def edit(self, message: Message, draft: Draft, allowed: Allowed) -> Json:
         """Change what a request names of a message; the rest stays."""
-        if draft.content is not None or "content" in draft.given:
+        if draft.content is not None or "content" in draft.body:
             message.content = draft.content or ""
             find_mentions(message, self.state, allowed)
         if draft.embeds is not None:
@@ -120,7 +120,7 @@ class StateChanges:
         if message.audience is not None:
             return message_json(message, self.state)
         shape = self._update(message)
-        self._show("edited", message, shape)
+        self._publish_change("edited", message, shape)
         return shape
 
     def whisper(self, message: Message, person: int) -> Json:
@@ -131,7 +131,7 @@ class StateChanges:
             attachment.ephemeral = True
         whispers = self.state.whispers
         whispers[message.id] = message
-        while len(whispers) > MOST_WHISPERS:
+        while len(whispers) > MAX_WHISPERS:
             del whispers[next(iter(whispers))]
         return message_json(message, self.state)
 
@@ -139,17 +139,17 @@ class StateChanges:
         """A person gives these answers to the message's poll, and takes others back."""
         if message.poll is None:
             return
-        added, taken = message.poll.vote(user.id, answers)
+        added, removed = message.poll.vote(user.id, answers)
         for name, numbers in (
-            ("MESSAGE_POLL_VOTE_REMOVE", taken), ("MESSAGE_POLL_VOTE_ADD", added),
+            ("MESSAGE_POLL_VOTE_REMOVE", removed), ("MESSAGE_POLL_VOTE_ADD", added),
         ):  # fmt: skip
             for number in numbers:
                 data = {
                     "user_id": str(user.id), "message_id": str(message.id), "answer_id": number,
                     **_place(message.channel),
                 }  # fmt: skip
-                self._tell(Event(name, message.channel, data))
-        self._show("marked", message)
+                self._emit(Event(name, message.channel, data))
+        self._publish_change("marked", message)
 
     def end_poll(self, message: Message) -> Json:
         """The votes are counted, once; a line in the channel answers the poll with the result."""
@@ -179,7 +179,7 @@ class StateChanges:
         if place is None:
             return
         shape = {**member_json(member), "guild_id": str(guild.id)}
-        self._tell(Event("GUILD_MEMBER_ADD", place, shape))
+        self._emit(Event("GUILD_MEMBER_ADD", place, shape))
         line = Message(
             id=self.state.ids.next(), channel=place, author=user, content="",
             type=MessageType.USER_JOIN,
@@ -191,8 +191,8 @@ class StateChanges:
         del guild.members[user.id]
         place = guild.channels.get(guild.system_channel or 0)
         if place is not None:
-            gone = {"guild_id": str(guild.id), "user": user_json(user)}
-            self._tell(Event("GUILD_MEMBER_REMOVE", place, gone))
+            data = {"guild_id": str(guild.id), "user": user_json(user)}
+            self._emit(Event("GUILD_MEMBER_REMOVE", place, data))
 
     def delete(self, message: Message) -> None:
         if message.audience is not None:
@@ -200,13 +200,13 @@ class StateChanges:
             return
         channel = message.channel
         self._remove(message)
-        self._tell(Event("MESSAGE_DELETE", channel, {"id": str(message.id), **_place(channel)}))
+        self._emit(Event("MESSAGE_DELETE", channel, {"id": str(message.id), **_place(channel)}))
 
     def delete_many(self, channel: Channel, messages: list[Message]) -> None:
         for message in messages:
             self._remove(message)
         ids = [str(message.id) for message in messages]
-        self._tell(Event("MESSAGE_DELETE_BULK", channel, {"ids": ids, **_place(channel)}))
+        self._emit(Event("MESSAGE_DELETE_BULK", channel, {"ids": ids, **_place(channel)}))
 
     def start_thread_from(
         self, message: Message, author: User, name: str, minutes: int = 1440
@@ -251,22 +251,22 @@ class StateChanges:
         """Tell that a channel's or thread's own fields changed."""
         name = "THREAD_UPDATE" if channel.thread else "CHANNEL_UPDATE"
         shape = channel_json(channel)
-        self._tell(Event(name, channel, shape))
+        self._emit(Event(name, channel, shape))
         return shape
 
     def add_channel(self, channel: Channel) -> Json:
         shape = channel_json(self.state.add_channel(channel))
-        self._tell(Event("CHANNEL_CREATE", channel, shape))
+        self._emit(Event("CHANNEL_CREATE", channel, shape))
         return shape
 
     def delete_channel(self, channel: Channel) -> Json:
         shape = channel_json(channel)
         self.state.drop_channel(channel)
         if channel.thread is None:
-            self._tell(Event("CHANNEL_DELETE", channel, shape))
+            self._emit(Event("CHANNEL_DELETE", channel, shape))
         else:
-            gone = {key: shape[key] for key in ("id", "guild_id", "parent_id", "type")}
-            self._tell(Event("THREAD_DELETE", channel, gone))
+            data = {key: shape[key] for key in ("id", "guild_id", "parent_id", "type")}
+            self._emit(Event("THREAD_DELETE", channel, data))
         return shape
 
     def join_thread(self, channel: Channel, user: User) -> None:
@@ -284,8 +284,8 @@ class StateChanges:
         if guild and (member := guild.members.get(user.id)):
             data["member"] = member_json(member)
         data["message_author_id"] = str(message.author.id)
-        self._tell(Event("MESSAGE_REACTION_ADD", message.channel, data))
-        self._show("marked", message)
+        self._emit(Event("MESSAGE_REACTION_ADD", message.channel, data))
+        self._publish_change("marked", message)
 
     def unreact(self, message: Message, user: User, emoji: Json) -> bool:
         """Take a reaction back; says whether it was there."""
@@ -297,8 +297,8 @@ class StateChanges:
         if not reaction.users:
             del message.reactions[key]
         data = self._reaction(message, user, emoji)
-        self._tell(Event("MESSAGE_REACTION_REMOVE", message.channel, data))
-        self._show("marked", message)
+        self._emit(Event("MESSAGE_REACTION_REMOVE", message.channel, data))
+        self._publish_change("marked", message)
         return True
 
     def clear_reactions(self, message: Message, emoji: Json | None = None) -> None:
@@ -306,17 +306,17 @@ class StateChanges:
         data: Json = {"message_id": str(message.id), **_place(message.channel)}
         if emoji is None:
             message.reactions.clear()
-            self._tell(Event("MESSAGE_REACTION_REMOVE_ALL", message.channel, data))
+            self._emit(Event("MESSAGE_REACTION_REMOVE_ALL", message.channel, data))
         elif message.reactions.pop(f"{emoji['name']}:{emoji['id']}", None):
             name = "MESSAGE_REACTION_REMOVE_EMOJI"
-            self._tell(Event(name, message.channel, {**data, "emoji": emoji}))
-        self._show("marked", message)
+            self._emit(Event(name, message.channel, {**data, "emoji": emoji}))
+        self._publish_change("marked", message)
 
     def pin(self, message: Message, user: User) -> None:
         """Pin a message: its update, the channel's, and the line that says who did it."""
         message.pinned_at = iso_time(self.state.now())
-        self._show("marked", message, self._update(message))
-        self._tell_pins(message.channel)
+        self._publish_change("marked", message, self._update(message))
+        self._emit_pins(message.channel)
         line = Message(
             id=self.state.ids.next(), channel=message.channel, author=user, content="",
             type=MessageType.PINNED, reference=reference_to(message),
@@ -326,13 +326,13 @@ class StateChanges:
     def unpin(self, message: Message) -> None:
         """Discord says of this only that it happened, not by whom."""
         message.pinned_at = None
-        self._show("marked", message, self._update(message))
-        self._tell_pins(message.channel)
+        self._publish_change("marked", message, self._update(message))
+        self._emit_pins(message.channel)
 
-    def _tell_pins(self, channel: Channel) -> None:
+    def _emit_pins(self, channel: Channel) -> None:
         pins = (message.pinned_at for message in channel.messages.values() if message.pinned_at)
         data = {**_place(channel), "last_pin_timestamp": max(pins, default=None)}
-        self._tell(Event("CHANNEL_PINS_UPDATE", channel, data))
+        self._emit(Event("CHANNEL_PINS_UPDATE", channel, data))
 
     def type_in(self, channel: Channel, user: User) -> None:
         self.typed.append((channel.id, user.id))
@@ -341,7 +341,7 @@ class StateChanges:
         }  # fmt: skip
         if channel.guild and (member := channel.guild.members.get(user.id)):
             data["member"] = member_json(member)
-        self._tell(Event("TYPING_START", channel, data))
+        self._emit(Event("TYPING_START", channel, data))
 
     def add_webhook(self, webhook: Webhook) -> None:
         self.state.webhooks[webhook.id] = webhook
@@ -352,7 +352,7 @@ class StateChanges:
         self.change_webhooks(webhook.channel)
 
     def change_webhooks(self, channel: Channel) -> None:
-        self._tell(Event("WEBHOOKS_UPDATE", channel, _place(channel)))
+        self._emit(Event("WEBHOOKS_UPDATE", channel, _place(channel)))
 
     def to_shown(self, message: Message, shape: Json | None = None) -> Shown:
         """A message as a person sees it."""
@@ -385,31 +385,31 @@ class StateChanges:
         channel = message.channel
         channel.remove(message.id)
         if channel.thread is not None and _counts(message):
-            channel.thread.standing -= 1
-        self._show("deleted", message, message_json(message, self.state))
+            channel.thread.message_count -= 1
+        self._publish_change("deleted", message, message_json(message, self.state))
 
     def publish(self, message: Message, nonce: str | int | None = None) -> Json:
         """Put a composed message into its channel and tell of it."""
         channel = message.channel
         channel.add(message)
         if channel.thread is not None and _counts(message):
-            channel.thread.posted += 1
-            channel.thread.standing += 1
+            channel.thread.total_sent += 1
+            channel.thread.message_count += 1
         shape = message_json(message, self.state)
         if nonce is not None:
             shape["nonce"] = nonce
-        whole = gateway_message_json(message, shape)
-        self._tell(Event("MESSAGE_CREATE", channel, whole, message))
-        self._show("posted", message, shape)
+        gateway_shape = gateway_message_json(message, shape)
+        self._emit(Event("MESSAGE_CREATE", channel, gateway_shape, message))
+        self._publish_change("posted", message, shape)
         return shape
 
     def _update(self, message: Message) -> Json:
         shape = message_json(message, self.state)
-        whole = gateway_message_json(message, shape)
-        self._tell(Event("MESSAGE_UPDATE", message.channel, whole, message))
+        gateway_shape = gateway_message_json(message, shape)
+        self._emit(Event("MESSAGE_UPDATE", message.channel, gateway_shape, message))
         return shape
 
-    def _show(
+    def _publish_change(
         self,
         kind: Literal["posted", "edited", "deleted", "marked"],
         message: Message,
@@ -451,7 +451,7 @@ class StateChanges:
         thread = Channel(thread_id, kind or public, name, parent.guild, parent, thread=data)
         self.state.add_channel(thread)
         shape = thread_json(thread) | {"newly_created": True}
-        self._tell(Event("THREAD_CREATE", thread, shape))
+        self._emit(Event("THREAD_CREATE", thread, shape))
         return thread
 
     def _announce(self, thread: Channel, author: User) -> None:

@@ -62,9 +62,11 @@ def find_mentions(
             roles.append(int(token["role"]))
         everyone = everyone or bool(token["everyone"])
     # Only who is there and was pinged counts (discord-api-docs #979, #2126).
-    there = message.channel.guild.members if message.channel.guild else message.channel.recipients
-    pinged = there if allowed.users is None else allowed.users
-    message.mentions = [u for u in users.values() if u.id in there and u.id in pinged]
+    members_here = (
+        message.channel.guild.members if message.channel.guild else message.channel.recipients
+    )
+    pinged = members_here if allowed.users is None else allowed.users
+    message.mentions = [u for u in users.values() if u.id in members_here and u.id in pinged]
     if replied_to and allowed.replied_user and replied_to not in message.mentions:
         message.mentions.append(replied_to)
     message.mention_roles = _pinged_roles(message.channel.guild, roles, allowed)
@@ -78,7 +80,7 @@ def read_text(content: str, guild: Guild | None, state: State) -> str:
 
     def readable(token: re.Match[str]) -> str:
         if token["user"]:
-            return _shown_user(int(token["user"]), guild, state) or token[0]
+            return _readable_user(int(token["user"]), guild, state) or token[0]
         if token["role"]:
             role = guild.roles.get(int(token["role"])) if guild else None
             return f"@{role.name}" if role else "@deleted-role"
@@ -98,7 +100,7 @@ def _all_text(message: Message) -> str:
     return "\n".join([message.content, *texts])
 
 
-def _shown_user(user_id: int, guild: Guild | None, state: State) -> str | None:
+def _readable_user(user_id: int, guild: Guild | None, state: State) -> str | None:
     if guild and (member := guild.members.get(user_id)):
         return f"@{member.display_name}"
     user = state.users.get(user_id)

@@ -18,27 +18,27 @@ _NOT_PLAIN = re.compile(r"[^\w.\-()]+", re.ASCII)
 
 
 def attach(
-    state: State, channel: Channel, wishes: list[FileWish], present: list[Attachment],
+    state: State, channel: Channel, wishes: list[FileWish], current: list[Attachment],
     *, ephemeral: bool = False,
 ) -> list[Attachment]:  # fmt: skip
     """The files of a message: those that it keeps of `present`, and the new ones."""
-    by_id = {attachment.id: attachment for attachment in present}
+    by_id = {attachment.id: attachment for attachment in current}
     attachments: list[Attachment] = []
     for index, wish in enumerate(wishes):
         if wish.part is not None and wish.part.file is not None:
             name = wish.filename or wish.part.filename or "file"
-            made = new_attachment(
+            attachment = new_attachment(
                 state, channel, name, wish.part.file, wish.part.content_type, wish.spoiler
             )
-            made.ephemeral = ephemeral
-        elif wish.kept in by_id:
-            made = by_id[wish.kept]
+            attachment.ephemeral = ephemeral
+        elif wish.attachment_id in by_id:
+            attachment = by_id[wish.attachment_id]
         else:
             text = {"code": "ATTACHMENT_NOT_FOUND", "message": "Attachment not found"}
             raise invalid_form({"attachments": {str(index): {"id": {"_errors": [text]}}}})
-        made.description = wish.description or made.description
-        made.title = wish.title or made.title
-        attachments.append(made)
+        attachment.description = wish.description or attachment.description
+        attachment.title = wish.title or attachment.title
+        attachments.append(attachment)
     return attachments
 
 
@@ -53,8 +53,8 @@ def new_attachment(
     guessed = declared if declared not in ("", "application/octet-stream") else ""
     guessed = guessed or mimetypes.guess_type(base)[0] or ""
     attachment = Attachment(
-        id=state.ids.next(), filename=plain, given=base,
-        content_type=agreed_type(guessed, sniffed_type(stored.head)), kept=stored,
+        id=state.ids.next(), filename=plain, original_name=base,
+        content_type=agreed_type(guessed, sniffed_type(stored.head)), stored=stored,
         title=PurePosixPath(base).stem if plain.removeprefix(SPOILER) != base else None,
         dimensions=picture_size(stored.head), spoiler=plain.startswith(SPOILER),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from bridge.errors import InvalidData, NotFound, Refused
 from bridge.sandbox.files import FileStore
 from bridge.sandbox.user_actions import FileUpload, OpenForm, Outcome
 from connectors.discord.sandbox.interaction_shapes import resolved_json
-from connectors.discord.sandbox.interactions import MODAL, Desk
+from connectors.discord.sandbox.interactions import MODAL, InteractionDispatcher
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.rich.components import BUTTON, LINK, PREMIUM, SELECTS, STRING, walk
 from connectors.discord.sandbox.rich.modals import BOX, BOXES, LABEL, RADIO, UPLOAD, controls
@@ -23,17 +23,19 @@ from connectors.discord.sandbox.uploads import new_attachment
 FAILED = "This interaction failed"
 NO_ANSWER = "The application did not respond"
 WENT_WRONG = "Something went wrong. Try again."
-_NEEDED = "This field is required"
+_REQUIRED = "This field is required"
 POLL = "poll"  # the name under which a message's poll is chosen in
 
 
 class UserInteractions:
     """Validates what a person does and hands it to `desk`, which tells the application."""
 
-    def __init__(self, changes: StateChanges, desk: Desk, files: FileStore) -> None:
+    def __init__(
+        self, changes: StateChanges, dispatcher: InteractionDispatcher, files: FileStore
+    ) -> None:
         self._changes = changes
         self._state: State = changes.state
-        self._desk = desk
+        self._dispatcher = dispatcher
         self._files = files
         self._modals: dict[int, Interaction] = {}  # by person: only one can be open
 
@@ -47,7 +49,7 @@ class UserInteractions:
             raise Refused(f"The button {action!r} is disabled")
         if component["style"] in (LINK, PREMIUM):
             return Outcome(sent=False)
-        return await self._touch(user, message, component, {})
+        return await self._send_press(user, message, component, {})
 
     async def command(self, user: User, place: Channel, command: str, text: str) -> Outcome:
         """`/command text`: the text goes into the command's first option."""
@@ -65,7 +67,7 @@ class UserInteractions:
         if text:
             first = options[0]
             data["options"] = [{"type": first["type"], "name": first["name"], "value": text}]
-        answer = await self._desk.ask(2, app, user, place, data, None)
+        answer = await self._dispatcher.dispatch(2, app, user, place, data, None)
         if answer.answer is None:
             return Outcome(sent=True, failed=NO_ANSWER)
         return self._outcome(user, answer)
@@ -87,13 +89,13 @@ class UserInteractions:
         if component.get("disabled"):
             raise Refused(f"The menu {action!r} is disabled")
         values = _chosen(component, choices)
-        if wrong := _count_complaint(component, values):
-            raise InvalidData(f"{action!r}: {wrong}")
+        if error := _count_error(component, values):
+            raise InvalidData(f"{action!r}: {error}")
         data: Json = {"values": values}
         kind = component["type"]
         if kind != STRING:
             data["resolved"] = resolved_json(kind, values, message.channel, self._state)
-        return await self._touch(user, message, component, data)
+        return await self._send_press(user, message, component, data)
 
     async def fill(self, user: User, form: str, values: Json) -> Outcome:
         """Send the open modal; it stays when the application does not answer."""
@@ -105,20 +107,20 @@ class UserInteractions:
         by_id = {names[name]: value for name, value in values.items()}
         resolved: Json = {}
         filled = {
-            control["custom_id"]: self._filled(opened, control, by_id, resolved)
+            control["custom_id"]: self._input_value(opened, control, by_id, resolved)
             for _, control in controls(modal)
         }
         errors = {
             control["custom_id"]: complaint
             for _, control in controls(modal)
-            if (complaint := _complaint(control, filled[control["custom_id"]]))
+            if (complaint := _input_error(control, filled[control["custom_id"]]))
         }
         if errors:
             return Outcome(sent=False, errors=errors)
         data = {"custom_id": modal["custom_id"], "components": _submitted(modal, filled)}
         if resolved:
             data["resolved"] = resolved
-        answer = await self._desk.ask(
+        answer = await self._dispatcher.dispatch(
             5, opened.app, user, opened.channel, data, opened.source
         )  # fmt: skip
         if answer.answer is None:
@@ -136,13 +138,15 @@ class UserInteractions:
         opened = self._modals.get(user_id)
         return [] if opened is None else [_open_form(opened)]
 
-    async def _touch(self, user: User, message: Message, component: Json, more: Json) -> Outcome:
+    async def _send_press(
+        self, user: User, message: Message, component: Json, more: Json
+    ) -> Outcome:
         data = {
             "component_type": component["type"], "custom_id": component["custom_id"],
             "id": component["id"], **more,
         }  # fmt: skip
         app = self._owner(message)
-        answer = await self._desk.ask(3, app, user, message.channel, data, message)
+        answer = await self._dispatcher.dispatch(3, app, user, message.channel, data, message)
         if answer.answer is None:
             return Outcome(sent=True, failed=FAILED)
         return self._outcome(user, answer)
@@ -212,7 +216,9 @@ class UserInteractions:
             raise NotFound(f"No form {form!r} is open before {user.display_name!r}")
         return opened
 
-    def _filled(self, opened: Interaction, control: Json, entered: Json, resolved: Json) -> Any:
+    def _input_value(
+        self, opened: Interaction, control: Json, entered: Json, resolved: Json
+    ) -> Any:
         """The value of one input of a modal, as the client sends it."""
         own_id, kind = control["custom_id"], control["type"]
         if own_id not in entered:
@@ -243,13 +249,13 @@ class UserInteractions:
         except ValidationError as error:
             raise InvalidData(f"Not a file: {error.errors(include_url=False)[0]['msg']}") from error
         stored = self._files.keep(uploads.data)
-        made = new_attachment(
+        attachment = new_attachment(
             self._state, opened.channel, uploads.name, stored, uploads.content_type, uploads.spoiler
         )
-        made.ephemeral = True
-        shape = attachment_json(made, opened.channel.id, self._state)
-        resolved.setdefault("attachments", {})[str(made.id)] = shape
-        return str(made.id)
+        attachment.ephemeral = True
+        shape = attachment_json(attachment, opened.channel.id, self._state)
+        resolved.setdefault("attachments", {})[str(attachment.id)] = shape
+        return str(attachment.id)
 
 
 def _chosen(component: Json, choices: list[Any]) -> list[str]:
@@ -267,12 +273,12 @@ def _chosen(component: Json, choices: list[Any]) -> list[str]:
     return values
 
 
-def _count_complaint(component: Json, values: list[str]) -> str:
-    least = component.get("min_values", 1)
-    most = component.get("max_values", 1)
-    if least <= len(values) <= most:
+def _count_error(component: Json, values: list[str]) -> str:
+    min_values = component.get("min_values", 1)
+    max_values = component.get("max_values", 1)
+    if min_values <= len(values) <= max_values:
         return ""
-    return f"Make between {least} and {most} selections."
+    return f"Make between {min_values} and {max_values} selections."
 
 
 def _default(control: Json) -> Any:
@@ -290,17 +296,17 @@ def _default(control: Json) -> Any:
             return chosen + [str(d["id"]) for d in control.get("default_values") or ()]
 
 
-def _complaint(control: Json, value: Any) -> str:
+def _input_error(control: Json, value: Any) -> str:
     """What the client says of an input that it does not send."""
-    needed = control.get("required", True) and control["type"] != BOX
+    required = control.get("required", True) and control["type"] != BOX
     if value in ("", None, []):
-        return _NEEDED if needed else ""
+        return _REQUIRED if required else ""
     if control["type"] == 4:
-        least, most = control.get("min_length") or 0, control.get("max_length") or 4000
-        fits = least <= len(value) <= most
-        return "" if fits else f"Must be between {least} and {most} in length."
+        min_length, max_length = control.get("min_length") or 0, control.get("max_length") or 4000
+        fits = min_length <= len(value) <= max_length
+        return "" if fits else f"Must be between {min_length} and {max_length} in length."
     if control["type"] in (BOXES, UPLOAD, *SELECTS):
-        return _count_complaint(control, value)
+        return _count_error(control, value)
     return ""
 
 

@@ -87,12 +87,12 @@ def _classic(body: Json, components: Sequence[Json], files: Sequence[str]) -> It
 
 def every(components: Iterable[Any]) -> Iterator[Any]:
     """All components, those within others, too."""
-    for one in components:
-        yield one
-        yield from every(one.get("components", []))
+    for component in components:
+        yield component
+        yield from every(component.get("components", []))
         for key in ("accessory", "component"):
-            if key in one:
-                yield from every([one[key]])
+            if key in component:
+                yield from every([component[key]])
 
 
 def _custom_ids(components: Sequence[Json]) -> Iterator[str]:

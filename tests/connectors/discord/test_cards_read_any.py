@@ -99,7 +99,7 @@ def test_a_message_read_by_its_payloads_says_the_same() -> None:
             parts = payloads(native)
         except CodecError:
             continue
-        by_parts = [node.type for one in parts for node in read_payload(one).nodes]
+        by_parts = [node.type for part in parts for node in read_payload(part).nodes]
         assert by_parts == [node.type for node in read_message(native).nodes], file.name
 
 
@@ -110,7 +110,9 @@ def test_real_messages_that_go_through_the_tree_come_home_whole() -> None:
     kept = every = 0
     for there in read_messages():
         home = write_card(there, rendering)
-        again = [node for one in home.messages for node in read_message(dict(one.body)).nodes]
+        again = [
+            node for message in home.messages for node in read_message(dict(message.body)).nodes
+        ]
         kept += common(elements(there.nodes), elements(tuple(again)))
         every += len(elements(there.nodes))
 
@@ -157,7 +159,7 @@ def test_real_modals_that_go_through_the_tree_come_home_whole() -> None:
             continue
         there = read_form(native)
         home = write_form(there, Rendering())
-        again = [read_form(dict(one.body)) for one in home.messages]
+        again = [read_form(dict(message.body)) for message in home.messages]
         count += 1
         assert [one.title for one in again] == [there.title], file.name
         assert [elements(one.nodes) for one in again] == [elements(there.nodes)], file.name

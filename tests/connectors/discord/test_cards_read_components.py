@@ -94,7 +94,9 @@ def test_buttons_of_a_row_stand_together_and_know_their_places() -> None:
 
     assert isinstance(actions, Actions)
     assert actions.at == "/components/0"
-    assert [one.at for one in actions.items] == [f"/components/0/components/{n}" for n in range(3)]
+    assert [item.at for item in actions.items] == [
+        f"/components/0/components/{n}" for n in range(3)
+    ]
 
 
 # --- menus ----------------------------------------------------------------------------------

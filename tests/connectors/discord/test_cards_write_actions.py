@@ -203,8 +203,8 @@ def test_what_a_button_would_reveal_is_shown_below_its_label() -> None:
 
     components = shown(Actions((button("A"), node, button("B"))))
 
-    assert [one["type"] for one in components] == [1, 10, 10, 12, 1]
-    assert [one.get("content") for one in components][1:3] == ["**More**", "inner"]
+    assert [component["type"] for component in components] == [1, 10, 10, 12, 1]
+    assert [component.get("content") for component in components][1:3] == ["**More**", "inner"]
     assert lost(node) == [("reveal_shown", "More")]
 
 
@@ -459,7 +459,7 @@ def test_an_input_without_a_label_is_never_a_bare_submit(node: Input, said: str)
 def test_a_text_before_an_input_names_it_and_is_not_said_twice() -> None:
     components = shown(prose("Your name:"), TextInput(at="/n"), SEND)
 
-    assert [one.get("content") for one in components] == ["Your name:", None]
+    assert [component.get("content") for component in components] == ["Your name:", None]
 
 
 @pytest.mark.parametrize(
@@ -486,7 +486,9 @@ def test_two_forms_of_one_message_are_never_called_the_same() -> None:
 
     components = shown(nodes[0], prose("x"), nodes[1])
 
-    labels = [one["components"][0]["label"] for one in components if one["type"] == 1]
+    labels = [
+        component["components"][0]["label"] for component in components if component["type"] == 1
+    ]
     assert labels == ["Comment", "Comment (2)"]
 
 
@@ -495,7 +497,9 @@ def test_a_form_is_not_called_as_a_button_of_the_message() -> None:
         TextInput(placeholder="Comment", at="/i"), prose("x"), button("Comment", "/b")
     )
 
-    labels = [one["components"][0]["label"] for one in components if one["type"] == 1]
+    labels = [
+        component["components"][0]["label"] for component in components if component["type"] == 1
+    ]
     assert labels == ["Comment (2)", "Comment"]
 
 
@@ -705,7 +709,7 @@ def test_the_small_print_of_a_form_lists_options_and_is_led_by_its_button() -> N
 
     components = shown(merge, same)
 
-    assert [one["content"] for one in components[:-1]] == [
+    assert [component["content"] for component in components[:-1]] == [
         "-# **Merge**: How? Squash / ☑ Rebase · ☑ Delete branch → Confirm merge",
         "-# **Ask**: Who:",
     ]
@@ -725,7 +729,8 @@ def test_the_small_print_of_a_form_stands_between_the_buttons_before_and_its_own
     components = shown(Actions((button("Approve", at="/y"), reveals)))
 
     assert [
-        one.get("content") or [it["label"] for it in one["components"]] for one in components
+        component.get("content") or [it["label"] for it in component["components"]]
+        for component in components
     ] == [["Approve"], "-# **Comment**: Why", ["Comment"]]
 
 

@@ -120,7 +120,11 @@ def test_every_word_is_there_once_and_in_order_or_named(card: Card, rendering: R
     seen = {*shown, *named, *apart.unseen}
     missing = [one for one in marks_of(card) if one not in seen]
     twice = [one for one, times in Counter(shown).items() if times > 1]
-    order = [apart.place(one) for one in dict.fromkeys(shown) if one not in apart.anywhere]
+    order = [
+        apart.place(mark_text)
+        for mark_text in dict.fromkeys(shown)
+        if mark_text not in apart.anywhere
+    ]
 
     assert missing == []
     assert [one for one in twice if one not in apart.repeated] == []
@@ -136,13 +140,13 @@ def test_panels_of_any_text_lose_nothing_and_are_embeds_where_they_fit(card: Car
     for message in written.messages:
         assert faults(message.body) == []
     seen = {*shown, *apart.unseen}
-    missing = [one for one in marks_of(card) if one not in seen]
+    missing = [mark for mark in marks_of(card) if mark not in seen]
     # Embeds with one address are one box: its pictures stand together, whatever embed has them.
     pictures = {
-        one for node in walk(card.nodes) if isinstance(node, Image) for one in marks_of(node)
+        mark for node in walk(card.nodes) if isinstance(node, Image) for mark in marks_of(node)
     }
     freely = apart.anywhere | pictures
-    order = [int(one[2:]) for one in dict.fromkeys(shown) if one not in freely]
+    order = [int(mark_text[2:]) for mark_text in dict.fromkeys(shown) if mark_text not in freely]
     assert missing == []
     assert order == sorted(order)
 

@@ -111,7 +111,7 @@ def test_every_message_forbids_pings() -> None:
 
     for nodes in ((everyone,), (everyone, panel(everyone)), (panel(everyone), everyone), (long,)):
         written = write_card(Card(nodes), TOKENS)
-        assert [one.body["allowed_mentions"] for one in written.messages] == [
+        assert [message.body["allowed_mentions"] for message in written.messages] == [
             {"parse": []} for _ in written.messages
         ]
 
@@ -210,7 +210,7 @@ def test_a_panel_with_buttons_keeps_its_face_and_its_fields_side_by_side() -> No
 def test_buttons_in_a_panel_above_another_make_containers() -> None:
     first, second = panel(prose("a"), Actions((button("Go", "/a"),))), panel(prose("b"))
 
-    assert [one["type"] for one in components(first, second)] == [17, 17]
+    assert [component["type"] for component in components(first, second)] == [17, 17]
 
 
 def test_panels_of_many_fields_are_several_embeds() -> None:
@@ -243,13 +243,13 @@ def test_a_long_description_goes_on_in_further_embeds() -> None:
 
 
 def test_more_embeds_than_a_message_holds_go_into_the_next() -> None:
-    assert [len(one["embeds"]) for one in bodies(*[panel(prose("x"))] * 23)] == [10, 10, 3]
+    assert [len(body["embeds"]) for body in bodies(*[panel(prose("x"))] * 23)] == [10, 10, 3]
 
 
 def test_more_text_than_the_embeds_of_a_message_hold_goes_into_the_next() -> None:
     panels = [panel(prose("x" * 2500)) for _ in range(5)]
 
-    assert [len(one["embeds"]) for one in bodies(*panels)] == [2, 2, 1]
+    assert [len(body["embeds"]) for body in bodies(*panels)] == [2, 2, 1]
 
 
 def test_a_long_foot_stands_below_an_embed_of_its_own() -> None:
@@ -313,7 +313,10 @@ def test_a_panel_with_more_than_an_embed_has_is_a_container(whole: Container) ->
 
 
 def test_prose_below_a_panel_makes_it_a_container() -> None:
-    assert [one["type"] for one in components(panel(prose("x")), prose("below"))] == [17, 10]
+    assert [component["type"] for component in components(panel(prose("x")), prose("below"))] == [
+        17,
+        10,
+    ]
 
 
 # --- components -----------------------------------------------------------------------------

@@ -231,7 +231,7 @@ def test_a_long_table_goes_on_below_its_head() -> None:
 
     parts: Any = [one for message in written.messages for one in message.body["components"]]  # pyright: ignore
     assert len(parts) > 1
-    assert all(one["content"].startswith("```\nName") for one in parts)
+    assert all(part["content"].startswith("```\nName") for part in parts)
     assert "row 299" in parts[-1]["content"]
 
 
@@ -251,8 +251,13 @@ def test_a_table_of_more_than_words_is_its_rows_in_order() -> None:
 
     components, losses = write(Table(rows))
 
-    assert [one["type"] for one in components] == [10, 10, 1, 10]
-    assert [one.get("content") for one in components] == ["**a** │ **b**", "c", None, "d"]
+    assert [component["type"] for component in components] == [10, 10, 1, 10]
+    assert [component.get("content") for component in components] == [
+        "**a** │ **b**",
+        "c",
+        None,
+        "d",
+    ]
     assert [loss.kind for loss in losses] == ["table_as_rows"]
 
 
@@ -501,7 +506,7 @@ def test_neighbouring_rows_of_short_texts_are_a_table() -> None:
         text("```\nItem  │ Price\n──────┼──────\nTea   │ 3\nScone │ 4\n```"),
         text("x"),
     ]
-    assert [(one.kind, one.what) for one in losses] == [
+    assert [(loss.kind, loss.what) for loss in losses] == [
         ("columns_as_table", "3 rows of columns"),
         ("table_as_code", "table of 2 rows, 2 columns"),
     ]
@@ -519,7 +524,7 @@ def test_rows_with_links_or_of_another_width_are_no_table() -> None:
 def test_a_small_picture_that_says_nothing_stands_beside_the_text_after_it() -> None:
     components, losses = write(ICON, prose("Deployed"))
 
-    assert [one["type"] for one in components] == [9]
+    assert [component["type"] for component in components] == [9]
     assert losses == []
 
 
@@ -531,8 +536,8 @@ def test_a_small_picture_that_says_nothing_stands_beside_the_text_after_it() -> 
 def test_a_small_picture_that_says_nothing_is_named_and_left_out(node: Node) -> None:
     components, losses = write(prose("a"), node)
 
-    assert {one["type"] for one in components} <= {10, 14}
-    assert {(one.kind, one.what) for one in losses} >= {
+    assert {component["type"] for component in components} <= {10, 14}
+    assert {(loss.kind, loss.what) for loss in losses} >= {
         ("small_picture", "https://files.acme.example/icon.png")
     }
 

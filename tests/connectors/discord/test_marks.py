@@ -25,7 +25,7 @@ from bridge.model import (
 from bridge.sandbox.feed import Shown
 from connectors.discord.decode import decode
 from connectors.discord.sandbox.permissions import Permission
-from connectors.discord.unpinned import Unpinnings
+from connectors.discord.unpinned import UnpinDetector
 from tests.connectors.discord.conftest import Local
 from tests.connectors.discord.payloads import ANN, CHANNEL, US, message, raw, user
 from tests.connectors.discord.test_encode import delivery
@@ -144,21 +144,21 @@ def test_unpinning_and_typing_are_read() -> None:
 
 def test_an_update_and_a_change_of_pins_are_an_unpinning_in_either_order() -> None:
     clock = FakeClock()
-    found = Unpinnings(clock)
+    found = UnpinDetector(clock)
     update = {"channel_id": "1", "id": "77", "pinned": False}
     pins = {"channel_id": "1"}
 
-    assert found.hear("MESSAGE_UPDATE", update) == []
-    assert found.hear("CHANNEL_PINS_UPDATE", pins) == [(0.0, update)]
-    assert found.hear("MESSAGE_UPDATE", update) == [(0.0, update)]
-    assert found.hear("MESSAGE_UPDATE", {**update, "channel_id": "2"}) == []
-    assert found.hear("MESSAGE_UPDATE", {**update, "pinned": True}) == []
+    assert found.observe("MESSAGE_UPDATE", update) == []
+    assert found.observe("CHANNEL_PINS_UPDATE", pins) == [(0.0, update)]
+    assert found.observe("MESSAGE_UPDATE", update) == [(0.0, update)]
+    assert found.observe("MESSAGE_UPDATE", {**update, "channel_id": "2"}) == []
+    assert found.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
 
 
 def test_what_was_edited_or_got_a_thread_just_before_it_is_pinned_is_not_unpinned() -> None:
-    found = Unpinnings(FakeClock())
+    found = UnpinDetector(FakeClock())
     update = {"channel_id": "1", "id": "77", "pinned": False}
 
-    assert found.hear("MESSAGE_UPDATE", update) == []
-    assert found.hear("MESSAGE_UPDATE", {**update, "pinned": True}) == []
-    assert found.hear("CHANNEL_PINS_UPDATE", {"channel_id": "1"}) == []
+    assert found.observe("MESSAGE_UPDATE", update) == []
+    assert found.observe("MESSAGE_UPDATE", {**update, "pinned": True}) == []
+    assert found.observe("CHANNEL_PINS_UPDATE", {"channel_id": "1"}) == []

@@ -27,7 +27,7 @@ from connectors.discord.native_press import native_press
 from connectors.discord.presses import (
     first_answer,
     last_answer,
-    pressed_on,
+    press_target,
     values_in,
     with_own_values,
 )
@@ -144,14 +144,14 @@ def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
     assert between is not None
     assert (between["type"], between["data"]["flags"]) == (4, 64)
     assert between["data"]["content"] == "Page 1 of 2 is filled in."
-    assert pressed_on(sent) == ("", "130", False)
+    assert press_target(sent) == ("", "130", False)
 
     opened = pressed(next_button(between), message=private(between))
     second = first_answer(LONG_FORM, token, opened)
     assert second is not None
     assert second["data"]["title"] == "Send (2/2)"
     assert asked(second) == ["tok/coffee", "tok/comment"]
-    assert pressed_on(opened) == ("", "130", False)
+    assert press_target(opened) == ("", "130", False)
 
     done = submitted(
         second["data"]["custom_id"],
@@ -159,7 +159,7 @@ def test_a_long_form_has_pages_and_long_texts_are_asked_for_last() -> None:
         message=private(between),
     )
     assert first_answer(LONG_FORM, token, done) is None
-    assert pressed_on(done) == ("tok/send", "130", False)
+    assert press_target(done) == ("tok/send", "130", False)
     assert values_in(done) == {**values, "tok/coffee": True, "tok/comment": "Thanks"}
     assert last_answer(done)["type"] == 7
 
@@ -249,7 +249,7 @@ def test_lists_that_are_too_long_to_keep_say_so() -> None:
     card = Card((*menus, SEND))
     first = first_answer(card, token, pressed("tok/send"))
     assert first is not None
-    every: Any = {name: [one.value for one in options] for name in asked(first)}
+    every: Any = {name: [option.value for option in options] for name in asked(first)}
 
     one = {name: every[name] for name in ("tok/0", "tok/1")}
     kept = first_answer(card, token, submitted(first["data"]["custom_id"], one))

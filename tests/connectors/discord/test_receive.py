@@ -110,7 +110,7 @@ async def test_a_full_inbox_holds_later_posts_in_order_and_says_so(local: Local)
 async def test_what_is_too_much_to_hold_is_read_back_by_catch_up(
     local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("connectors.discord.receive._HELD_AT_MOST", 3)
+    monkeypatch.setattr("connectors.discord.receive._MAX_FRAMES", 3)
     connector = local.connector()
     await local.start(connector)
     receiver = connector._receiver  # pyright: ignore[reportPrivateUsage]  # how much it missed
@@ -130,7 +130,7 @@ async def test_malformed_frames_end_neither_the_session_nor_the_order(local: Loc
     connector = local.connector()
     await local.start(connector)
     receiver = connector._receiver  # pyright: ignore[reportPrivateUsage]  # frames by hand
-    hear = receiver._hear  # pyright: ignore[reportPrivateUsage]
+    hear = receiver._queue_frame  # pyright: ignore[reportPrivateUsage]
 
     for frame in ("", "{", "[]", "3", '{"op":0}', '{"op":0,"t":"MESSAGE_CREATE","d":[]}',
                   '{"op":0,"t":"MESSAGE_CREATE","d":{}}', '{"op":0,"t":3,"d":{}}',

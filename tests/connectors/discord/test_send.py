@@ -96,7 +96,7 @@ async def test_a_webhook_that_was_moved_is_left_where_it_is(local: Local) -> Non
         "PATCH", f"/webhooks/{webhook.id}", bucket="b", doing="moving",
         body={"channel_id": elsewhere.channel},
     )  # fmt: skip
-    known = connector._webhooks._known  # pyright: ignore[reportPrivateUsage]  # it tells nobody
+    known = connector._webhooks._by_channel  # pyright: ignore[reportPrivateUsage]  # it tells nobody
     await until(lambda: local.channel.channel not in known)
 
     await send(connector, in_channel(local, "two"))

@@ -20,13 +20,13 @@ SELECTS = (STRING, USER, ROLE, MENTIONABLE, CHANNEL)
 INTERACTIVE = (BUTTON, *SELECTS)
 LINK, PREMIUM = 5, 6
 
-MOST_ROWS = 5
-MOST_COMPONENTS = 40
-MOST_CHARACTERS = 4000
+MAX_ROWS = 5
+MAX_COMPONENTS = 40
+MAX_CHARACTERS = 4000
 _IN_ROWS = (BUTTON, *SELECTS)
 _IN_CONTAINERS = (ROW, SECTION, TEXT, GALLERY, FILE, SEPARATOR)
 _ON_TOP = (ROW, SECTION, TEXT, GALLERY, FILE, SEPARATOR, CONTAINER)
-_KEPT: dict[int, tuple[str, ...]] = {
+_STORED_FIELDS: dict[int, tuple[str, ...]] = {
     BUTTON: ("style", "label", "emoji", "custom_id", "url", "sku_id", "disabled"),
     STRING: ("custom_id", "options", "placeholder", "min_values", "max_values", "disabled"),
     SEPARATOR: ("divider", "spacing"),
@@ -34,7 +34,7 @@ _KEPT: dict[int, tuple[str, ...]] = {
     FILE: ("spoiler",),
     THUMBNAIL: ("description", "spoiler"),
 }
-_SELECT_KEPT = (
+_SELECT_FIELDS = (
     "custom_id", "placeholder", "min_values", "max_values", "disabled", "default_values",
     "channel_types",
 )  # fmt: skip
@@ -58,20 +58,20 @@ def read_components(form: Form, *, newer: bool) -> list[Json] | None:
     """
     if "components" not in form.body:
         return None
-    usage, most = Usage(), 1000 if newer else MOST_ROWS
-    nodes = Node(form, "", form.body).children("components", 0, most)
+    usage, max_count = Usage(), 1000 if newer else MAX_ROWS
+    nodes = Node(form, "", form.body).children("components", 0, max_count)
     checked = [
         component
         for node in nodes
         if (component := _checked_component(node, _ON_TOP if newer else (ROW,), usage))
     ]
-    if usage.count > MOST_COMPONENTS:
-        text = f"Total number of components cannot exceed {MOST_COMPONENTS}"
+    if usage.count > MAX_COMPONENTS:
+        text = f"Total number of components cannot exceed {MAX_COMPONENTS}"
         form.fail("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", text)
-    if usage.characters > MOST_CHARACTERS:
-        text = f"Components displayable text size exceeds maximum size of {MOST_CHARACTERS}"
+    if usage.characters > MAX_CHARACTERS:
+        text = f"Components displayable text size exceeds maximum size of {MAX_CHARACTERS}"
         form.fail("components", "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED", text)
-    number_them(checked, usage.ids)
+    assign_ids(checked, usage.ids)
     return checked
 
 
@@ -85,7 +85,7 @@ def walk(components: list[Json]) -> Iterator[Json]:
                 yield from walk([inner])
 
 
-def number_them(components: list[Json], taken: set[int]) -> None:
+def assign_ids(components: list[Json], taken: set[int]) -> None:
     """Every component has an id: the given one, or the next free number."""
     number = 0
     for component in walk(components):
@@ -124,7 +124,7 @@ def _checked_component(node: Node, allowed: tuple[int, ...], usage: Usage) -> Js
             node.fail("id", "COMPONENT_ID_DUPLICATED", "Component id cannot be duplicated")
         usage.ids.add(own_id)
         checked["id"] = own_id
-    names = _SELECT_KEPT if kind in SELECTS[1:] else _KEPT.get(kind, ())
+    names = _SELECT_FIELDS if kind in SELECTS[1:] else _STORED_FIELDS.get(kind, ())
     checked |= {n: node.value[n] for n in names if node.value.get(n) is not None}
     _CHECKS[kind](node, checked, usage)
     return checked
@@ -168,7 +168,7 @@ def _button(node: Node, _checked: Json, usage: Usage) -> None:
 
 
 def custom_id(node: Node, taken: set[str]) -> None:
-    own = node.text("custom_id", 100, least=1, required=True)
+    own = node.text("custom_id", 100, min_length=1, required=True)
     if own and own in taken:
         text = "Component custom id cannot be duplicated"
         node.fail("custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", text)
@@ -187,20 +187,20 @@ def select(node: Node, usage: Usage) -> None:
     """Any of the menus, in messages and in modals."""
     custom_id(node, usage.custom_ids)
     node.text("placeholder", 150)
-    least = node.integer("min_values", 0, 25)
-    most = node.integer("max_values", 1, 25)
-    if least is not None and (most or 1) < least <= 25:
-        text = f"int value should be less than or equal to {most or 1}."
+    min_values = node.integer("min_values", 0, 25)
+    max_values = node.integer("max_values", 1, 25)
+    if min_values is not None and (max_values or 1) < min_values <= 25:
+        text = f"int value should be less than or equal to {max_values or 1}."
         node.fail("min_values", "NUMBER_TYPE_MAX", text)
     if node.value["type"] == STRING:
-        options(node, 1, 25, most or 1)
+        options(node, 1, 25, max_values or 1)
     else:
         node.children("default_values", 0, 25)
 
 
-def options(node: Node, least: int, most: int, chosen: int) -> None:
+def options(node: Node, min_count: int, max_count: int, max_chosen: int) -> None:
     """The options of a menu or a group of boxes; `chosen` is how many may be taken."""
-    options = node.children("options", least, most, required=True)
+    options = node.children("options", min_count, max_count, required=True)
     values: set[str] = set()
     for message in options:
         message.text("label", 100, required=True)
@@ -211,10 +211,10 @@ def options(node: Node, least: int, most: int, chosen: int) -> None:
             text = "The specified option value is already used"
             message.fail("", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", text)
         values.add(value or "")
-    if options and chosen > len(options):
-        text = f"Must be {chosen} or more in length."
+    if options and max_chosen > len(options):
+        text = f"Must be {max_chosen} or more in length."
         node.fail("options", "BASE_TYPE_MIN_LENGTH", text)
-    if sum(message.flag("default") for message in options) > chosen:
+    if sum(message.flag("default") for message in options) > max_chosen:
         text = "The number of default values exceeds the maximum"
         node.fail("options", "SELECT_COMPONENT_TOO_MANY_DEFAULT_VALUES", text)
 
@@ -233,9 +233,9 @@ def _section(node: Node, checked: Json, usage: Usage) -> None:
 
 
 def _text(node: Node, checked: Json, usage: Usage) -> None:
-    content = node.text("content", MOST_CHARACTERS, least=1, required=True) or ""
+    content = node.text("content", MAX_CHARACTERS, min_length=1, required=True) or ""
     checked["content"] = content
-    usage.characters += len(content) if len(content) <= MOST_CHARACTERS else 0
+    usage.characters += len(content) if len(content) <= MAX_CHARACTERS else 0
 
 
 def _media(node: Node, key: str, schemes: tuple[str, ...] = MEDIA) -> Json:
@@ -274,7 +274,7 @@ def _separator(node: Node, checked: Json, _usage: Usage) -> None:
 def _container(node: Node, checked: Json, usage: Usage) -> None:
     node.integer("accent_color", 0, 0xFFFFFF)
     node.flag("spoiler")
-    inner = node.children("components", 1, MOST_COMPONENTS, required=True)
+    inner = node.children("components", 1, MAX_COMPONENTS, required=True)
     checked["components"] = [
         component
         for child in inner

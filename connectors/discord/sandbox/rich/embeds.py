@@ -11,12 +11,12 @@ from typing import Any
 from connectors.discord.sandbox.checks import Form
 from connectors.discord.sandbox.rich.fields import MEDIA, Json, Node
 
-MOST = 10
-MOST_CHARACTERS = 6000
+MAX_EMBEDS = 10
+MAX_CHARACTERS = 6000
 _LONGEST_ADDRESS = 2048
 _LARGEST_COLOUR = 0xFFFFFF
 # Without one of these there is nothing to see.
-_SEEN = (
+_VISIBLE_FIELDS = (
     "title", "description", "footer", "image", "thumbnail", "author", "fields", "timestamp",
 )  # fmt: skip
 
@@ -25,12 +25,12 @@ def read_embeds(form: Form) -> list[Json] | None:
     """The embeds of a request, kept; None where it says nothing of them."""
     if "embeds" not in form.body:
         return None
-    nodes = Node(form, "", form.body).children("embeds", 0, MOST)
+    nodes = Node(form, "", form.body).children("embeds", 0, MAX_EMBEDS)
     embeds = [_embed(node) for node in nodes]
-    if sum(_size(embed) for embed in embeds) > MOST_CHARACTERS:
-        text = f"Embed size exceeds maximum size of {MOST_CHARACTERS}"
+    if sum(_size(embed) for embed in embeds) > MAX_CHARACTERS:
+        text = f"Embed size exceeds maximum size of {MAX_CHARACTERS}"
         form.fail("embeds", "MAX_EMBED_SIZE_EXCEEDED", text)
-    return [embed for embed in embeds if any(embed.get(name) for name in _SEEN)]
+    return [embed for embed in embeds if any(embed.get(name) for name in _VISIBLE_FIELDS)]
 
 
 def _embed(node: Node) -> Json:
@@ -42,9 +42,9 @@ def _embed(node: Node) -> Json:
     checked["timestamp"] = _time(node)
     checked["fields"] = [_field(child) for child in node.children("fields", 0, 25)]
     if footer := node.child("footer"):
-        checked["footer"] = _with_name(footer, "text", 2048)
+        checked["footer"] = _text_and_icon(footer, "text", 2048)
     if author := node.child("author"):
-        checked["author"] = _with_name(author, "name", 256)
+        checked["author"] = _text_and_icon(author, "name", 256)
         if checked["author"] is not None and (url := author.address("url", _LONGEST_ADDRESS)):
             checked["author"]["url"] = url
     for name in ("image", "thumbnail"):
@@ -60,9 +60,9 @@ def _field(node: Node) -> Json:
     return {"name": name or "", "value": value or "", "inline": node.flag("inline")}
 
 
-def _with_name(node: Node, key: str, most: int) -> Json | None:
+def _text_and_icon(node: Node, key: str, max_length: int) -> Json | None:
     """A footer or an author: nothing without its text."""
-    text = node.text(key, most)
+    text = node.text(key, max_length)
     icon = node.address("icon_url", _LONGEST_ADDRESS, MEDIA)
     if not text:
         return None

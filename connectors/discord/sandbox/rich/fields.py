@@ -33,7 +33,7 @@ class Node:
         self.fail(key, "BASE_TYPE_REQUIRED", REQUIRED)
 
     def text(
-        self, key: str, most: int, *, least: int = 0, required: bool = False
+        self, key: str, max_length: int, *, min_length: int = 0, required: bool = False
     ) -> str | None:  # fmt: skip
         """A trimmed text; numbers are taken as text, as Discord does."""
         value = self.value.get(key)
@@ -45,14 +45,14 @@ class Node:
             self.fail(key, "STRING_TYPE_CONVERT", f'Could not interpret "{value}" as string.')
             return None
         trimmed = str(value).strip()
-        if required and not trimmed and not least:
+        if required and not trimmed and not min_length:
             self.missing(key)
         else:
-            self.form.length(self.at(key), trimmed, least, most)
+            self.form.length(self.at(key), trimmed, min_length, max_length)
         return trimmed
 
     def integer(
-        self, key: str, least: int, most: int, *, required: bool = False
+        self, key: str, minimum: int, maximum: int, *, required: bool = False
     ) -> int | None:  # fmt: skip
         value = self.value.get(key)
         if value is None:
@@ -64,11 +64,11 @@ class Node:
         if isinstance(value, bool) or not isinstance(value, int):
             self.fail(key, "NUMBER_TYPE_COERCE", f'Value "{value}" is not int.')
             return None
-        if value > most:
-            text = f"int value should be less than or equal to {most}."
+        if value > maximum:
+            text = f"int value should be less than or equal to {maximum}."
             self.fail(key, "NUMBER_TYPE_MAX", text)
-        elif value < least:
-            text = f"int value should be greater than or equal to {least}."
+        elif value < minimum:
+            text = f"int value should be greater than or equal to {minimum}."
             self.fail(key, "NUMBER_TYPE_MIN", text)
         return value
 
@@ -89,9 +89,9 @@ class Node:
         return bool(value)
 
     def address(
-        self, key: str, most: int, schemes: tuple[str, ...] = WEB, *, required: bool = False
+        self, key: str, max_length: int, schemes: tuple[str, ...] = WEB, *, required: bool = False
     ) -> str | None:
-        value = self.text(key, most, required=required)
+        value = self.text(key, max_length, required=required)
         if not value:
             return None
         try:
@@ -119,7 +119,7 @@ class Node:
         return Node(self.form, self.at(key), value)
 
     def children(
-        self, key: str, least: int, most: int, *, required: bool = False
+        self, key: str, min_count: int, max_count: int, *, required: bool = False
     ) -> list[Node]:  # fmt: skip
         """The objects of a list; between `least` and `most` of them."""
         value = self.value.get(key)
@@ -131,8 +131,8 @@ class Node:
             text = "Only iterables may be used in a ListType"
             self.fail(key, "LIST_TYPE_CONVERT", text)
             return []
-        if not least <= len(value) <= most:
-            self.fail(key, *_bad_length(least, most))
+        if not min_count <= len(value) <= max_count:
+            self.fail(key, *_bad_length(min_count, max_count))
             return []
         return list(self._objects(key, value))
 
@@ -145,7 +145,7 @@ class Node:
                 self.fail(f"{key}.{index}", "MODEL_TYPE_CONVERT", text)
 
 
-def _bad_length(least: int, most: int) -> tuple[str, str]:
-    if least:
-        return "BASE_TYPE_BAD_LENGTH", f"Must be between {least} and {most} in length."
-    return "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length."
+def _bad_length(min_count: int, max_count: int) -> tuple[str, str]:
+    if min_count:
+        return "BASE_TYPE_BAD_LENGTH", f"Must be between {min_count} and {max_count} in length."
+    return "BASE_TYPE_MAX_LENGTH", f"Must be {max_count} or fewer in length."

@@ -13,8 +13,8 @@ from connectors.discord.sandbox.rich.components import (
     TEXT_INPUT,
     USER,
     Usage,
+    assign_ids,
     custom_id,
-    number_them,
     options,
     select,
 )
@@ -28,12 +28,12 @@ _CONTROLS = (
 
 def read_modal(data: Node) -> Json:
     """`data` of a callback of type 9 -> the modal, kept."""
-    data.text("custom_id", 100, least=1, required=True)
-    data.text("title", 45, least=1, required=True)
+    data.text("custom_id", 100, min_length=1, required=True)
+    data.text("title", 45, min_length=1, required=True)
     usage = Usage()
     nodes = data.children("components", 1, 5, required=True)
     checked = [component for node in nodes if (component := _checked_component(node, usage))]
-    number_them(checked, usage.ids)
+    assign_ids(checked, usage.ids)
     return {**data.value, "components": checked}
 
 
@@ -51,10 +51,10 @@ def controls(modal: Json) -> list[tuple[Json, Json]]:
 def _checked_component(node: Node, usage: Usage) -> Json | None:
     match node.choice("type", (ROW, TEXT, LABEL), required=True):
         case 10:
-            node.text("content", 4000, least=1, required=True)
+            node.text("content", 4000, min_length=1, required=True)
             return dict(node.value)
         case 18:
-            node.text("label", 45, least=1, required=True)
+            node.text("label", 45, min_length=1, required=True)
             node.text("description", 100)
             inner = node.child("component", required=True)
             held = _control(inner, usage, _CONTROLS) if inner else None
@@ -65,7 +65,7 @@ def _checked_component(node: Node, usage: Usage) -> Json | None:
                 child for component in rows if (child := _control(component, usage, (TEXT_INPUT,)))
             ]
             for row in rows:
-                row.text("label", 45, least=1, required=True)
+                row.text("label", 45, min_length=1, required=True)
             return {**node.value, "components": held_all}
         case _:
             return None
@@ -95,16 +95,16 @@ def _check(kind: int, node: Node) -> None:
         node.choice("style", (1, 2), required=True)
         node.text("value", 4000)
         node.text("placeholder", 100)
-        least = node.integer("min_length", 0, 4000)
-        most = node.integer("max_length", 1, 4000)
-        if least is not None and most is not None and least > most:
-            text = f"int value should be less than or equal to {most}."
+        min_length = node.integer("min_length", 0, 4000)
+        max_length = node.integer("max_length", 1, 4000)
+        if min_length is not None and max_length is not None and min_length > max_length:
+            text = f"int value should be less than or equal to {max_length}."
             node.fail("min_length", "NUMBER_TYPE_MAX", text)
     elif kind in (UPLOAD, BOXES):
         node.integer("min_values", 0, 10)
-        most = node.integer("max_values", 1, 10)
+        max_length = node.integer("max_values", 1, 10)
         if kind == BOXES:
-            options(node, 1, 10, most or 1)
+            options(node, 1, 10, max_length or 1)
     elif kind == RADIO:
         options(node, 2, 10, 1)
     else:

@@ -11,8 +11,8 @@ from connectors.discord.sandbox.checks import Form
 from connectors.discord.sandbox.rich.fields import Json, Node
 from connectors.discord.sandbox.snowflakes import iso_time
 
-MOST_HOURS = 768
-MOST_ANSWERS = 10
+MAX_HOURS = 768
+MAX_ANSWERS = 10
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Poll:
     def vote(self, user: int, answers: set[int]) -> tuple[list[int], list[int]]:
         """Set a user's answers; gives what was added and what was taken back."""
         added: list[int] = []
-        taken: list[int] = []
+        removed: list[int] = []
         for number in range(1, len(self.answers) + 1):
             voters = self.votes.setdefault(number, {})
             if number in answers and user not in voters:
@@ -38,8 +38,8 @@ class Poll:
                 added.append(number)
             elif number not in answers and user in voters:
                 del voters[user]
-                taken.append(number)
-        return added, taken
+                removed.append(number)
+        return added, removed
 
 
 def read_poll(form: Form) -> Poll | None:
@@ -48,10 +48,10 @@ def read_poll(form: Form) -> Poll | None:
         return None
     question = node.child("question", required=True)
     if question is not None:
-        question.text("text", 300, least=1, required=True)
-    answers = node.children("answers", 1, MOST_ANSWERS, required=True)
+        question.text("text", 300, min_length=1, required=True)
+    answers = node.children("answers", 1, MAX_ANSWERS, required=True)
     media = [_answer(answer) for answer in answers]
-    hours = node.integer("duration", 1, MOST_HOURS)
+    hours = node.integer("duration", 1, MAX_HOURS)
     node.choice("layout_type", (1,))
     return Poll(
         {"text": question.value.get("text", "") if question else ""}, media, hours or 24,
@@ -81,14 +81,14 @@ def poll_json(poll: Poll, viewer: int | None = None) -> Json:
 def result_embed(poll: Poll) -> Json:
     """What the line that tells of a poll's end holds (docs: resources/message, poll result)."""
     votes = {number: len(poll.votes.get(number, {})) for number in range(1, len(poll.answers) + 1)}
-    most = max(votes.values())
+    highest = max(votes.values())
     fields = {
         "poll_question_text": poll.question.get("text", ""),
-        "victor_answer_votes": str(most),
+        "victor_answer_votes": str(highest),
         "total_votes": str(sum(votes.values())),
     }
-    if most and list(votes.values()).count(most) == 1:
-        victor = next(number for number, count in votes.items() if count == most)
+    if highest and list(votes.values()).count(highest) == 1:
+        victor = next(number for number, count in votes.items() if count == highest)
         media = poll.answers[victor - 1]
         fields |= {"victor_answer_id": str(victor), "victor_answer_text": media.get("text", "")}
     return {

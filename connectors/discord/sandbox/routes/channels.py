@@ -27,8 +27,8 @@ def edit_channel(call: Call) -> Answer:
         _edit_thread(call, channel, channel.thread, form)
     else:
         call.need(channel, Permission.MANAGE_CHANNELS)
-        name = form.text("name", least=1, most=100)
-        topic = form.text("topic", most=4096 if channel.type == ChannelType.FORUM else 1024)
+        name = form.text("name", min_length=1, max_length=100)
+        topic = form.text("topic", max_length=4096 if channel.type == ChannelType.FORUM else 1024)
         form.done()
         channel.name = name or channel.name
         channel.topic = topic if "topic" in form.body else channel.topic
@@ -64,7 +64,7 @@ def _edit_thread(call: Call, channel: Channel, thread: ThreadData, form: Form) -
         owns = thread.owner_id == call.app.user.id
         if thread.locked or "locked" in form.body or not (opens or owns):
             raise missing_permissions()
-    name = form.text("name", least=1, most=100)
+    name = form.text("name", min_length=1, max_length=100)
     minutes = form.choice("auto_archive_duration", ARCHIVE_MINUTES, thread.auto_archive_minutes)
     form.done()
     channel.name = name or channel.name

@@ -14,48 +14,50 @@ from connectors.discord.sandbox.errors import ApiError, missing_access, unknown_
 from connectors.discord.sandbox.shapes import Json
 
 CHAT_INPUT, TEXT_OPTION = 1, 3
-MOST_COMMANDS, MOST_OPTIONS = 100, 25
+MAX_COMMANDS, MAX_OPTIONS = 100, 25
 _NAME = re.compile(r"[-_\w]{1,32}")
 
 
 def list_commands(call: Call) -> Answer:
-    return list(_own(call).values())
+    return list(_own_commands(call).values())
 
 
 def create_command(call: Call) -> Answer:
     """A command of the same name is overwritten."""
-    own = _own(call)
+    commands = _own_commands(call)
     form = call.form()
     shape = _read(form)
     form.done()
-    existing = next((command for command in own.values() if command["name"] == shape["name"]), None)
-    if existing is None and len(own) >= MOST_COMMANDS:
+    existing = next(
+        (command for command in commands.values() if command["name"] == shape["name"]), None
+    )
+    if existing is None and len(commands) >= MAX_COMMANDS:
         raise ApiError(400, 30032, "Maximum number of application commands reached (100)")
     command = _stored_command(call, shape, existing)
-    own[int(command["id"])] = command
+    commands[int(command["id"])] = command
     return command if existing else Created(command)
 
 
 def overwrite_commands(call: Call) -> Answer:
     """What is not named any more is gone; what keeps its name keeps its id."""
-    own = _own(call)
+    registered = _own_commands(call)
     form = call.list_form()
     shapes = [_read(item) for item in form]
     for item in form:
         item.done()
-    by_name = {command["name"]: command for command in own.values()}
+    by_name = {command["name"]: command for command in registered.values()}
     commands = [_stored_command(call, shape, by_name.get(shape["name"])) for shape in shapes]
-    own.clear()
-    own.update({int(command["id"]): command for command in commands})
+    registered.clear()
+    registered.update({int(command["id"]): command for command in commands})
     return commands
 
 
 def delete_command(call: Call) -> Answer:
-    if _own(call).pop(call.id("command_id"), None) is None:
+    if _own_commands(call).pop(call.id("command_id"), None) is None:
         raise unknown_command()
 
 
-def _own(call: Call) -> dict[int, Json]:
+def _own_commands(call: Call) -> dict[int, Json]:
     if call.id("application_id") != call.app.id:
         raise missing_access()
     return call.app.commands
@@ -75,41 +77,41 @@ def _stored_command(call: Call, shape: Json, existing: Json | None) -> Json:
 
 
 def _read(form: Form) -> Json:
-    name = form.text("name", most=32, least=1, required=True) or ""
+    name = form.text("name", max_length=32, min_length=1, required=True) or ""
     if name and (not _NAME.fullmatch(name) or name != name.lower()):
         form.fail("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
     shape: Json = {
         "name": name,
-        "description": form.text("description", most=100, least=1, required=True),
+        "description": form.text("description", max_length=100, min_length=1, required=True),
         "type": form.choice("type", (CHAT_INPUT,), CHAT_INPUT),
         "contexts": form.body.get("contexts"),
         "integration_types": form.body.get("integration_types") or [0],
         "dm_permission": form.body.get("dm_permission", True),
     }
-    options = form.objects("options", MOST_OPTIONS) or []
+    options = form.objects("options", MAX_OPTIONS) or []
     if options:
         shape["options"] = [_option(form, index, option) for index, option in enumerate(options)]
     return shape
 
 
 def _option(form: Form, index: int, option: dict[str, Any]) -> Json:
-    inner = Form(option)
+    option_form = Form(option)
     shape: Json = {
-        "type": inner.choice("type", (TEXT_OPTION,), 0),
-        "name": inner.text("name", most=32, least=1, required=True),
-        "description": inner.text("description", most=100, least=1, required=True),
+        "type": option_form.choice("type", (TEXT_OPTION,), 0),
+        "name": option_form.text("name", max_length=32, min_length=1, required=True),
+        "description": option_form.text("description", max_length=100, min_length=1, required=True),
     }
-    if inner.flag("required"):
+    if option_form.flag("required"):
         shape["required"] = True
-    if inner.errors:
-        form.errors.setdefault("options", {})[str(index)] = inner.errors
+    if option_form.errors:
+        form.errors.setdefault("options", {})[str(index)] = option_form.errors
     return shape
 
 
-_ALL, _ONE = "/applications/{application_id}/commands", "/{command_id}"
+_ALL, _BY_ID = "/applications/{application_id}/commands", "/{command_id}"
 COMMAND_ROUTES = [
     Route("GET", _ALL, "commands.list", list_commands),
     Route("POST", _ALL, "commands.create", create_command),
     Route("PUT", _ALL, "commands.overwrite", overwrite_commands),
-    Route("DELETE", _ALL + _ONE, "commands.delete", delete_command),
+    Route("DELETE", _ALL + _BY_ID, "commands.delete", delete_command),
 ]

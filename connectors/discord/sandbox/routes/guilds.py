@@ -7,7 +7,7 @@ from connectors.discord.sandbox.checks import Form, read_anchor, read_limit
 from connectors.discord.sandbox.errors import missing_access, missing_permissions, unknown_member
 from connectors.discord.sandbox.events import Intent
 from connectors.discord.sandbox.permissions import Permission, guild_permissions, permissions_in
-from connectors.discord.sandbox.routes.webhooks import seen_webhook
+from connectors.discord.sandbox.routes.webhooks import visible_webhook
 from connectors.discord.sandbox.shapes import (
     channel_json,
     guild_json,
@@ -38,9 +38,9 @@ def create_channel(call: Call) -> Answer:
     guild = call.guild()
     _need(call, guild, Permission.MANAGE_CHANNELS)
     form = call.form()
-    name = form.text("name", least=1, most=100, required=True) or ""
+    name = form.text("name", min_length=1, max_length=100, required=True) or ""
     kind = form.choice("type", _CREATABLE, ChannelType.TEXT)
-    topic = form.text("topic", most=1024)
+    topic = form.text("topic", max_length=1024)
     parent = _category(form, guild)
     form.done()
     if kind != ChannelType.CATEGORY:
@@ -107,7 +107,7 @@ def list_guild_webhooks(call: Call) -> Answer:
     guild = call.guild()
     _need(call, guild, Permission.MANAGE_WEBHOOKS)
     own = [w for w in call.state.webhooks.values() if w.channel.guild is guild]
-    return [seen_webhook(call, webhook) for webhook in own]
+    return [visible_webhook(call, webhook) for webhook in own]
 
 
 def _need(call: Call, guild: Guild, permission: Permission) -> None:

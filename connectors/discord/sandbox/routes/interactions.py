@@ -18,7 +18,7 @@ from connectors.discord.sandbox.interactions import (
     MESSAGE,
     MODAL,
     UPDATE,
-    Answers,
+    InteractionAnswers,
     data_form,
 )
 from connectors.discord.sandbox.rich.fields import Node
@@ -33,7 +33,7 @@ _UNFIT = "Interaction callback type is not valid for this interaction"
 
 def callback(call: Call) -> Answer:
     """The first answer. One that is refused does not count: the application may try again."""
-    answers = Answers(call.changes)
+    answers = InteractionAnswers(call.changes)
     interaction = answers.of(call.id("interaction_id"), call.params["token"])
     form = call.form()
     kind = form.choice("type", _KINDS, 0)
@@ -50,23 +50,23 @@ def callback(call: Call) -> Answer:
 
 def follow_up(call: Call, interaction: Interaction) -> Answer:
     """A further message; the first one after a deferred answer takes its place."""
-    answers, form = Answers(call.changes), call.form()
+    answers, form = InteractionAnswers(call.changes), call.form()
     draft = read_draft(form, call.parts, settable=_SETTABLE)
     check_not_empty(form, draft)
     if interaction.loading:
         return answers.complete(interaction, draft)
-    message = answers.say(interaction, draft)
+    message = answers.post(interaction, draft)
     interaction.followups[message.id] = message
     return answers.json(message)
 
 
 def get_answer(call: Call, interaction: Interaction) -> Answer:
-    answers = Answers(call.changes)
+    answers = InteractionAnswers(call.changes)
     return answers.json(_message_of(call, answers, interaction))
 
 
 def edit_answer(call: Call, interaction: Interaction) -> Answer:
-    answers = Answers(call.changes)
+    answers = InteractionAnswers(call.changes)
     message = _message_of(call, answers, interaction)
     form = call.form()
     draft = read_draft(form, call.parts, settable=_SETTABLE)
@@ -77,21 +77,21 @@ def edit_answer(call: Call, interaction: Interaction) -> Answer:
 
 
 def delete_answer(call: Call, interaction: Interaction) -> Answer:
-    answers = Answers(call.changes)
+    answers = InteractionAnswers(call.changes)
     answers.delete(_message_of(call, answers, interaction))
 
 
 def _answer(
-    call: Call, answers: Answers, interaction: Interaction, kind: int, data: Form
+    call: Call, answers: InteractionAnswers, interaction: Interaction, kind: int, data: Form
 ) -> Message | None:
     if kind == MESSAGE:
         draft = read_draft(data, call.parts, settable=_SETTABLE)
         check_not_empty(data, draft)
-        interaction.original = answers.say(interaction, draft)
+        interaction.original = answers.post(interaction, draft)
     elif kind == DEFERRED:
         flags = data.number("flags") & EPHEMERAL
         data.done()
-        interaction.original = answers.say(interaction, Draft(flags=flags), loading=True)
+        interaction.original = answers.post(interaction, Draft(flags=flags), loading=True)
         interaction.loading = True
     elif kind in (UPDATE, DEFERRED_UPDATE) and interaction.source is not None:
         interaction.original = interaction.source
@@ -109,7 +109,7 @@ def _answer(
 
 
 def _response(
-    answers: Answers, interaction: Interaction, kind: int, message: Message | None
+    answers: InteractionAnswers, interaction: Interaction, kind: int, message: Message | None
 ) -> Json:
     shape: Json = {"id": str(interaction.id), "type": interaction.kind}
     if message is not None:
@@ -124,7 +124,7 @@ def _response(
     return {"interaction": shape, "resource": resource}
 
 
-def _message_of(call: Call, answers: Answers, interaction: Interaction) -> Message:
+def _message_of(call: Call, answers: InteractionAnswers, interaction: Interaction) -> Message:
     if call.params["message_id"] == "@original":
         return answers.original(interaction)
     return answers.followup(interaction, call.id("message_id"))

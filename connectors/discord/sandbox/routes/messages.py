@@ -17,7 +17,7 @@ from connectors.discord.sandbox.errors import (
     system_message,
     unknown_message,
 )
-from connectors.discord.sandbox.events import hears_content
+from connectors.discord.sandbox.events import may_read_content
 from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.sandbox.routes.channels import speak_permission
 from connectors.discord.sandbox.shapes import Json, message_json, user_json, without_content
@@ -36,14 +36,14 @@ def list_messages(call: Call) -> Answer:
     before, after, middle = (read_anchor(call.query, k) for k in ("before", "after", "around"))
     if not call.may(channel, Permission.READ_MESSAGE_HISTORY):
         return []
-    page = channel.page(limit, before=before, after=after, around=middle)
-    return [seen_message(call, message) for message in page]
+    page = channel.page(limit, before_id=before, after_id=after, around_id=middle)
+    return [visible_message(call, message) for message in page]
 
 
 def get_message(call: Call) -> Answer:
     channel = call.channel(Permission.READ_MESSAGE_HISTORY)
     _need_text(channel)
-    return seen_message(call, call.message(channel))
+    return visible_message(call, call.message(channel))
 
 
 def create_message(call: Call) -> Answer:
@@ -113,7 +113,7 @@ def expire_poll(call: Call) -> Answer:
     if message.author.id != call.app.user.id:
         raise not_the_author()
     call.changes.end_poll(message)
-    return seen_message(call, message)
+    return visible_message(call, message)
 
 
 def list_voters(call: Call) -> Answer:
@@ -137,7 +137,7 @@ def refresh_urls(call: Call) -> Answer:
     return {"refreshed_urls": [{"original": old, "refreshed": new} for old, new in pairs]}
 
 
-def seen_message(call: Call, message: Message) -> Json:
+def visible_message(call: Call, message: Message) -> Json:
     """A message as the asking bot sees it: its own reactions, content if it may have that."""
     shape = message_json(message, call.state)
     app = call.app
@@ -145,7 +145,7 @@ def seen_message(call: Call, message: Message) -> Json:
         shape.get("reactions", ()), message.reactions.values(), strict=False
     ):  # fmt: skip
         reaction["me"] = app.user.id in reactors.users
-    whole = hears_content(message, app.user.id, app.id, app.granted)
+    whole = may_read_content(message, app.user.id, app.id, app.granted)
     return shape if whole else without_content(shape)
 
 

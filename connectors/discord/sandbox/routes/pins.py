@@ -5,16 +5,16 @@ from __future__ import annotations
 from connectors.discord.sandbox.call import Answer, Call, Route
 from connectors.discord.sandbox.errors import missing_permissions, too_many_pins
 from connectors.discord.sandbox.permissions import Permission
-from connectors.discord.sandbox.routes.messages import seen_message
+from connectors.discord.sandbox.routes.messages import visible_message
 from connectors.discord.sandbox.state import Channel, Message
 
-_MOST = 250
+_MAX_PINS = 250
 
 
 def pin(call: Call) -> Answer:
     message = _message(call)
     if message.pinned_at is None:
-        if len(_pinned(message.channel)) >= _MOST:
+        if len(_pinned(message.channel)) >= _MAX_PINS:
             raise too_many_pins()
         call.changes.pin(message, call.app.user)
 
@@ -28,15 +28,15 @@ def unpin(call: Call) -> Answer:
 def list_pins(call: Call) -> Answer:
     messages = _pinned(call.channel(Permission.READ_MESSAGE_HISTORY))
     items = [
-        {"pinned_at": message.pinned_at, "message": seen_message(call, message)}
+        {"pinned_at": message.pinned_at, "message": visible_message(call, message)}
         for message in messages
     ]
     return {"items": items[:50], "has_more": len(items) > 50}
 
 
-def list_pins_as_before(call: Call) -> Answer:
+def list_pins_old_route(call: Call) -> Answer:
     messages = _pinned(call.channel(Permission.READ_MESSAGE_HISTORY))
-    return [seen_message(call, message) for message in messages[:50]]
+    return [visible_message(call, message) for message in messages[:50]]
 
 
 def _message(call: Call) -> Message:
@@ -59,7 +59,7 @@ PIN_ROUTES = [
     Route("GET", _NEW, "pin.list", list_pins),
     Route("PUT", _NEW + "/{message_id}", "pin.add", pin),
     Route("DELETE", _NEW + "/{message_id}", "pin.remove", unpin),
-    Route("GET", _OLD, "pin.list", list_pins_as_before),
+    Route("GET", _OLD, "pin.list", list_pins_old_route),
     Route("PUT", _OLD + "/{message_id}", "pin.add", pin),
     Route("DELETE", _OLD + "/{message_id}", "pin.remove", unpin),
 ]

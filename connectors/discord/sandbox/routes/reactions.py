@@ -12,7 +12,7 @@ from connectors.discord.sandbox.permissions import Permission
 from connectors.discord.sandbox.shapes import Json, user_json
 
 _CUSTOM = re.compile(r"(?:a:)?(\w{2,32}):(\d{1,20})")
-MOST_DISTINCT = 20
+MAX_DISTINCT = 20
 
 
 def add_reaction(call: Call) -> Answer:
@@ -23,7 +23,7 @@ def add_reaction(call: Call) -> Answer:
     if key not in message.reactions:
         if not call.may(channel, Permission.ADD_REACTIONS):
             raise missing_permissions()
-        if len(message.reactions) >= MOST_DISTINCT:
+        if len(message.reactions) >= MAX_DISTINCT:
             raise too_many_reactions()
     call.changes.react(message, call.app.user, emoji)
 

@@ -118,7 +118,7 @@ def _start_forum_post(call: Call, channel: Channel) -> Answer:
 
 
 def _read_head(form: Form) -> tuple[str, int]:
-    name = form.text("name", least=1, most=100, required=True) or ""
+    name = form.text("name", min_length=1, max_length=100, required=True) or ""
     return name, form.choice("auto_archive_duration", ARCHIVE_MINUTES, 1440)
 
 

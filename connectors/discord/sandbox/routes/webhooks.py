@@ -17,7 +17,7 @@ from connectors.discord.sandbox.drafts import (
     Draft,
     check_edit,
     check_not_empty,
-    interactive,
+    has_interactive,
     read_draft,
 )
 from connectors.discord.sandbox.errors import (
@@ -31,7 +31,7 @@ from connectors.discord.sandbox.errors import (
     unknown_webhook,
     wrong_channel_type,
 )
-from connectors.discord.sandbox.interactions import Answers
+from connectors.discord.sandbox.interactions import InteractionAnswers
 from connectors.discord.sandbox.permissions import Permission, permissions_in
 from connectors.discord.sandbox.routes.interactions import (
     delete_answer,
@@ -69,16 +69,16 @@ def create_webhook(call: Call) -> Answer:
         application_id=call.app.id,
     )
     call.changes.add_webhook(webhook)
-    return seen_webhook(call, webhook)
+    return visible_webhook(call, webhook)
 
 
 def list_webhooks(call: Call) -> Answer:
     channel = call.channel(Permission.MANAGE_WEBHOOKS)
-    return [seen_webhook(call, webhook) for webhook in call.state.webhooks_in(channel)]
+    return [visible_webhook(call, webhook) for webhook in call.state.webhooks_in(channel)]
 
 
 def get_webhook(call: Call) -> Answer:
-    return seen_webhook(call, _managed(call))
+    return visible_webhook(call, _managed(call))
 
 
 def edit_webhook(call: Call) -> Answer:
@@ -92,7 +92,7 @@ def edit_webhook(call: Call) -> Answer:
         call.changes.change_webhooks(webhook.channel)
         webhook.channel = target
     call.changes.change_webhooks(webhook.channel)
-    return seen_webhook(call, webhook)
+    return visible_webhook(call, webhook)
 
 
 def delete_webhook(call: Call) -> Answer:
@@ -170,13 +170,13 @@ def _draft(call: Call, webhook: Webhook, form: Form) -> Draft:
     if call.query.get("with_components", "").lower() not in ("1", "true"):
         form.body.pop("components", None)
     draft = read_draft(form, call.parts)
-    if interactive(draft):
+    if has_interactive(draft):
         text = "Only webhooks of an application can send interactive components"
         form.fail("components", "WEBHOOK_NOT_OWNED_BY_APPLICATION", text)
     return draft
 
 
-def seen_webhook(call: Call, webhook: Webhook) -> Json:
+def visible_webhook(call: Call, webhook: Webhook) -> Json:
     """A webhook as a bot sees it: the token of another app's webhook stays hidden."""
     own = webhook.application_id in (None, call.app.id)
     return webhook_json(webhook, call.changes.base_url, token=own)
@@ -184,7 +184,7 @@ def seen_webhook(call: Call, webhook: Webhook) -> Json:
 
 def _interaction(call: Call) -> Interaction | None:
     """The same addresses with an application's id and an interaction's token answer to that."""
-    return Answers(call.changes).hook(call.id("webhook_id"), call.params["token"])
+    return InteractionAnswers(call.changes).hook(call.id("webhook_id"), call.params["token"])
 
 
 def _webhook(call: Call) -> Webhook:
@@ -226,7 +226,7 @@ def _target(
         if thread is None or thread.thread is None or thread.parent is not channel:
             raise unknown_channel()
         return thread, None
-    thread_name = form.text("thread_name", least=1, most=100)
+    thread_name = form.text("thread_name", min_length=1, max_length=100)
     form.done()
     if channel.type != ChannelType.FORUM:
         if thread_name:

@@ -76,13 +76,13 @@ async def test_answers_can_be_for_the_asker_alone(local: Running) -> None:
         whispers = local.discord.whispers
         await until(lambda: len(whispers(local.guild, local.person)) == 3)
 
-    whispered = [one.text for one in local.discord.whispers(local.guild, local.person)]
+    whispered = [whisper.text for whisper in local.discord.whispers(local.guild, local.person)]
     assert whispered == ["to you", "thought about", "and more"]
     assert local.said() == []
 
 
 async def test_who_does_not_answer_in_time_has_failed(local: Running) -> None:
-    local.discord.desk.patience = 0.2
+    local.discord.dispatcher.deadline_s = 0.2
     office = Office()
     async with local.program(office):
         await office.tree.sync()

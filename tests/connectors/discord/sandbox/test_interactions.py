@@ -284,10 +284,10 @@ async def test_the_older_rows_of_a_modal_still_work(attended: Running) -> None:
     form = await modal_before(local, row(field))
 
     short = await hand(local).submit_form(form, {"Old": "no"})
-    unanswered = local.discord.desk.patience
-    local.discord.desk.patience = 0.05
+    unanswered = local.discord.dispatcher.deadline_s
+    local.discord.dispatcher.deadline_s = 0.05
     late = await hand(local).submit_form(form, {"t": "long enough"})
-    local.discord.desk.patience = unanswered
+    local.discord.dispatcher.deadline_s = unanswered
 
     assert short.errors == {"t": "Must be between 3 and 4000 in length."}
     assert late.failed == "Something went wrong. Try again."
@@ -299,7 +299,7 @@ async def test_the_older_rows_of_a_modal_still_work(attended: Running) -> None:
 async def test_an_application_that_does_not_answer_fails_before_the_person(local: Running) -> None:
     message = await card(local, row(button("silent")))
     absent = await hand(local).press(message, "silent")
-    local.discord.desk.patience = 0.2
+    local.discord.dispatcher.deadline_s = 0.2
     async with local.program(bot := Office()):
         late = await hand(local).press(message, "silent")
         await until(lambda: bot.heard)
@@ -312,14 +312,14 @@ async def test_an_application_that_does_not_answer_fails_before_the_person(local
 
 async def test_interactions_go_wrong_on_request(local: Running) -> None:
     message = await card(local, row(button("say")))
-    local.discord.desk.patience = 0.2
+    local.discord.dispatcher.deadline_s = 0.2
     async with local.program(bot := Office()):
         local.context.faults.add(Fault(kind="drop", where=f"discord:interaction:{local.channel}"))
         lost = await hand(local).press(message, "say")
         local.context.faults.add(Fault(kind="status", where="discord:interaction.callback:*"))
         broken = await hand(local).press(message, "say")
         await until(lambda: not local.context.faults._waiting)  # pyright: ignore[reportPrivateUsage]
-        local.discord.desk.patience = LONGEST_WAIT
+        local.discord.dispatcher.deadline_s = LONGEST_WAIT
         told = await hand(local).press(message, "say")
 
     failed = "This interaction failed"  # the library tries again, too late

@@ -297,7 +297,7 @@ async def test_what_people_put_on_a_message_is_told_and_seen(local: Running) -> 
         await until(lambda: any(event[0] == "typing" for event in bot.events))
         message = await text_channel(bot, local.channel).fetch_message(int(shown.id))
         await message.pin()
-        pins = [one async for one in text_channel(bot, local.channel).pins()]
+        pins = [pin async for pin in text_channel(bot, local.channel).pins()]
         seen = local.discord.messages(local.guild, local.channel)[0]
         await message.unpin()
         await message.clear_reactions()
@@ -306,7 +306,7 @@ async def test_what_people_put_on_a_message_is_told_and_seen(local: Running) -> 
     assert [event[:2] for event in bot.events if event[0] in ("reaction", "typing")] == [
         ("reaction", "👍"), ("reaction", "🎉"), ("typing", "general"),
     ]  # fmt: skip
-    assert [one.id for one in pins] == [message.id]
+    assert [pin.id for pin in pins] == [message.id]
     assert (seen.reactions, seen.pinned) == ({"🎉": (local.person,)}, True)
     assert not local.discord.messages(local.guild, local.channel)[0].pinned
 

@@ -150,7 +150,7 @@ async def test_a_reply_names_what_it_answers_and_pings_its_author(local: Running
     )  # fmt: skip
     assert answer.reference is not None
     assert answer.reference.message_id == int(said.id)
-    assert [one.id for one in answer.mentions] == [int(local.person)]
+    assert [mention.id for mention in answer.mentions] == [int(local.person)]
     with pytest.raises(NotFound):
         await local.discord.reply_as(*owner(local), "1", "to nothing")
 
@@ -168,7 +168,9 @@ async def test_stickers_forwards_and_voice_arrive_as_discord_py_knows_them(local
     assert [one.name for one in sticker.stickers] == ["Hello"]
     assert forward.reference is not None
     assert forward.reference.type is discord.MessageReferenceType.forward
-    assert [one.content for one in forward.message_snapshots] == ["the words"]
+    assert [message_snapshot.content for message_snapshot in forward.message_snapshots] == [
+        "the words"
+    ]
     assert (forward.content, comment.content) == ("", "see")
     assert str(forward.channel.id) == local.other_channel
     assert voice.flags.voice

@@ -31,13 +31,13 @@ def test_pages_are_what_a_plain_filter_gives(ids: list[int], limit: int, anchor:
         channel.add(Message(message_id, channel, AUTHOR, ""))
 
     def page(**anchors: int) -> list[int]:
-        wanted = {"before": None, "after": None, "around": None} | anchors
-        return [m.id for m in channel.page(limit, **wanted)]
+        all_anchors = {"before_id": None, "after_id": None, "around_id": None} | anchors
+        return [m.id for m in channel.page(limit, **all_anchors)]
 
     assert page() == ids[::-1][:limit]
-    assert page(before=anchor) == [i for i in ids[::-1] if i < anchor][:limit]
-    assert page(after=anchor) == [i for i in ids if i > anchor][:limit][::-1]
-    assert len(page(around=anchor)) <= limit
+    assert page(before_id=anchor) == [i for i in ids[::-1] if i < anchor][:limit]
+    assert page(after_id=anchor) == [i for i in ids if i > anchor][:limit][::-1]
+    assert len(page(around_id=anchor)) <= limit
 
 
 def test_removed_messages_are_in_no_page() -> None:
@@ -48,7 +48,12 @@ def test_removed_messages_are_in_no_page() -> None:
     channel.remove(3)
     channel.remove(3)
 
-    assert [m.id for m in channel.page(10, before=None, after=None, around=None)] == [5, 4, 2, 1]
+    assert [m.id for m in channel.page(10, before_id=None, after_id=None, around_id=None)] == [
+        5,
+        4,
+        2,
+        1,
+    ]
 
 
 def test_ids_rise_when_the_clock_stands_or_goes_back() -> None:

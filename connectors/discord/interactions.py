@@ -15,29 +15,29 @@ from bridge.errors import AuthFailed, PlatformError, RateLimited, Refused
 from bridge.model import AccountId, Call
 from bridge.ports.clock import Clock
 from connectors.discord.capabilities import EPHEMERAL
-from connectors.discord.commands import COMMAND, Json, is_known
-from connectors.discord.identity import Self
+from connectors.discord.commands import COMMAND, Json, is_registered
+from connectors.discord.identity import BotIdentity
 from connectors.discord.rest import Rest
 
 log = structlog.get_logger()
-_ANSWER_S = 3.0  # how long Discord waits to be told that an answer comes
-_WAITING = 1000
-_AGAIN_S = (5.0, 30.0, 300.0)
+_ACKNOWLEDGEMENT_S = 3.0  # how long Discord waits to be told that an answer comes
+_MAX_PENDING = 1000
+_RETRY_PAUSES_S = (5.0, 30.0, 300.0)
 
 
-async def register(account: AccountId, rest: Rest, us: Self, clock: Clock) -> None:
+async def register(account: AccountId, rest: Rest, bot: BotIdentity, clock: Clock) -> None:
     """Tell Discord of the command unless it knows it so. Commands that others made for the same
     application stay. Ends when it is done, or only a person can mend it."""
     failures = 0
     while True:
         try:
-            await _register_once(rest, us)
+            await _register_once(rest, bot)
         except (AuthFailed, Refused) as error:
             log.warning("command_not_registered", account=account, error=str(error))
             return
         except PlatformError as error:
-            wanted = error.retry_after if isinstance(error, RateLimited) else 0.0
-            pause = max(wanted, _AGAIN_S[min(failures, len(_AGAIN_S) - 1)])
+            retry_after = error.retry_after if isinstance(error, RateLimited) else 0.0
+            pause = max(retry_after, _RETRY_PAUSES_S[min(failures, len(_RETRY_PAUSES_S) - 1)])
             log.warning("command_not_registered", account=account, error=str(error), pause=pause)
             await clock.sleep(pause)
             failures += 1
@@ -45,24 +45,28 @@ async def register(account: AccountId, rest: Rest, us: Self, clock: Clock) -> No
             return
 
 
-async def _register_once(rest: Rest, us: Self) -> None:
-    application = (await us.identity()).application
+async def _register_once(rest: Rest, bot: BotIdentity) -> None:
+    application = (await bot.identity()).application
     path, doing = f"/applications/{application}/commands", "Registering the command /bridge"
-    known = await rest.request("GET", path, bucket="GET commands", doing=doing)
-    for one in known if isinstance(known, list) else []:
-        if isinstance(one, dict) and one.get("name") == COMMAND["name"] and is_known(one):
+    commands = await rest.request("GET", path, bucket="GET commands", doing=doing)
+    for command in commands if isinstance(commands, list) else []:
+        if (
+            isinstance(command, dict)
+            and command.get("name") == COMMAND["name"]
+            and is_registered(command)
+        ):
             return
     await rest.request("POST", path, bucket="POST commands", doing=doing, body=COMMAND)
     log.info("command_registered", application=application)
 
 
-class Asked:
+class PendingInteractions:
     """Commands and presses that wait for answers: their tokens last 15 minutes, and are not
     kept longer than this process."""
 
-    def __init__(self, rest: Rest, us: Self) -> None:
+    def __init__(self, rest: Rest, bot: BotIdentity) -> None:
         self._rest = rest
-        self._us = us
+        self._bot = bot
         self._tokens: OrderedDict[str, tuple[str, asyncio.Event, bool]] = OrderedDict()
 
     def begin(self, data: Json, *, press: bool = False) -> bool:
@@ -71,29 +75,29 @@ class Asked:
         if str(data.get("id")) in self._tokens:
             return False
         self._tokens[str(data.get("id"))] = str(data.get("token")), asyncio.Event(), press
-        while len(self._tokens) > _WAITING:
+        while len(self._tokens) > _MAX_PENDING:
             self._tokens.popitem(last=False)
         return True
 
-    def told(self, data: Json) -> None:
+    def acknowledged(self, data: Json) -> None:
         """Discord knows that an answer comes; before that it takes none."""
-        if waiting := self._tokens.get(str(data.get("id"))):
-            waiting[1].set()
+        if pending := self._tokens.get(str(data.get("id"))):
+            pending[1].set()
 
     async def answer(self, call: Call) -> Any:
         """The first part takes the place of "thinking"; the others follow it. Raises Refused."""
-        waiting = self._tokens.get(call.native_id or "")
-        if waiting is None:
+        pending = self._tokens.get(call.native_id or "")
+        if pending is None:
             text = "it was given before the bridge started anew; give it again"
             raise Refused(f"Answering a command: {text}", code="command")
-        token, told, press = waiting
+        token, acknowledged, press = pending
         try:
-            async with asyncio.timeout(_ANSWER_S):
-                await told.wait()
+            async with asyncio.timeout(_ACKNOWLEDGEMENT_S):
+                await acknowledged.wait()
         except TimeoutError:
             text = "Discord was not told in time that an answer comes"
             raise Refused(f"Answering a command: {text}; give it again", code="command") from None
-        path = f"/webhooks/{(await self._us.identity()).application}/{token}"
+        path = f"/webhooks/{(await self._bot.identity()).application}/{token}"
         doing = "Answering a command"
         if call.slot == 0 and not press:
             return await self._rest.request(

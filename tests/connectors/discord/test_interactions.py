@@ -10,9 +10,9 @@ from bridge.errors import Refused
 from bridge.model import AccountId, ActorId, Call
 from bridge.runtime.clock import SystemClock
 from bridge.sandbox.faults import Fault
-from connectors.discord.asking import Asked, register
-from connectors.discord.commands import ANSWER, COMMAND, is_known
-from connectors.discord.identity import Self
+from connectors.discord.commands import ANSWER, COMMAND, is_registered
+from connectors.discord.identity import BotIdentity
+from connectors.discord.interactions import PendingInteractions, register
 from connectors.discord.rest import Rest
 from connectors.discord.sandbox.state import App
 from tests.connectors.discord.conftest import Local
@@ -25,7 +25,7 @@ AS_DISCORD_KEEPS_IT: dict[str, Any] = {
 
 
 def test_fields_that_discord_adds_make_no_difference() -> None:
-    assert is_known(AS_DISCORD_KEEPS_IT)
+    assert is_registered(AS_DISCORD_KEEPS_IT)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_fields_that_discord_adds_make_no_difference() -> None:
     ],
 )
 def test_whatever_differs_is_registered_anew(changed: dict[str, Any]) -> None:
-    assert not is_known({**AS_DISCORD_KEEPS_IT, **changed})
+    assert not is_registered({**AS_DISCORD_KEEPS_IT, **changed})
 
 
 def rest_of(local: Local) -> tuple[Rest, App]:
@@ -55,7 +55,7 @@ def rest_of(local: Local) -> tuple[Rest, App]:
 
 async def test_it_is_registered_once_and_mended_when_it_differs(local: Local) -> None:
     rest, app = rest_of(local)
-    us = Self(rest)
+    us = BotIdentity(rest)
     await register(AccountId("discord"), rest, us, SystemClock())
     first = dict(next(iter(app.commands.values())))
     await register(AccountId("discord"), rest, us, SystemClock())
@@ -86,7 +86,7 @@ async def test_a_server_in_trouble_is_asked_again_later(local: Local) -> None:
     local.context.faults.add(Fault(where="discord:commands.list:*", kind="status", status=502))
     clock = Hasty()
 
-    await register(AccountId("discord"), rest, Self(rest), clock)
+    await register(AccountId("discord"), rest, BotIdentity(rest), clock)
     await rest.close()
 
     assert clock.slept == [5.0]
@@ -117,7 +117,7 @@ async def test_a_command_of_before_the_start_cannot_be_answered(local: Local) ->
 
 async def test_a_command_is_begun_once(local: Local) -> None:
     rest, _ = rest_of(local)
-    asked = Asked(rest, Self(rest))
+    asked = PendingInteractions(rest, BotIdentity(rest))
 
     assert asked.begin({"id": "77", "token": "t"})
     assert not asked.begin({"id": "77", "token": "t"})

@@ -23,7 +23,7 @@ _FRESH_S = 600.0  # a guild's custom emoji are asked for once in so long
 _TOO_MANY_PINS, _TOO_MANY_REACTIONS, _SYSTEM_MESSAGE = "30003", "30010", "50021"
 _BLOCKED, _UNKNOWN_EMOJI = "90001", "10014"
 # What the bot may not or cannot do there is said in words instead.
-_CANNOT = frozenset({
+_NOT_POSSIBLE = frozenset({
     MISSING_ACCESS, MISSING_PERMISSIONS, _TOO_MANY_PINS, _TOO_MANY_REACTIONS, _SYSTEM_MESSAGE,
     _BLOCKED, _UNKNOWN_EMOJI,
 })  # fmt: skip
@@ -37,7 +37,7 @@ class _Emoji:
     until: float
 
 
-class Marks:
+class ReactionSender:
     """Puts reactions and pins, and takes them away. What is so already is well."""
 
     def __init__(self, rest: Rest, clock: Clock, own_unpins: OwnUnpins) -> None:
@@ -50,7 +50,7 @@ class Marks:
         try:
             await self._request(call)
         except Refused as error:
-            if error.code in _CANNOT:
+            if error.code in _NOT_POSSIBLE:
                 raise FormRefused(str(error), code=error.code) from error
             if error.code != UNKNOWN_MESSAGE:
                 raise
@@ -77,23 +77,23 @@ class Marks:
         if len(emoji) < 3 or not (emoji[0] == emoji[-1] == ":"):
             return quote(emoji, safe="")
         name = emoji[1:-1]
-        found = {} if ids.is_direct(channel) else await self._of_guild(channel.workspace)
-        if name not in found:
+        custom_emoji = {} if ids.is_direct(channel) else await self._of_guild(channel.workspace)
+        if name not in custom_emoji:
             text = f"Reacting in channel {channel.channel!r}: there is no emoji {emoji} here"
             raise FormRefused(text, code=_UNKNOWN_EMOJI)
-        return quote(found[name], safe="")
+        return quote(custom_emoji[name], safe="")
 
     async def _of_guild(self, guild: str) -> Mapping[str, str]:
-        known = self._emoji.get(guild)
-        if known is None or known.until < self._clock.monotonic():
+        cached = self._emoji.get(guild)
+        if cached is None or cached.until < self._clock.monotonic():
             doing = f"Asking for the emoji of server {guild!r}"
             path = f"/guilds/{guild}/emojis"
-            told = await self._rest.request("GET", path, bucket=f"emoji {guild}", doing=doing)
-            listed = told if isinstance(told, list) else []
+            answer = await self._rest.request("GET", path, bucket=f"emoji {guild}", doing=doing)
+            emoji_list = answer if isinstance(answer, list) else []
             native = {
-                str(one["name"]): f"{one['name']}:{one['id']}"
-                for one in listed
-                if isinstance(one, dict) and one.get("name") and one.get("id")
+                str(emoji["name"]): f"{emoji['name']}:{emoji['id']}"
+                for emoji in emoji_list
+                if isinstance(emoji, dict) and emoji.get("name") and emoji.get("id")
             }
-            known = self._emoji[guild] = _Emoji(native, self._clock.monotonic() + _FRESH_S)
-        return known.native
+            cached = self._emoji[guild] = _Emoji(native, self._clock.monotonic() + _FRESH_S)
+        return cached.native
